@@ -1,0 +1,1 @@
+"""An auto-graded homework kit: a Transformer decoder in NumPy."""

@@ -1,0 +1,135 @@
+"""Does a value of the student's equal the expected one? The only place with tolerances and with what is accepted alike."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.wire import Oddity
+
+# Largest deviation allowed, as a share of max(1, the largest expected magnitude). `autograder audit --tolerances` shows what
+# correct and wrong solutions deviate by; both stay away from these figures by a factor of ten or more.
+TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Why a value is refused: `kind` is "type", "length", "shape", "dtype" or "value"; the words are ours."""
+
+    kind: str
+    text: str
+    deviation: float = np.inf
+
+
+@dataclass(frozen=True)
+class Verdict:
+    difference: Difference | None
+    deviation: float = 0.0
+
+
+def tolerance(arguments: Any) -> float:
+    """The tolerance for results of a call with these arguments: float32 anywhere allows float32's rounding."""
+    return TOLERANCE["float32" if _has_float32(arguments) else "float64"]
+
+
+def _has_float32(value: Any) -> bool:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype == np.float32
+    if isinstance(value, dict):
+        value = list(value.values())
+    return isinstance(value, tuple | list) and any(_has_float32(part) for part in value)
+
+
+def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> Verdict:
+    """Hold a value against the expected one: structure, then shape, then dtype (if asked), then values."""
+    if isinstance(expected, tuple | list):
+        return _compare_parts(expected, actual, allowed, dtype)
+    if isinstance(expected, np.ndarray):
+        return _compare_array(expected, actual, allowed, dtype)
+    if isinstance(expected, bool | np.bool_):
+        return _compare_scalar(bool(expected), actual, "b", "a bool", 0.0)
+    if isinstance(expected, int | np.integer):
+        return _compare_scalar(int(expected), actual, "iu", "an int", 0.0)
+    if isinstance(expected, float | np.floating):
+        return _compare_scalar(float(expected), actual, "fiu", "a float", allowed)
+    same = type(expected) is type(actual) and expected == actual
+    return Verdict(None if same else Difference("value", "is not what was expected"))
+
+
+def form(expected: Any, actual: Any) -> Difference | None:
+    """As `compare`, without a look at the values."""
+    difference = compare(expected, actual, np.inf).difference
+    return None if difference is not None and difference.kind == "value" else difference
+
+
+def describe(value: Any) -> str:
+    """What kind of thing a value is, in words that its maker cannot choose."""
+    if isinstance(value, Oddity):
+        return value.kind
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} with shape {value.shape}"
+    if value is None:
+        return "None"
+    names: dict[type, str] = {
+        bool: "a bool", np.bool_: "a bool", int: "an int", np.integer: "an int", float: "a float", np.floating: "a float",
+        str: "text", tuple: "a tuple", list: "a list", dict: "a dict",
+    }  # fmt: skip
+    return next((name for cls, name in names.items() if isinstance(value, cls)), "an object of another type")
+
+
+def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Verdict:
+    if not isinstance(actual, tuple | list):
+        return Verdict(Difference("type", f"expected a tuple of {len(expected)}, got {describe(actual)}"))
+    if len(actual) != len(expected):
+        return Verdict(Difference("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"))
+    verdicts = [compare(e, a, allowed, dtype) for e, a in zip(expected, actual, strict=True)]
+    deviation = max(verdict.deviation for verdict in verdicts)
+    for number, verdict in enumerate(verdicts):
+        if verdict.difference is not None:
+            text = f"part [{number}] of the result: {verdict.difference.text}"
+            return Verdict(Difference(verdict.difference.kind, text, verdict.difference.deviation), deviation)
+    return Verdict(None, deviation)
+
+
+def _compare_array(expected: "np.ndarray[Any, Any]", actual: Any, allowed: float, dtype: bool) -> Verdict:
+    if isinstance(actual, np.generic) and expected.ndim == 0:
+        actual = np.asarray(actual)
+    if not isinstance(actual, np.ndarray):
+        return Verdict(Difference("type", f"expected an array, got {describe(actual)}"))
+    if actual.shape != expected.shape:
+        return Verdict(Difference("shape", f"expected shape {expected.shape}, got shape {actual.shape}"))
+    kinds = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}[expected.dtype.kind]
+    if actual.dtype.kind not in kinds:
+        name = {"b": "bool", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
+        return Verdict(Difference("type", f"expected an array of {name}, got one of {actual.dtype}"))
+    if dtype and expected.dtype.kind == "f" and actual.dtype != expected.dtype:
+        text = f"expected dtype {expected.dtype}, got dtype {actual.dtype}"
+        return Verdict(Difference("dtype", text, deviation(expected, actual)))
+    return _judge(deviation(expected, actual), allowed if expected.dtype.kind == "f" else 0.0)
+
+
+def _compare_scalar(expected: Any, actual: Any, kinds: str, name: str, allowed: float) -> Verdict:
+    as_array = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
+    if as_array is None or as_array.ndim or as_array.dtype.kind not in kinds:
+        return Verdict(Difference("type", f"expected {name}, got {describe(actual)}"))
+    return _judge(deviation(np.asarray(expected), as_array), allowed)
+
+
+def _judge(found: float, allowed: float) -> Verdict:
+    if found <= allowed:
+        return Verdict(None, found)
+    text = "not all numbers are finite" if np.isinf(found) else "the values differ"
+    return Verdict(Difference("value", text, found), found)
+
+
+def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> float:
+    """The largest difference, as a share of max(1, largest expected magnitude); infinite where only one is finite."""
+    if expected.dtype.kind in "biu" and actual.dtype.kind in "biu":
+        return float(np.any(expected != actual))
+    wide, got = expected.astype(np.float64), actual.astype(np.float64)
+    finite = np.isfinite(wide)
+    if not np.array_equal(wide[~finite], got[~finite]) or not np.isfinite(got[finite]).all():
+        return np.inf
+    if not finite.any():
+        return 0.0
+    return float(np.abs(wide[finite] - got[finite]).max() / max(1.0, np.abs(wide[finite]).max()))

@@ -1,0 +1,50 @@
+"""Which known mistake is this? Every misconception of the function is tried on the same arguments.
+
+A name is given only to the one misconception that agrees with every call seen so far; where several or none do, there is no name.
+"""
+
+from collections.abc import Iterable
+
+from autograder import catalogue
+from autograder.compare import compare, tolerance
+from autograder.direct import observe
+from autograder.sandbox.process import Reply
+from autograder.suite import Record, Target
+
+
+def diagnose(target: Target, records: Iterable[Record]) -> catalogue.Misconception | None:
+    """The one misconception of `target` that explains all records of its calls, if there is exactly one."""
+    calls = [record for record in records if record.target == target and record.reply.ended is None]
+    if not any(record.fault is not None for record in calls):
+        return None
+    fitting = [m for m in catalogue.of_function(target.module, target.function) if explains(m, calls)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def explains(hypothesis: catalogue.Misconception, calls: Iterable[Record]) -> bool:
+    """Whether the wrong version, called in the same order, does in every call just what the student's function did."""
+    function, calls = hypothesis.fresh(), list(calls)
+    only_dtype = {r.fault.kind for r in calls if r.fault is not None} == {"dtype"}
+    for record in calls:
+        kind = record.fault.kind if record.fault is not None else ""
+        kind = kind if only_dtype or kind != "dtype" else "value"
+        checks = [name for name, kinds in _CHECKS.items() if kind in kinds]
+        reply = observe(function, record.args, record.kwargs, checks)
+        if not _alike(reply, record, kind):
+            return False
+    return True
+
+
+_CHECKS = {"pure": {"changed", "changed_later"}, "new": {"shared"}}
+
+
+def _alike(reply: Reply, record: Record, kind: str) -> bool:
+    theirs = record.reply
+    if theirs.error is not None or reply.error is not None:
+        return theirs.error is not None and reply.error is not None and reply.error.kind == theirs.error.kind
+    if kind in ("changed", "changed_later") and reply.changed[:1] != theirs.changed[:1]:
+        return False
+    if kind == "shared" and not reply.shared:
+        return False
+    verdict = compare(reply.value, theirs.value, tolerance((record.args, record.kwargs)), dtype=kind == "dtype")
+    return verdict.difference is None

@@ -1,0 +1,266 @@
+"""What a student is told: what was called, what came back, what was expected, what probably went wrong, what to read.
+
+About hidden criteria nothing is said that the student's code could have chosen: only the built-in name of an error, a line
+of the student's own file, the name of a known mistake, and the sentences below. Values are shown for public inputs only, and
+come from a process that had not been given any hidden input.
+"""
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from autograder import observations, reference, rubric
+from autograder.compare import describe
+from autograder.grading import Graded, ModuleResult, Result
+from autograder.rubric import INTEGRATION
+from autograder.sandbox.process import Error, Reply
+from autograder.sandbox.wire import Oddity
+from autograder.submission import Submission, shown
+from autograder.suite import Record
+
+ENDED = {
+    "deadline": "The call took too long and was stopped: look for a loop that never ends.",
+    "crash": "Python itself stopped during the call (os._exit, a crash in C code, or far too deep recursion).",
+    "disk": "The call wrote more to its temporary folder than is allowed.",
+    "protocol": "The process that ran the module answered in a way that no function can. Homework code must not touch the "
+    "grader's connection.",
+}
+FAULTS = {
+    "type": "It returned another kind of thing than the docstring says.",
+    "length": "It returned another number of things than the docstring says.",
+    "shape": "It returned an array of another shape than the docstring says.",
+    "dtype": "It returned another dtype than the contract says: floating results keep the dtype of the arguments.",
+    "value": "The numbers that it returned are not the expected ones.",
+    "no_error": "It returned something where the docstring asks for a ValueError.",
+    "changed": "It changed one of its arguments. A function must leave its arguments as they were; work on a copy.",
+    "changed_later": "It changed one of its arguments after it had returned.",
+    "unsteady": "The same call gave another result the second time: something is remembered between calls.",
+    "shared": "The result shares its memory with an argument; the docstring asks for a new array.",
+}
+ERRORS = {
+    "NotImplementedError": "It is not written yet.",
+    "MemoryError": "It needs more memory than is allowed: look for an array that is far larger than the result.",
+    "RecursionError": "It calls itself without an end.",
+    "PermissionError": "Homework code may not start processes, open sockets, or touch files outside its temporary folder.",
+    "BlockingIOError": "Homework code may not start processes, and only a few threads.",
+}
+
+
+def summary(result: Result) -> str:
+    """The message on top: notes on the upload, modules that could not be used, and what the criteria are."""
+    lines = [f"- {note}" for note in result.submission.notes]
+    lines += [f"- **{m.module}.py**: {_broken(m, result.submission)}" for m in result.modules if _is_broken(m)]
+    lines.append("")
+    lines.append("Every module is graded alone, next to correct versions of the others: a mistake costs only where it was made.")
+    return "\n".join(lines).strip() + "\n"
+
+
+def message(graded: Graded, result: Result) -> str:
+    """The message of one criterion, in Markdown."""
+    criterion = graded.criterion
+    if graded.passed:
+        return _excused(graded) if graded.blamed and criterion.feedback != "score" else ""
+    if criterion.feedback == "score":
+        return "Not right yet. For this criterion only the score is shown."
+    module = next(m for m in result.modules if m.module == criterion.module)
+    if module.broken is not None:
+        return _broken(module, result.submission)
+    parts = [_what(graded)]
+    if graded.misconception is not None:
+        parts.append(f"**Probably:** {graded.misconception.sentence}")
+    if criterion.feedback == "full" and graded.shown is not None:
+        parts.append(counterexample(graded.shown, named=graded.misconception is not None))
+    elif criterion.feedback == "full" and graded.record is not None and criterion.module != INTEGRATION:
+        parts.append("Your function is right on the small public examples, so think of other shapes, sizes and edge cases.")
+    if graded.misconception is not None:
+        parts.append(f"**Read:** {graded.misconception.read}")
+    elif graded.record is not None and graded.record.target.module:
+        parts.append(f"**Read:** the docstring of `{graded.record.target.function}` in `{graded.record.target.module}.py`")
+    return "\n\n".join(parts) + "\n"
+
+
+def _excused(graded: Graded) -> str:
+    names = " and ".join(f"`{name}`" for name in graded.blamed)
+    return (
+        f"This works as soon as {names} is right: it was tried with a correct {names} in place of yours and passed, "
+        "so nothing is lost here for that mistake.\n"
+    )
+
+
+def _what(graded: Graded) -> str:
+    record = graded.record
+    if record is None:
+        return "The results of several calls do not fit together as the contract says."
+    called = f"`{record.target.function}` was called"
+    if graded.criterion.module == INTEGRATION:
+        called = f"With all your own modules together, `{record.target.module}.{record.target.function}` was called"
+    return f"{called}. {sentence(record)}"
+
+
+def sentence(record: Record) -> str:
+    """What is wrong with one call, in words that the student's code cannot choose."""
+    assert record.fault is not None
+    if record.reply.ended is not None:
+        return ENDED.get(record.reply.ended.why, ENDED["crash"])
+    if record.reply.error is not None:
+        return _raised(record.reply.error, record)
+    return FAULTS[record.fault.kind]
+
+
+def _raised(error: Error, record: Record) -> str:
+    function, module = record.target.function, record.target.module
+    if error.hint == "missing":
+        return f"There is no function `{function}` in `{module}.py`: check its name."
+    if error.hint == "signature":
+        signature = inspect.signature(reference.functions()[function])
+        names = ", ".join(signature.parameters)
+        return f"It cannot be called as `{function}({names})`: check the names and the number of its arguments."
+    if record.expects != "value":
+        return f"It raised {error.kind}{_where(error, module)}, where the docstring asks for a ValueError."
+    advice = ERRORS.get(error.kind, "")
+    return f"It raised {error.kind}{_where(error, module)}. {advice}".strip()
+
+
+def _where(error: Error, module: str) -> str:
+    own = error.file == f"{module}.py"
+    return f" in line {error.line} of `{module}.py`" if own and error.line else ""
+
+
+# Modules that could not be loaded
+
+
+def _is_broken(module: ModuleResult) -> bool:
+    return module.broken is not None and module.module != INTEGRATION
+
+
+def _broken(module: ModuleResult, submission: Submission) -> str:
+    reply = module.broken
+    assert reply is not None
+    names = tuple(f"{name}.py" for name in rubric.current().modules)
+    if module.module == INTEGRATION:
+        return "The modules could not be imported together; see the messages of the modules."
+    trouble = submission.trouble(module.module, names)
+    if trouble:
+        return trouble
+    return _not_imported(module.module, reply)
+
+
+def _not_imported(module: str, reply: Reply) -> str:
+    if reply.ended is not None:
+        why = ENDED.get(reply.ended.why, ENDED["crash"]).replace("The call", "Importing it").replace("the call", "the import")
+        return f"`{module}.py` could not be imported. {why}"
+    error = reply.error
+    assert error is not None
+    file = shown(error.file) or f"{module}.py"
+    place = f" (line {error.line} of `{file}`)" if error.line else ""
+    text = plain(error.text)
+    advice = ""
+    if error.kind in ("ModuleNotFoundError", "ImportError"):
+        advice = " Only NumPy, the standard library and your own files can be imported."
+    elif "SyntaxError" in error.kinds:
+        advice = " Python cannot read the file; run `python " + module + ".py` at home to see the place."
+    return f"`{module}.py` could not be imported: {error.kind}{': ' + text if text else ''}{place}.{advice}"
+
+
+def plain(text: str) -> str:
+    """A student's text on one line, short, without markup."""
+    clean = "".join(c if c.isprintable() else " " for c in text.replace("`", "'"))
+    for mark in "<>*_[]|#":
+        clean = clean.replace(mark, "\\" + mark if mark not in "<>" else {"<": "&lt;", ">": "&gt;"}[mark])
+    return clean if len(clean) <= 200 else clean[:197] + "..."
+
+
+# Counterexamples
+
+
+def counterexample(record: Record, named: bool = False) -> str:
+    """A call that can be pasted into Python, what came back, what was expected, and what the two have in common."""
+    function = reference.functions()[record.target.function]
+    lines = ["import numpy as np", f"from {record.target.module} import {record.target.function}", ""]
+    names = list(inspect.signature(function).parameters)
+    arguments = []
+    for name, value in zip(names, record.args, strict=False):
+        text = literal(value)
+        if "\n" in text or isinstance(value, np.ndarray | dict | list) or callable(value):
+            lines.append(f"{name} = {text}" if not callable(value) else _definition(value))
+            arguments.append(name if not callable(value) else value.__name__)
+        else:
+            arguments.append(text)
+    arguments += [f"{name}={literal(value)}" for name, value in record.kwargs.items()]
+    lines.append(f"{record.target.function}({', '.join(arguments)})")
+    expected = _expected(record)
+    lines += [f"# expected: {_commented(expected)}", f"# yours:    {_commented(_came_back(record))}"]
+    block = "```python\n" + "\n".join(lines).replace("```", "'''") + "\n```"
+    said = "" if named or record.expects != "value" else _observation(record)
+    return f"**For example:**\n\n{block}" + (f"\n\n{said}" if said else "")
+
+
+def _observation(record: Record) -> str:
+    if record.reply.error is not None or record.reply.ended is not None:
+        return ""
+    return observations.observe(reference.functions()[record.target.function](*record.args, **record.kwargs), record.reply.value)
+
+
+def _expected(record: Record) -> str:
+    if record.expects != "value":
+        return f"{record.expects}, because the contract refuses these arguments"
+    return display(reference.functions()[record.target.function](*record.args, **record.kwargs))
+
+
+def _came_back(record: Record) -> str:
+    if record.reply.ended is not None:
+        return sentence(record)
+    error = record.reply.error
+    if error is None:
+        return display(record.reply.value)
+    if error.hint in ("missing", "signature") or error.kind == "NotImplementedError":
+        return sentence(record)
+    text = "".join(c if c.isprintable() else " " for c in error.text)
+    return f"{error.kind}: {text}" + (f"  (line {error.line})" if error.line else "")
+
+
+def _commented(text: str) -> str:
+    return text.replace("\n", "\n#           ")
+
+
+def display(value: Any) -> str:
+    """A value as it is shown: numbers to six digits, with dtype and shape where they are not obvious."""
+    if isinstance(value, np.ndarray):
+        text = np.array2string(value, precision=6, suppress_small=True, separator=", ", threshold=64, max_line_width=96)
+        plain_float = value.dtype in (np.float64, np.bool_, np.int64)
+        return text + ("" if value.ndim and plain_float else f"  ({value.dtype})") + (f"  (shape {value.shape})" if value.ndim > 2 else "")
+    if isinstance(value, tuple | list):
+        inner = ",\n".join(display(part) for part in list(value)[:8])
+        return ("({})" if isinstance(value, tuple) else "[{}]").format(inner)
+    if isinstance(value, Oddity):
+        return value.kind
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    if isinstance(value, bool | int | np.integer | np.bool_ | None):
+        return str(value)
+    return describe(value)
+
+
+def literal(value: Any) -> str:
+    """A value of ours as Python source."""
+    if isinstance(value, np.ndarray):
+        dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype}"
+        return f"np.array({_numbers(value)}{dtype})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {literal(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(literal(part) for part in value)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner},)"
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _numbers(value: "np.ndarray[Any, Any]") -> str:
+    if value.ndim:
+        return "[" + ", ".join(_numbers(part) for part in value) + "]"
+    text = str(value.item() if value.dtype != np.float32 else value[()])
+    return text.replace("inf", "np.inf").replace("nan", "np.nan")
+
+
+def _definition(function: Any) -> str:
+    return inspect.cleandoc(inspect.getsource(function))

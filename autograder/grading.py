@@ -1,0 +1,175 @@
+"""One submission in, one Result out: the rules of grading.
+
+For each module, alone, in a process of its own:
+1. the visible criteria, then the public examples of every function: whatever a student is ever shown comes from here, before
+   the process has been given any hidden input;
+2. the hidden criteria;
+3. a criterion that failed while a helper function of the same module is wrong is tried again, in a new process, with the
+   helpers answered by the reference: nobody pays twice for one mistake.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from autograder import catalogue
+from autograder import rubric as rubrics
+from autograder.compare import compare, tolerance
+from autograder.diagnosis import diagnose
+from autograder.rubric import INTEGRATION, Criterion, Rubric
+from autograder.runner import Outcome, Suites
+from autograder.sandbox.process import Reply, Sandbox
+from autograder.submission import Submission
+from autograder.suite import Fault, Log, Record, Target
+from autograder.trial import Trial
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One criterion of one submission. `blamed` are the helpers that a pass was granted without."""
+
+    criterion: Criterion
+    passed: bool
+    record: Record | None = None
+    shown: Record | None = None
+    misconception: catalogue.Misconception | None = None
+    blamed: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> float:
+        return self.criterion.points if self.passed else 0.0
+
+
+@dataclass(frozen=True)
+class ModuleResult:
+    """What grading one module found, before it is put into words."""
+
+    module: str
+    graded: tuple[Graded, ...]
+    broken: Reply | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """A submission graded: everything that reports are made from."""
+
+    submission: Submission
+    modules: tuple[ModuleResult, ...]
+    layers: tuple[str, ...]
+
+    @property
+    def graded(self) -> list[Graded]:
+        return [graded for module in self.modules for graded in module.graded]
+
+    @property
+    def points(self) -> float:
+        return sum(graded.points for graded in self.graded)
+
+
+@contextmanager
+def open_grader(without: tuple[str, ...] = ()) -> Iterator["Grader"]:
+    """A grader that is warm: suites collected, sandbox ready. `without` names layers to leave out.
+
+    Raises RubricError or SandboxFault.
+    """
+    rubric = rubrics.current()
+    suites = Suites(rubric)
+    with Sandbox(rubric.limits, without) as sandbox:
+        yield Grader(rubric, suites, sandbox)
+
+
+class Grader:
+    """The suites, collected once, and a sandbox; grades one submission after another."""
+
+    def __init__(self, rubric: Rubric, suites: Suites, sandbox: Sandbox):
+        self.rubric, self.suites, self.sandbox = rubric, suites, sandbox
+
+    def grade(self, submission: Submission) -> Result:
+        self.sandbox.place(submission.files)
+        modules = tuple(self._module(submission, module) for module in self.rubric.groups)
+        return Result(submission, modules, tuple(self.sandbox.layers))
+
+    def _module(self, submission: Submission, module: str) -> ModuleResult:
+        trial = Trial(self.sandbox, self.rubric, module, submission)
+        try:
+            outcomes, shown = self._try(trial)
+        finally:
+            trial.close()
+        graded = tuple(self._judge(trial, criterion, outcome, shown) for criterion, outcome in outcomes.items())
+        if module != INTEGRATION and trial.broken is None:
+            graded = tuple(self._again(submission, one, trial.log) for one in graded)
+        return ModuleResult(module, graded, trial.broken)
+
+    def _try(self, trial: Trial) -> tuple[dict[Criterion, Outcome], dict[str, Record]]:
+        """Every criterion's outcome, in the rubric's order, and for each wrong function its public counterexample."""
+        criteria = self.rubric.of(trial.module)
+        outcomes = {}
+        if trial.load() is not None:
+            return {c: Outcome(False) for c in criteria}, {}
+        outcomes.update({c: self.suites.run(c.id, trial) for c in criteria if c.visible})
+        shown = counterexamples(trial)
+        outcomes.update({c: self.suites.run(c.id, trial) for c in criteria if not c.visible})
+        return {c: outcomes[c] for c in criteria}, shown
+
+    def _judge(self, trial: Trial, criterion: Criterion, outcome: Outcome, shown: dict[str, Record]) -> Graded:
+        if outcome.passed:
+            return Graded(criterion, True)
+        record = outcome.record
+        if record is None:
+            return Graded(criterion, False)
+        function = record.target.function
+        found = diagnose(record.target, trial.log.records)
+        return Graded(criterion, False, record, shown.get(function), found)
+
+    def _again(self, submission: Submission, graded: Graded, log: Log) -> Graded:
+        """A failed criterion once more, with the wrong helpers of its functions answered by the reference."""
+        criterion = graded.criterion
+        wrong = {record.target.function for record in log.records if record.fault is not None}
+        helpers = tuple(f for f in self.rubric.helpers(criterion.module, criterion.grades) if f in wrong)
+        if graded.passed or not helpers or (graded.record is not None and graded.record.reply.ended is not None):
+            return graded
+        trial = Trial(self.sandbox, self.rubric, criterion.module, submission, helpers)
+        try:
+            outcome = self.suites.run(criterion.id, trial)
+        finally:
+            trial.close()
+        if outcome.passed:
+            return Graded(criterion, True, blamed=helpers)
+        if outcome.record is None:
+            return graded
+        found = diagnose(outcome.record.target, trial.log.records)
+        return replace(graded, record=outcome.record, misconception=found or graded.misconception)
+
+
+def counterexamples(trial: Trial) -> dict[str, Record]:
+    """For each function, the first of its public examples on which it is wrong."""
+    if trial.module == INTEGRATION:
+        return {}
+    found = {}
+    for function in trial.functions[trial.module]:
+        for args, kwargs in catalogue.examples(trial.module, function):
+            record = _example(trial, Target(trial.module, function), args, kwargs)
+            trial.log.records.append(record)
+            if record.fault is not None:
+                found.setdefault(function, record)
+                if record.reply.ended is not None:
+                    break
+    return found
+
+
+def _example(trial: Trial, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record:
+    reply = trial.call(target, args, kwargs, [])
+    record = Record(target, args, kwargs, reply, None)
+    if reply.ended is not None:
+        return replace(record, fault=Fault("ended", reply.ended.why))
+    try:
+        expected = trial.expected(target, args, kwargs)
+    except ValueError:
+        right = reply.error is not None and "ValueError" in reply.error.kinds
+        return replace(record, expects="ValueError", fault=None if right else Fault("no_error", "expected ValueError"))
+    if reply.error is not None:
+        return replace(record, fault=Fault("raised", reply.error.kind))
+    verdict = compare(expected, reply.value, tolerance((args, kwargs)))
+    fault = Fault(verdict.difference.kind, verdict.difference.text) if verdict.difference else None
+    return replace(record, fault=fault, deviation=verdict.deviation)

@@ -1,0 +1,107 @@
+"""The hidden suites under pytest: the marker, the fixtures, and `--submission` to run them by hand.
+
+Fails of a test are the student's when it raises Mismatch or AssertionError; anything else is a fault of the suite.
+A suite is refused (pytest.UsageError) when a test names no criterion of the rubric, or a criterion has no test.
+"""
+
+import contextlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder import reference as references
+from autograder import rubric as rubrics
+from autograder.rubric import INTEGRATION
+from autograder.sandbox.process import Sandbox
+from autograder.submission import read
+from autograder.suite import Check, Reference, rng_for
+from autograder.trial import Trial
+
+
+class Bench:
+    """Where the fixtures find the trial of a module: put there by the grader, or made for `--submission`."""
+
+    def __init__(self) -> None:
+        self.trials: dict[str, Trial] = {}
+        self.cleanup = contextlib.ExitStack()
+
+
+BENCH = pytest.StashKey[Bench]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "criterion(id): the criterion of rubric.yaml that the test belongs to")
+    config.stash[BENCH] = Bench()
+
+
+def criterion_of(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("criterion")
+    return str(marker.args[0]) if marker is not None and marker.args else ""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    known = rubrics.current().criteria
+    for item in items:
+        name = criterion_of(item)
+        if name not in known:
+            what = f"names the criterion {name!r}, which rubric.yaml does not have" if name else "has no @criterion(...)"
+            raise pytest.UsageError(f"{item.nodeid} {what}")
+
+
+@pytest.fixture
+def trial(request: pytest.FixtureRequest) -> Trial:
+    bench = request.config.stash[BENCH]
+    module = criterion_of(request.node).partition(".")[0]
+    if module not in bench.trials:
+        path = request.config.getoption("--submission")
+        if path is None:
+            pytest.exit("say which submission to grade: pytest autograder/suites --submission FOLDER", returncode=2)
+        bench.trials[module] = by_hand(path, module, bench.cleanup)
+    return bench.trials[module]
+
+
+@pytest.fixture
+def check(trial: Trial) -> Check:
+    return trial.check()
+
+
+@pytest.fixture
+def student(trial: Trial) -> Check:
+    return trial.student_object()
+
+
+@pytest.fixture
+def reference(request: pytest.FixtureRequest) -> Reference:
+    module = criterion_of(request.node).partition(".")[0]
+    functions, modules = references.functions(), rubrics.current().modules
+    if module == INTEGRATION:
+        return Reference({name: Reference({f: functions[f] for f in modules[name].functions}) for name in modules})
+    return Reference({name: functions[name] for name in modules[module].functions})
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    return rng_for(request.node.name)
+
+
+# by hand: pytest autograder/suites --submission FOLDER
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--submission", type=Path, help="the submission (folder, zip or file) that the hidden suites are run on")
+
+
+def by_hand(path: Path, module: str, cleanup: contextlib.ExitStack) -> Trial:
+    """The module of the submission at `path` on trial, in a sandbox that lasts as long as pytest does."""
+    limits = rubrics.current().limits
+    submission = read(path, limits)
+    sandbox = cleanup.enter_context(Sandbox(limits))
+    sandbox.place(submission.files)
+    trial = Trial(sandbox, rubrics.current(), module, submission)
+    cleanup.callback(trial.close)
+    return trial
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    config.stash[BENCH].cleanup.close()

@@ -1,0 +1,80 @@
+"""The hidden suites, collected once and run again for each submission.
+
+pytest's own collection, fixtures and hooks are used; what is left out is its report of each test, which costs more than the test.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from _pytest.config import _prepareconfig
+from _pytest.main import Session
+
+from autograder import kit
+from autograder.pytest_plugin import BENCH, criterion_of
+from autograder.rubric import Rubric, RubricError
+from autograder.suite import Mismatch, Record
+from autograder.trial import Trial
+
+
+class SuiteFault(Exception):
+    """A test went wrong in a way that no student can cause."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one test came to: passed, or failed with the wrong call (None where only a property failed)."""
+
+    passed: bool
+    record: Record | None = None
+
+
+class Suites:
+    """The collected tests by criterion."""
+
+    def __init__(self, rubric: Rubric):
+        options = ["--disable-plugin-autoload", "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", "-s", "--assert=plain"]
+        arguments = [*options, "-c", str(kit.suites() / "pytest.ini"), str(kit.suites())]
+        try:
+            self.config = _prepareconfig(arguments, [])
+            self.config._do_configure()
+            self.session = Session.from_config(self.config)
+            self.config.hook.pytest_sessionstart(session=self.session)
+            self.config.hook.pytest_collection(session=self.session)
+        except (pytest.UsageError, Session.Failed) as error:
+            raise RubricError(f"the hidden suites cannot be collected: {error}") from error
+        self.items: dict[str, list[pytest.Function]] = {name: [] for name in rubric.criteria}
+        for item in self.session.items:
+            assert isinstance(item, pytest.Function)
+            self.items[criterion_of(item)].append(item)
+        empty = [name for name, items in self.items.items() if not items]
+        if empty:
+            raise RubricError(f"rubric.yaml has the criterion {empty[0]!r}, but no test in {kit.suites()} names it")
+
+    def run(self, criterion: str, trial: Trial) -> Outcome:
+        """Run the tests of a criterion against a trial, up to the first that fails."""
+        self.config.stash[BENCH].trials[trial.module] = trial
+        for item in self.items[criterion]:
+            outcome = self._run_item(item)
+            if not outcome.passed:
+                return outcome
+        return Outcome(True)
+
+    def _run_item(self, item: pytest.Function) -> Outcome:
+        item._initrequest()  # type: ignore[no-untyped-call]
+        try:
+            item.ihook.pytest_runtest_setup(item=item)
+            item.ihook.pytest_runtest_call(item=item)
+        except Mismatch as mismatch:
+            return Outcome(False, mismatch.record)
+        except AssertionError:
+            return Outcome(False)
+        except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
+            raise SuiteFault(f"{item.nodeid}: {type(error).__name__}: {error}") from error
+        finally:
+            _teardown(item)
+        return Outcome(True)
+
+
+def _teardown(item: Any) -> None:
+    item.ihook.pytest_runtest_teardown(item=item, nextitem=None)

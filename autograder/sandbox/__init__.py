@@ -1,0 +1,1 @@
+"""The student's process and the wire to it."""

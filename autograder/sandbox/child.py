@@ -1,0 +1,345 @@
+"""What runs in the student's process: loads one module and answers calls. Knows no test, no solution, no expected value.
+
+Requests from the grader, each a tuple:
+    ("load", module, stand_ins, replaced, together)   -> ("loaded", functions) or ("failed", error)
+    ("call", module, function, args, kwargs, checks)  -> ("returned", value, changed, shared) or ("raised", error)
+    ("again",)                                        -> ("changed", indices): which arguments of the last call differ now
+While it works on a call the student's side may ask, and be asked, in strict order:
+    ("ask", name or handle, args, kwargs)             -> ("answer", value) or ("refused", kind, text)
+    ("invoke", handle, args)                          -> ("returned", ...) or ("raised", error)
+An error is (kinds, text, file, line, hint): the built-in names of its classes, its text, where in the student's files.
+"""
+
+import ast
+import builtins
+import importlib
+import importlib.util
+import inspect
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from types import ModuleType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox import wire
+
+MAX_TEXT = 300
+ErrorTuple = tuple[list[str], str, str, int, str]
+
+
+class Refused(Exception):
+    """The grader did not answer a stand-in."""
+
+
+class Worker:
+    """The student's side of one connection."""
+
+    def __init__(self, connection: socket.socket, folder: str, limit: int):
+        self.connection, self.folder, self.limit = connection, folder, limit
+        self.modules: dict[str, ModuleType] = {}
+        self.handles: dict[int, Callable[..., Any]] = {}
+        self.lock = threading.RLock()
+        self.busy = 0
+        self.last: list[tuple[Any, bytes]] = []
+
+    def serve(self) -> None:
+        """Answer requests until the grader hangs up."""
+        while True:
+            try:
+                request = wire.decode(wire.receive(self.connection, self.limit))
+            except wire.Gone:
+                return
+            self.send(getattr(self, "on_" + request[0])(*request[1:]))
+
+    def send(self, message: tuple[Any, ...]) -> None:
+        with self.lock:  # a thread of the student's may be asking at this moment
+            wire.send(self.connection, wire.encode(message))
+
+    # loading
+
+    def on_load(
+        self, module: str, stand_ins: dict[str, list[str]], replaced: list[str], together: list[str]
+    ) -> tuple[Any, ...]:
+        sys.path.insert(0, self.folder)
+        for name, functions in stand_ins.items():
+            sys.modules[name] = self.stand_in(name, functions)
+        for name in together or [module]:
+            outcome = self.guarded(importlib.import_module, (name,), {})
+            if outcome[0] == "raised":
+                return ("failed", outcome[1])
+            self.modules[name] = outcome[1]
+        for function in replaced:
+            setattr(self.modules[module], function, self.asker(f"{module}.{function}"))
+        return ("loaded",)
+
+    def stand_in(self, name: str, functions: list[str]) -> ModuleType:
+        """A module whose contract functions answer over the wire; other names come from the student's own file."""
+        module = ModuleType(name)
+        path = os.path.join(self.folder, name + ".py")
+        own: list[ModuleType] = []
+
+        def load_own() -> ModuleType:
+            if not own:
+                spec = importlib.util.spec_from_file_location(name, path)
+                if spec is None or spec.loader is None or not os.path.isfile(path):
+                    raise AttributeError(name)
+                own.append(importlib.util.module_from_spec(spec))
+                spec.loader.exec_module(own[0])
+            return own[0]
+
+        def other(attribute: str) -> Any:
+            if attribute == "__all__":
+                return [*functions, *(n for n in _defined(path) if n not in functions)]
+            if attribute.startswith("__") and attribute.endswith("__"):
+                raise AttributeError(attribute)
+            return getattr(load_own(), attribute)
+
+        for function in functions:
+            setattr(module, function, self.asker(f"{name}.{function}"))
+        module.__file__ = path
+        module.__getattr__ = other  # type: ignore[method-assign]
+        return module
+
+    # calling the student
+
+    def on_call(
+        self, module: str, function: str, args: tuple[Any, ...], kwargs: dict[str, Any], checks: list[str]
+    ) -> tuple[Any, ...]:
+        target = getattr(self.modules.get(module), function, None)
+        if not callable(target):
+            return ("raised", (["AttributeError"], "", "", 0, "missing"))
+        args = tuple(self.local(arg) for arg in args)
+        kwargs = {name: self.local(arg) for name, arg in kwargs.items()}
+        before = [(arg, fingerprint(arg)) for arg in (*args, *kwargs.values())] if "pure" in checks else []
+        outcome = self.guarded(target, args, kwargs)
+        if outcome[0] == "raised":
+            return outcome
+        self.last = before
+        shared = "new" in checks and shares(outcome[1], args)
+        return ("returned", sendable(outcome[1], self.limit), differing(before), shared)
+
+    def on_again(self) -> tuple[Any, ...]:
+        return ("changed", differing(self.last))
+
+    def guarded(self, target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        self.busy += 1
+        try:
+            return ("returned", target(*args, **kwargs))
+        except BaseException as error:
+            return ("raised", self.describe(error, target, args, kwargs))
+        finally:
+            self.busy -= 1
+
+    def describe(
+        self,
+        error: BaseException,
+        target: Callable[..., Any] | None = None,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> ErrorTuple:
+        kinds = [cls.__name__ for cls in type(error).__mro__ if getattr(builtins, cls.__name__, None) is cls]
+        file, line = _place(error.__traceback__, self.folder)
+        hint = ""
+        if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(self.folder):
+            file, line = os.path.basename(error.filename), error.lineno or 0
+        elif isinstance(error, TypeError) and target is not None and not _binds(target, args, kwargs or {}):
+            hint = "signature"
+        elif isinstance(error, Refused):
+            hint = "refused"
+        try:
+            text = str(error.msg if isinstance(error, SyntaxError) else error)[:MAX_TEXT]
+        except BaseException:
+            text = ""
+        return (kinds or ["Exception"], text, file, min(line, 10**6), hint)
+
+    # asking the grader
+
+    def local(self, value: Any) -> Any:
+        return self.asker(value) if isinstance(value, wire.Handle) else value
+
+    def asker(self, target: "str | wire.Handle") -> Callable[..., Any]:
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            with self.lock:
+                if not self.busy:
+                    raise RuntimeError("this function was used after the call that it belonged to")
+                return self.ask(target, args, kwargs)
+
+        if isinstance(target, str):
+            ask.__name__ = ask.__qualname__ = target.rpartition(".")[2]
+        return ask
+
+    def ask(self, target: "str | wire.Handle", args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        mine: list[int] = []
+        self.send(("ask", target, self.outgoing(args, mine), self.outgoing(kwargs, mine)))
+        try:
+            while True:
+                reply = wire.decode(wire.receive(self.connection, self.limit))
+                if reply[0] == "answer":
+                    return reply[1]
+                if reply[0] == "refused":
+                    raise _REFUSALS.get(reply[1], Refused)(reply[2])
+                outcome = self.guarded(self.handles[reply[1].id], reply[2], {})
+                if outcome[0] == "returned":
+                    outcome = ("returned", sendable(outcome[1], self.limit), [], False)
+                self.send(outcome)
+        finally:
+            for number in mine:
+                self.handles.pop(number, None)
+
+    def outgoing(self, value: Any, mine: list[int]) -> Any:
+        """Arguments for the grader: callables become handles, everything else plain data."""
+        if isinstance(value, tuple | list):
+            parts = [self.outgoing(part, mine) for part in value]
+            return tuple(parts) if isinstance(value, tuple) else parts
+        if type(value) is dict:
+            return {key: self.outgoing(part, mine) for key, part in value.items()}
+        if callable(value) and not isinstance(value, type):
+            number = len(self.handles) + 1
+            self.handles[number] = value
+            mine.append(number)
+            return wire.Handle(number)
+        return sendable(value, self.limit)
+
+
+_REFUSALS: dict[str, type[Exception]] = {"ValueError": ValueError, "TypeError": TypeError}
+
+
+def sendable(value: Any, limit: int) -> Any:
+    """The value as plain data, or an Oddity that says what it is instead."""
+    try:
+        plain = _plain(value, wire.DEPTH - 2)
+        return plain if _size(plain) < limit // 2 else wire.Oddity("something too large to send")
+    except RecursionError:
+        return wire.Oddity("something nested too deeply")
+    except BaseException:
+        return wire.Oddity("an object of another type")
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if depth == 0:
+        return wire.Oddity("something nested too deeply")
+    kind = type(value)
+    if kind is np.ndarray:
+        return value if value.dtype in wire.CODES and value.ndim <= wire.NDIM else _array_oddity(value)
+    if isinstance(value, np.ndarray):
+        return wire.Oddity("an ndarray subclass")
+    if value is None or kind in (bool, float):
+        return value
+    if kind is int:
+        return value if -(2**63) <= value < 2**63 else wire.Oddity("a very large integer")
+    if isinstance(value, np.generic):
+        return _scalar(value)
+    if isinstance(value, str):
+        return str(value)[:10_000]
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, tuple | list):
+        if len(value) > wire.COUNT // 4:
+            return wire.Oddity("something too large to send")
+        parts = [_plain(part, depth - 1) for part in value]
+        return tuple(parts) if isinstance(value, tuple) else parts
+    if isinstance(value, dict) and all(type(key) in (str, int, float, bool, type(None)) for key in value):
+        if len(value) > wire.COUNT // 4:
+            return wire.Oddity("something too large to send")
+        return {key: _plain(part, depth - 1) for key, part in value.items()}
+    return wire.Oddity(_kind(value))
+
+
+def _scalar(value: "np.generic[Any]") -> Any:
+    if value.dtype == np.longdouble:
+        return np.float64(value)
+    return value if value.dtype in wire.CODES else _array_oddity(np.asarray(value))
+
+
+def _array_oddity(value: "np.ndarray[Any, Any]") -> Any:
+    if value.ndim <= wire.NDIM and (value.dtype == np.longdouble or value.dtype.newbyteorder("=") in wire.CODES):
+        return value.astype(np.float64 if value.dtype == np.longdouble else value.dtype.newbyteorder("="))
+    kinds = {"O": "an array of objects", "c": "a complex array", "U": "an array of text", "S": "an array of text"}
+    return wire.Oddity(kinds.get(value.dtype.kind, "an array of another kind"))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, type):
+        return "a class"
+    if inspect.isgenerator(value):
+        return "a generator"
+    names: dict[type, str] = {dict: "a dict", set: "a set", frozenset: "a set", bytes: "bytes", complex: "a complex number"}
+    for cls, name in names.items():
+        if isinstance(value, cls):
+            return name
+    return "a function" if callable(value) else "an object of another type"
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.nbytes + 64
+    if isinstance(value, tuple | list):
+        return 16 + sum(_size(part) for part in value)
+    if isinstance(value, dict):
+        return 16 + sum(_size(part) + 64 for part in value.values())
+    return 4 * len(value) + 16 if isinstance(value, str) else 16
+
+
+def _arrays(value: Any) -> list["np.ndarray[Any, Any]"]:
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [a for part in value for a in _arrays(part)] if isinstance(value, tuple | list) else []
+
+
+def shares(value: Any, args: tuple[Any, ...]) -> bool:
+    """Whether any array of the result lies in the memory of an argument."""
+    return any(np.shares_memory(a, b) for a in _arrays(value) for b in _arrays(args))
+
+
+def differing(before: list[tuple[Any, bytes]]) -> list[int]:
+    """The positions of the arguments that are not what they were."""
+    return [number for number, (argument, mark) in enumerate(before) if fingerprint(argument) != mark]
+
+
+def fingerprint(value: Any) -> bytes:
+    """Bytes that differ when an argument has been changed; a function has none."""
+    try:
+        return b"" if callable(value) else wire.encode(value)
+    except Exception:
+        return b"no longer plain"
+
+
+def _place(trace: TracebackType | None, folder: str) -> tuple[str, int]:
+    """The last line of the student's own files that the error passed through."""
+    place = ("", 0)
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name.startswith(folder):
+            place = (os.path.basename(name), trace.tb_lineno)
+        trace = trace.tb_next
+    return place
+
+
+def _binds(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    try:
+        inspect.signature(target).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
+
+
+def _defined(path: str) -> list[str]:
+    """The public names that a file defines at its top level, without running it."""
+    try:
+        with open(path, "rb") as file:
+            body = ast.parse(file.read()).body
+    except (OSError, SyntaxError, ValueError):
+        return []
+    names = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    names += [t.id for node in body if isinstance(node, ast.Assign) for t in node.targets if isinstance(t, ast.Name)]
+    return [name for name in names if not name.startswith("_")]

@@ -1,0 +1,283 @@
+"""Every layer that confines a student's process, in the order in which it is put on.
+
+`prepare` runs once in the fork server, `apply` in each forked child before any student code. A layer that the platform
+lacks is left out and reported, never an error. Sources: landlock(7), seccomp(2), prctl(2), setrlimit(2).
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+import platform
+import struct
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LINUX = sys.platform == "linux"
+LAYERS = ("fork", "session", "limits", "user", "no_new_privileges", "landlock", "seccomp", "not_dumpable")
+
+
+@dataclass
+class Plan:
+    """What the fork server has prepared for its children."""
+
+    folder: str
+    temporary: str
+    uid: int
+    memory: int
+    file_size: int
+    processor_seconds: int
+    processes: int
+    open_files: int
+    layers: list[str] = field(default_factory=list)
+    ruleset: int = -1
+
+    def has(self, layer: str) -> bool:
+        return layer in self.layers
+
+
+# Probing and preparing, in the fork server
+
+
+def available() -> dict[str, str]:
+    """Every layer of this machine: "" when it is there, else what is missing and how to get it."""
+    missing = dict.fromkeys(LAYERS, "")
+    if not hasattr(os, "fork") or sys.platform == "darwin":
+        missing["fork"] = "forking is unsafe here: each module starts a new interpreter, which is slower"
+    if not hasattr(os, "setsid"):
+        missing["session"] = missing["limits"] = "only POSIX systems have sessions and resource limits"
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        missing["user"] = "only root can become another user: run as root (in a container) to get this layer"
+    if not LINUX:
+        for layer in ("no_new_privileges", "landlock", "seccomp", "not_dumpable"):
+            missing[layer] = "only Linux has this layer: grade inside a Linux container to get it"
+        return missing
+    if landlock_abi() < 1:
+        missing["landlock"] = "the kernel has no Landlock: Linux 5.13 or newer with landlock in the lsm= boot parameter"
+    if platform.machine() not in _ARCHITECTURES or not _seccomp_available():
+        missing["seccomp"] = "no seccomp filters here: a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64"
+    return missing
+
+
+def prepare(plan: Plan, exactly: Iterable[str], roots: Iterable[str], holes: Iterable[str]) -> None:
+    """Make what all children share: Landlock rules that open `exactly`, and `roots` without their `holes`."""
+    if not plan.has("landlock"):
+        return
+    abi = landlock_abi()
+    plan.ruleset = _create_ruleset(abi)
+    for path in (*map(Path, exactly), *_without(roots, [Path(hole) for hole in holes])):
+        _allow(plan.ruleset, path, _READ)
+    for device in ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"):
+        _allow(plan.ruleset, Path(device), _READ | _WRITE_FILE)
+    _allow(plan.ruleset, Path(plan.folder), _READ)
+    _allow(plan.ruleset, Path(plan.temporary), _everything(abi) & ~(_MAKE_CHAR | _MAKE_BLOCK | _EXECUTE))
+
+
+def hide_memory() -> bool:
+    """Make this process unreadable to others of the same user."""
+    return LINUX and _libc().prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) == 0
+
+
+# Applying, in the child
+
+
+def apply(plan: Plan) -> None:
+    """Put on every layer of the plan. Nothing of the student's has run yet."""
+    if plan.has("session"):
+        os.setsid()
+    os.umask(0o077)
+    os.chdir(plan.temporary)
+    if plan.has("limits"):
+        _limit(plan)
+    if plan.has("user"):
+        os.setgroups([])
+        os.setresgid(plan.uid, plan.uid, plan.uid)
+        os.setresuid(plan.uid, plan.uid, plan.uid)
+    if LINUX:
+        _libc().prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0)
+    if plan.has("no_new_privileges"):
+        _checked(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    if plan.has("landlock"):
+        _checked(_libc().syscall(_LANDLOCK_RESTRICT_SELF, plan.ruleset, 0))
+    if plan.ruleset >= 0:
+        os.close(plan.ruleset)
+    if plan.has("seccomp"):
+        _install_filter()
+
+
+def _limit(plan: Plan) -> None:
+    import resource as r
+
+    wanted = {
+        r.RLIMIT_AS: plan.memory,
+        r.RLIMIT_FSIZE: plan.file_size,
+        r.RLIMIT_CPU: plan.processor_seconds,
+        r.RLIMIT_NOFILE: plan.open_files,
+        r.RLIMIT_CORE: 0,
+    }
+    if plan.has("user") and LINUX:
+        wanted[r.RLIMIT_NPROC] = plan.processes
+    if LINUX:
+        wanted[r.RLIMIT_MSGQUEUE] = 0
+    for kind, value in wanted.items():
+        hard = r.getrlimit(kind)[1]
+        ceiling = value if hard == r.RLIM_INFINITY else min(value, hard)
+        with contextlib.suppress(OSError, ValueError):  # macOS knows no limit on the address space
+            r.setrlimit(kind, (ceiling, ceiling))
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
+
+
+def adopt_orphans() -> None:
+    """Let processes that escape from a student's process become children of this one, so that they can be found."""
+    if LINUX:
+        _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+# Landlock: what may be read and written
+
+_LANDLOCK_CREATE, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT_SELF = 444, 445, 446
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_MAKE_CHAR, _MAKE_BLOCK, _REFER, _TRUNCATE, _IOCTL = 1 << 6, 1 << 11, 1 << 13, 1 << 14, 1 << 15
+_READ = _READ_FILE | _READ_DIR
+_FOR_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
+
+
+def landlock_abi() -> int:
+    """The version of Landlock in the running kernel, 0 without it."""
+    return max(0, int(_libc().syscall(_LANDLOCK_CREATE, None, 0, 1))) if LINUX else 0
+
+
+def _everything(abi: int) -> int:
+    rights = (1 << 13) - 1
+    return rights | (_REFER if abi >= 2 else 0) | (_TRUNCATE if abi >= 3 else 0) | (_IOCTL if abi >= 5 else 0)
+
+
+def _create_ruleset(abi: int) -> int:
+    network = 0b11 if abi >= 4 else 0
+    scoped = 0b11 if abi >= 6 else 0
+    size = 24 if abi >= 6 else 16 if abi >= 4 else 8
+    attributes = struct.pack("<QQQ", _everything(abi), network, scoped)[:size]
+    return _checked(_libc().syscall(_LANDLOCK_CREATE, attributes, size, 0))
+
+
+def _allow(ruleset: int, path: Path, rights: int) -> None:
+    try:
+        target = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        allowed = rights if path.is_dir() else rights & _FOR_FILES
+        _checked(_libc().syscall(_LANDLOCK_ADD_RULE, ruleset, 1, struct.pack("<Qi", allowed, target), 0))
+    finally:
+        os.close(target)
+
+
+def _without(roots: Iterable[str], holes: list[Path]) -> Iterable[Path]:
+    """The roots, opened up into their entries wherever a hole lies inside."""
+    for root in map(Path, roots):
+        if any(root.is_relative_to(hole) for hole in holes):
+            continue
+        if any(hole.is_relative_to(root) for hole in holes):
+            with contextlib.suppress(OSError):
+                yield from _without([str(entry.resolve()) for entry in root.iterdir()], holes)
+        elif root.exists():
+            yield root
+
+
+# seccomp: which system calls are refused
+
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have it
+    "fork": (57, -1), "vfork": (58, -1), "execve": (59, 221), "execveat": (322, 281), "ptrace": (101, 117),
+    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "accept": (43, 202),
+    "accept4": (288, 242), "sendmsg": (46, 211), "sendmmsg": (307, 269), "recvmsg": (47, 212), "recvmmsg": (299, 243),
+    "tkill": (200, 130), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424), "pidfd_getfd": (438, 438), "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271), "process_madvise": (440, 440), "kcmp": (312, 272), "unshare": (272, 97),
+    "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
+    "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsmount": (432, 432),
+    "mount_setattr": (442, 442), "setsid": (112, 157), "setpgid": (109, 154), "bpf": (321, 280),
+    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427), "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264), "init_module": (175, 105),
+    "finit_module": (313, 273), "delete_module": (176, 106), "kexec_load": (246, 104), "reboot": (169, 142),
+    "swapon": (167, 224), "swapoff": (168, 225), "settimeofday": (164, 170), "clock_settime": (227, 112),
+    "adjtimex": (159, 171), "sethostname": (170, 161), "setdomainname": (171, 162), "shmget": (29, 194),
+    "shmat": (30, 196), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180), "personality": (135, 92),
+    "quotactl": (179, 60), "acct": (163, 89), "syslog": (103, 116), "fanotify_init": (300, 262), "iopl": (172, -1),
+    "ioperm": (173, -1), "mknod": (133, -1), "mknodat": (259, 33), "setuid": (105, 146), "setgid": (106, 144),
+    "setreuid": (113, 145), "setregid": (114, 143), "setresuid": (117, 147), "setresgid": (119, 149),
+    "setgroups": (116, 159), "capset": (126, 91), "migrate_pages": (256, 238), "move_pages": (279, 239),
+    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "ioprio_set": (251, 30), "vhangup": (153, 58),
+}  # fmt: skip
+_CLONE, _CLONE3, _KILL, _TGKILL = (56, 220), (435, 435), (62, 129), (234, 131)
+_SENDTO, _FCNTL, _IOCTL_CALL, _PRLIMIT = (44, 206), (72, 25), (16, 29), (302, 261)
+_NEWEST_KNOWN = 470
+_CLONE_THREAD = 0x10000
+_FCNTL_SIGNALS = (8, 10, 15, 1024, 1026)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
+_IOCTL_SIGNALS = (0x5412, 0x8901, 0x8902)  # TIOCSTI, FIOSETOWN, SIOCSPGRP
+_ALLOW, _EPERM, _ENOSYS = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
+_LOAD, _JEQ, _JGT, _JSET, _RET = 0x20, 0x15, 0x25, 0x45, 0x06
+_NR, _ARCH, _ARG = 0, 4, 16
+
+
+def _op(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("<HBBI", code, yes, no, value)
+
+
+def _refuse_if(comparison: int, value: int, verdict: int = _EPERM) -> bytes:
+    return _op(comparison, value, 0, 1) + _op(_RET, verdict)
+
+
+def _arg(number: int, half: int = 0) -> bytes:
+    return _op(_LOAD, _ARG + 8 * number + 4 * half)
+
+
+def _only_for(call: int, body: bytes) -> bytes:
+    """Run `body` for one system call; it may clobber the accumulator, so the number is loaded again."""
+    body += _op(_LOAD, _NR)
+    return _op(_JEQ, call, 0, len(body) // 8) + body
+
+
+def _program(pid: int) -> bytes:
+    machine = platform.machine()
+    column = list(_ARCHITECTURES).index(machine)
+    program = _op(_LOAD, _ARCH) + _op(_JEQ, _ARCHITECTURES[machine], 1, 0) + _op(_RET, _EPERM) + _op(_LOAD, _NR)
+    program += _refuse_if(_JGT, _NEWEST_KNOWN, _ENOSYS) + _refuse_if(_JEQ, _CLONE3[column], _ENOSYS)
+    program += _only_for(_CLONE[column], _arg(0) + _op(_JSET, _CLONE_THREAD, 1, 0) + _op(_RET, _EPERM))
+    for call in (_KILL, _TGKILL):
+        program += _only_for(call[column], _arg(0) + _op(_JEQ, pid, 1, 0) + _op(_RET, _EPERM))
+    for half in (0, 1):
+        program += _only_for(_SENDTO[column], _arg(4, half) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
+    program += _only_for(_PRLIMIT[column], _arg(0) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
+    for call, values in ((_FCNTL, _FCNTL_SIGNALS), (_IOCTL_CALL, _IOCTL_SIGNALS)):
+        program += _only_for(call[column], _arg(1) + b"".join(_refuse_if(_JEQ, value) for value in values))
+    for numbers in _REFUSED.values():
+        if numbers[column] >= 0:
+            program += _refuse_if(_JEQ, numbers[column])
+    return program + _op(_RET, _ALLOW)
+
+
+def _seccomp_available() -> bool:
+    return LINUX and _libc().prctl(21, 0, 0, 0, 0) >= 0  # PR_GET_SECCOMP
+
+
+def _install_filter() -> None:
+    program = _program(os.getpid())
+    held = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(held))
+    _checked(_libc().prctl(_PR_SET_SECCOMP, 2, ctypes.c_char_p(header), 0, 0))

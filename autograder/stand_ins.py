@@ -1,0 +1,147 @@
+"""Answers to questions from a student's process: neighbours' functions, and functions that a test has lent.
+
+What may be asked is a frozen table from the rubric. Arguments are held to the reference's signature and bounded in size, and so
+in the work that they cause; nothing that a question contains can raise anything but a Refusal.
+"""
+
+import inspect
+import types
+import typing
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from autograder import reference
+from autograder.sandbox.process import Answer, Refusal
+from autograder.sandbox.wire import Handle, Oddity
+
+AXIS = 256  # the longest axis, the largest int and the longest list
+SIZE = 16_384  # the most array elements in all arguments of one question
+BELOW = 4  # how deeply lists and dicts may be nested
+Invoke = Callable[[Handle, tuple[Any, ...]], Any]
+
+
+def answerer(allowed: frozenset[str]) -> Answer:
+    """Answers for one student process; `allowed` holds names "<module>.<function>"."""
+
+    def answer(target: str | Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], invoke: Invoke) -> Any:
+        if isinstance(target, str) and target not in allowed:
+            raise Refusal("ValueError", "this function is not available here")
+        _bound((args, kwargs))
+        if isinstance(target, str):
+            function = reference.functions()[target.rpartition(".")[2]]
+            _fits(function, args, kwargs)
+        else:
+            function = target
+        own = [_callable(arg, invoke) for arg in args]
+        return _quietly(function, own, {name: _callable(arg, invoke) for name, arg in kwargs.items()})
+
+    return answer
+
+
+def _quietly(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            result = function(*args, **kwargs)
+    except Refusal:
+        raise
+    except ValueError:
+        raise Refusal("ValueError", f"{_name(function)} does not allow these arguments") from None
+    except Exception:
+        raise Refusal("TypeError", f"{_name(function)} does not allow these arguments") from None
+    return result
+
+
+def _callable(value: Any, invoke: Invoke) -> Any:
+    """A function of the student's among the arguments, as a function that only ever returns a bounded array."""
+    if not isinstance(value, Handle):
+        return value
+
+    def call(*args: Any) -> Any:
+        result = invoke(value, args)
+        if not isinstance(result, np.ndarray):
+            raise Refusal("TypeError", "the function that was passed did not return an array")
+        _bound(result)
+        return result
+
+    return call
+
+
+def _name(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__name__", "")
+    return name if name in reference.functions() else "the function argument"
+
+
+def _bound(value: Any) -> None:
+    if _elements(value, BELOW) > SIZE:
+        raise Refusal("ValueError", "the arguments are larger than anything that grading uses")
+
+
+def _elements(value: Any, depth: int) -> int:
+    """How many array elements, numbers and texts a question carries; too long or too deep ones count as too many."""
+    if isinstance(value, np.ndarray):
+        return value.size if max(value.shape, default=0) <= AXIS else SIZE + 1
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, tuple | list):
+        if depth < 0 or len(value) > AXIS:
+            return SIZE + 1
+        return sum(_elements(part, depth - 1) for part in value)
+    if isinstance(value, int | np.integer):
+        return 1 if abs(int(value)) <= AXIS else SIZE + 1
+    return SIZE + 1 if isinstance(value, str) and len(value) > AXIS else 1
+
+
+def _fits(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    signature, kinds = _signature(function)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise Refusal("TypeError", f"{function.__name__}: {error}") from None
+    for name, value in bound.arguments.items():
+        if not isinstance(value, kinds[name]):
+            raise Refusal("TypeError", f"{function.__name__}: the argument {name} is of a kind that the contract does not allow")
+    _masks_fit([value for value in bound.arguments.values() if isinstance(value, np.ndarray)])
+
+
+def _masks_fit(arrays: list["np.ndarray[Any, Any]"]) -> None:
+    """A mask is broadcast to the scores; it must not make them larger (a small mask could cost gigabytes)."""
+    for mask in arrays[1:]:
+        lead = arrays[0].shape[:-2]
+        if mask.dtype == np.bool_ and _broadcast(mask.shape[:-2], lead) != lead:
+            raise Refusal("ValueError", "the mask has more leading dimensions than the scores")
+
+
+def _broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | None:
+    try:
+        return np.broadcast_shapes(one, other)
+    except ValueError:
+        return None
+
+
+@cache
+def _signature(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, tuple[type, ...]]]:
+    signature = inspect.signature(function)
+    hints = typing.get_type_hints(function)
+    return signature, {name: _kinds(hints.get(name, object)) for name in signature.parameters}
+
+
+def _kinds(hint: Any) -> tuple[type, ...]:
+    """The wire types that an annotation of the reference allows."""
+    origin = typing.get_origin(hint) or hint
+    if origin in (typing.Union, types.UnionType):
+        return tuple(kind for part in typing.get_args(hint) for kind in _kinds(part))
+    table: dict[Any, tuple[type, ...]] = {
+        np.ndarray: (np.ndarray, np.generic),
+        Callable: (Handle,),
+        int: (int, np.integer),
+        float: (float, int, np.floating, np.integer),
+        bool: (bool, np.bool_),
+        list: (list, tuple),
+        typing.Any: (object,),
+    }
+    return table.get(origin, (origin,) if isinstance(origin, type) and not issubclass(origin, Oddity) else (object,))

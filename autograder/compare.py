@@ -123,12 +123,14 @@ def _judge(found: float, allowed: float) -> Verdict:
 
 
 def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> float:
-    """The largest difference, as a share of max(1, largest expected magnitude); infinite where only one is finite."""
+    """The largest difference, as a share of max(1, largest expected magnitude); infinite where only one is finite.
+
+    A nan equals a nan: no reference gives one, but a known mistake may."""
     if expected.dtype.kind in "biu" and actual.dtype.kind in "biu":
         return float(np.any(expected != actual))
     wide, got = expected.astype(np.float64), actual.astype(np.float64)
     finite = np.isfinite(wide)
-    if not np.array_equal(wide[~finite], got[~finite]) or not np.isfinite(got[finite]).all():
+    if not np.array_equal(wide[~finite], got[~finite], equal_nan=True) or not np.isfinite(got[finite]).all():
         return np.inf
     if not finite.any():
         return 0.0

@@ -26,25 +26,17 @@ def explains(hypothesis: catalogue.Misconception, calls: Iterable[Record]) -> bo
     function, calls = hypothesis.fresh(), list(calls)
     only_dtype = {r.fault.kind for r in calls if r.fault is not None} == {"dtype"}
     for record in calls:
-        kind = record.fault.kind if record.fault is not None else ""
-        kind = kind if only_dtype or kind != "dtype" else "value"
-        checks = [name for name, kinds in _CHECKS.items() if kind in kinds]
-        reply = observe(function, record.args, record.kwargs, checks)
-        if not _alike(reply, record, kind):
+        dtype = only_dtype and record.fault is not None
+        if not _alike(observe(function, record.args, record.kwargs, list(record.checks)), record, dtype):
             return False
     return True
 
 
-_CHECKS = {"pure": {"changed", "changed_later"}, "new": {"shared"}}
-
-
-def _alike(reply: Reply, record: Record, kind: str) -> bool:
+def _alike(reply: Reply, record: Record, dtype: bool) -> bool:
     theirs = record.reply
     if theirs.error is not None or reply.error is not None:
         return theirs.error is not None and reply.error is not None and reply.error.kind == theirs.error.kind
-    if kind in ("changed", "changed_later") and reply.changed[:1] != theirs.changed[:1]:
+    if (reply.changed[:1], reply.shared) != (theirs.changed[:1], theirs.shared):
         return False
-    if kind == "shared" and not reply.shared:
-        return False
-    verdict = compare(reply.value, theirs.value, tolerance((record.args, record.kwargs)), dtype=kind == "dtype")
+    verdict = compare(reply.value, theirs.value, tolerance((record.args, record.kwargs)), dtype)
     return verdict.difference is None

@@ -8,14 +8,17 @@ For each module, alone, in a process of its own:
    helpers answered by the reference: nobody pays twice for one mistake.
 """
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from autograder import catalogue
 from autograder import rubric as rubrics
-from autograder.compare import compare, tolerance
+from autograder.compare import TOLERANCE, compare, tolerance
 from autograder.diagnosis import diagnose
 from autograder.rubric import INTEGRATION, Criterion, Rubric
 from autograder.runner import Outcome, Suites
@@ -87,7 +90,9 @@ class Grader:
 
     def grade(self, submission: Submission) -> Result:
         self.sandbox.place(submission.files)
-        modules = tuple(self._module(submission, module) for module in self.rubric.groups)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            modules = tuple(self._module(submission, module) for module in self.rubric.groups)
         return Result(submission, modules, tuple(self.sandbox.layers))
 
     def _module(self, submission: Submission, module: str) -> ModuleResult:
@@ -120,7 +125,7 @@ class Grader:
             return Graded(criterion, False)
         function = record.target.function
         found = diagnose(record.target, trial.log.records)
-        return Graded(criterion, False, record, shown.get(function), found)
+        return Graded(criterion, False, record, _fitting(shown.get(function), record), found)
 
     def _again(self, submission: Submission, graded: Graded, log: Log) -> Graded:
         """A failed criterion once more, with the wrong helpers of its functions answered by the reference."""
@@ -140,6 +145,12 @@ class Grader:
             return graded
         found = diagnose(outcome.record.target, trial.log.records)
         return replace(graded, record=outcome.record, misconception=found or graded.misconception)
+
+
+def _fitting(shown: Record | None, record: Record) -> Record | None:
+    """A counterexample of a dtype is shown only where the dtype counted."""
+    only_dtype = shown is not None and shown.fault is not None and shown.fault.kind == "dtype"
+    return None if only_dtype and record.fault is not None and record.fault.kind != "dtype" else shown
 
 
 def counterexamples(trial: Trial) -> dict[str, Record]:
@@ -170,6 +181,7 @@ def _example(trial: Trial, target: Target, args: tuple[Any, ...], kwargs: dict[s
         return replace(record, expects="ValueError", fault=None if right else Fault("no_error", "expected ValueError"))
     if reply.error is not None:
         return replace(record, fault=Fault("raised", reply.error.kind))
-    verdict = compare(expected, reply.value, tolerance((args, kwargs)))
+    allowed = tolerance((args, kwargs))
+    verdict = compare(expected, reply.value, allowed, dtype=allowed == TOLERANCE["float32"])
     fault = Fault(verdict.difference.kind, verdict.difference.text) if verdict.difference else None
     return replace(record, fault=fault, deviation=verdict.deviation)

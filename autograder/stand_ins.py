@@ -7,7 +7,6 @@ in the work that they cause; nothing that a question contains can raise anything
 import inspect
 import types
 import typing
-import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -20,7 +19,7 @@ from autograder.sandbox.wire import Handle, Oddity
 
 AXIS = 256  # the longest axis, the largest int and the longest list
 SIZE = 16_384  # the most array elements in all arguments of one question
-BELOW = 4  # how deeply lists and dicts may be nested
+BELOW = 6  # how deeply lists and dicts may be nested
 Invoke = Callable[[Handle, tuple[Any, ...]], Any]
 
 
@@ -44,9 +43,7 @@ def answerer(allowed: frozenset[str]) -> Answer:
 
 def _quietly(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            result = function(*args, **kwargs)
+        result = function(*args, **kwargs)
     except Refusal:
         raise
     except ValueError:

@@ -56,6 +56,7 @@ class Record:
     fault: Fault | None
     deviation: float = 0.0
     expects: str = "value"
+    checks: tuple[str, ...] = ()
 
 
 class Mismatch(AssertionError):
@@ -140,11 +141,11 @@ class Check:
 
     def _judge(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rules = self._rules
-        checks = [name for name in ("pure", "new") if getattr(rules, name)]
-        reply = self._caller.call(target, args, kwargs, checks)
+        checks = tuple(name for name in ("pure", "new") if getattr(rules, name))
+        reply = self._caller.call(target, args, kwargs, list(checks))
         if rules.error:
             return self._judge_error(Record(target, args, kwargs, reply, None, expects=rules.error))
-        record = self._compared(Record(target, args, kwargs, reply, None))
+        record = self._compared(Record(target, args, kwargs, reply, None, checks=checks))
         self._enter(record)
         if rules.pure:
             self._enter(self._repeated(record))

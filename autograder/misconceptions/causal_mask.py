@@ -553,21 +553,6 @@ def dependency_matrix__width_of_x(f, x, delta=1e-3):
     return result
 
 
-@misconception(
-    "The change is added to x and subtracted again, which rounding does not undo exactly; work on a copy.",
-    read="NumPy manual, Copies and views",
-)
-def dependency_matrix__restored_with_rounding(f, x, delta=1e-3):
-    change = delta * np.linspace(1.0, 2.0, x.shape[1])
-    before = np.array(f(x.copy()))
-    result = np.zeros((len(x), len(x)), dtype=bool)
-    for j in range(len(x)):
-        x[j] += change
-        result[:, j] = np.any(np.abs(f(x.copy()) - before) > 1e-8, axis=1)
-        x[j] -= change
-    return result
-
-
 # is_autoregressive
 
 

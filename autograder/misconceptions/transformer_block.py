@@ -306,7 +306,7 @@ def pre_norm_block__ffn_first(x, params, n_heads, mask=None):
 
 @misconception(
     "Both norms use the parameters of ln_1; the second one has its own, ln_2.",
-    read="the block parameters above the functions",
+    read="the block parameters at the top of transformer_block.py",
 )
 def pre_norm_block__one_norm_twice(x, params, n_heads, mask=None):
     h = x + multi_head_attention(layer_norm(x, **params["ln_1"]), params["attention"], n_heads, mask)
@@ -329,7 +329,10 @@ def pre_norm_block__mask_ignored(x, params, n_heads, mask=None):
     return h + feed_forward(layer_norm(h, **params["ln_2"]), params["ffn"])
 
 
-@misconception("The mask is inverted; True means that the key may be seen.", read="CONTRACT.md, masks")
+@misconception(
+    "The mask is inverted; True means that the key may be seen.",
+    read="the first lines of scaled_attention.py, on masks",
+)
 def pre_norm_block__mask_inverted(x, params, n_heads, mask=None):
     hidden = None if mask is None else ~mask
     h = x + multi_head_attention(layer_norm(x, **params["ln_1"]), params["attention"], n_heads, hidden)
@@ -482,7 +485,7 @@ def post_norm_block__norms_swapped(x, params, n_heads, mask=None):
 
 @misconception(
     "Both norms use the parameters of ln_1; the second one has its own, ln_2.",
-    read="the block parameters above the functions",
+    read="the block parameters at the top of transformer_block.py",
 )
 def post_norm_block__one_norm_twice(x, params, n_heads, mask=None):
     h = layer_norm(x + multi_head_attention(x, params["attention"], n_heads, mask), **params["ln_1"])
@@ -495,7 +498,10 @@ def post_norm_block__mask_ignored(x, params, n_heads, mask=None):
     return layer_norm(h + feed_forward(h, params["ffn"]), **params["ln_2"])
 
 
-@misconception("The mask is inverted; True means that the key may be seen.", read="CONTRACT.md, masks")
+@misconception(
+    "The mask is inverted; True means that the key may be seen.",
+    read="the first lines of scaled_attention.py, on masks",
+)
 def post_norm_block__mask_inverted(x, params, n_heads, mask=None):
     hidden = None if mask is None else ~mask
     h = layer_norm(x + multi_head_attention(x, params["attention"], n_heads, hidden), **params["ln_1"])

@@ -5,7 +5,8 @@ Requests from the grader, each a tuple:
     ("call", module, function, args, kwargs, checks)  -> ("returned", value, changed, shared) or ("raised", error)
     ("again",)                                        -> ("changed", indices): which arguments of the last call differ now
 While it works on a call the student's side may ask, and be asked, in strict order:
-    ("ask", name or handle, args, kwargs)             -> ("answer", value) or ("refused", kind, text)
+    ("ask", name or handle, args, kwargs)             -> ("answer", value), ("same", number of the argument that is the
+                                                         answer itself) or ("refused", kind, text)
     ("invoke", handle, args)                          -> ("returned", ...) or ("raised", error)
 An error is (kinds, text, file, line, hint): the built-in names of its classes, its text, where in the student's files.
 """
@@ -44,7 +45,7 @@ class Worker:
         self.handles: dict[int, Callable[..., Any]] = {}
         self.lock = threading.RLock()
         self.busy = 0
-        self.last: list[tuple[Any, bytes]] = []
+        self.last: list[tuple[Any, Any]] = []
 
     def serve(self) -> None:
         """Answer requests until the grader hangs up."""
@@ -112,9 +113,9 @@ class Worker:
         target = getattr(self.modules.get(module), function, None)
         if not callable(target):
             return ("raised", (["AttributeError"], "", "", 0, "missing"))
-        args = tuple(self.local(arg) for arg in args)
+        args = tuple(self.local(arg) for arg in args)  # a list on the wire
         kwargs = {name: self.local(arg) for name, arg in kwargs.items()}
-        before = [(arg, fingerprint(arg)) for arg in (*args, *kwargs.values())] if "pure" in checks else []
+        before = [(arg, copied(arg)) for arg in (*args, *kwargs.values())] if "pure" in checks else []
         outcome = self.guarded(target, args, kwargs)
         if outcome[0] == "raised":
             return outcome
@@ -141,7 +142,7 @@ class Worker:
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> ErrorTuple:
-        kinds = [cls.__name__ for cls in type(error).__mro__ if getattr(builtins, cls.__name__, None) is cls]
+        kinds = builtin_kinds(error)
         file, line = _place(error.__traceback__, self.folder)
         hint = ""
         if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(self.folder):
@@ -154,7 +155,7 @@ class Worker:
             text = str(error.msg if isinstance(error, SyntaxError) else error)[:MAX_TEXT]
         except BaseException:
             text = ""
-        return (kinds or ["Exception"], text, file, min(line, 10**6), hint)
+        return (kinds, text, file, min(line, 10**6), hint)
 
     # asking the grader
 
@@ -180,6 +181,8 @@ class Worker:
                 reply = wire.decode(wire.receive(self.connection, self.limit))
                 if reply[0] == "answer":
                     return reply[1]
+                if reply[0] == "same":
+                    return args[reply[1]]
                 if reply[0] == "refused":
                     raise _REFUSALS.get(reply[1], Refused)(reply[2])
                 outcome = self.guarded(self.handles[reply[1].id], reply[2], {})
@@ -206,6 +209,12 @@ class Worker:
 
 
 _REFUSALS: dict[str, type[Exception]] = {"ValueError": ValueError, "TypeError": TypeError}
+
+
+def builtin_kinds(error: BaseException) -> list[str]:
+    """The built-in classes of an error by name, the most special first."""
+    kinds = [cls.__name__ for cls in type(error).__mro__ if getattr(builtins, cls.__name__, None) is cls]
+    return kinds or ["Exception"]
 
 
 def sendable(value: Any, limit: int) -> Any:
@@ -299,17 +308,34 @@ def shares(value: Any, args: tuple[Any, ...]) -> bool:
     return any(np.shares_memory(a, b) for a in _arrays(value) for b in _arrays(args))
 
 
-def differing(before: list[tuple[Any, bytes]]) -> list[int]:
+def copied(value: Any) -> Any:
+    """The value with arrays of its own."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, dict):
+        return {key: copied(part) for key, part in value.items()}
+    return type(value)(copied(part) for part in value) if type(value) in (list, tuple) else value
+
+
+def differing(before: list[tuple[Any, Any]]) -> list[int]:
     """The positions of the arguments that are not what they were."""
-    return [number for number, (argument, mark) in enumerate(before) if fingerprint(argument) != mark]
+    return [number for number, (argument, was) in enumerate(before) if not _same(argument, was)]
 
 
-def fingerprint(value: Any) -> bytes:
-    """Bytes that differ when an argument has been changed; a function has none."""
-    try:
-        return b"" if callable(value) else wire.encode(value)
-    except Exception:
-        return b"no longer plain"
+def _same(now: Any, was: Any) -> bool:
+    """Equal up to the rounding of a change that was made and undone."""
+    if type(now) is not type(was):
+        return False
+    if isinstance(was, np.ndarray):
+        if now.shape != was.shape or now.dtype != was.dtype:
+            return False
+        unit = 16 * np.finfo(was.dtype).eps if was.dtype.kind == "f" else 0
+        return bool(np.allclose(now, was, rtol=unit, atol=unit, equal_nan=True))
+    if isinstance(was, dict):
+        return list(now) == list(was) and all(_same(now[key], was[key]) for key in was)
+    if isinstance(was, list | tuple):
+        return len(now) == len(was) and all(map(_same, now, was))
+    return now is was or now == was
 
 
 def _place(trace: TracebackType | None, folder: str) -> tuple[str, int]:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import numpy as np
 import psutil
 
@@ -150,8 +151,7 @@ class Sandbox:
         return {
             "plan": vars(plan),
             "view": self.view,
-            "package_parent": str(kit.PACKAGE.parent),
-            "numpy_parent": str(Path(np.__file__).parents[1]),
+            "imports": [str(kit.PACKAGE.parent), *(str(Path(m.__file__).parents[1]) for m in (np, msgpack))],
             "holes": _holes(),
             "message_limit": limits.message_mb * 2**20,
         }
@@ -298,17 +298,17 @@ class Student:
         clock.send(wire.encode(message))
         for _ in range(MAX_QUESTIONS):
             reply = wire.decode(clock.receive())
-            if not isinstance(reply, tuple) or not reply or not isinstance(reply[0], str):
+            if not isinstance(reply, list) or not reply or not isinstance(reply[0], str):
                 raise wire.WireError("not a reply")
             if reply[0] != "ask":
                 return _reply(reply, message[0])
             self._answer(reply, clock, answer)
         raise wire.WireError("too many questions in one call")
 
-    def _answer(self, question: tuple[Any, ...], clock: "_Clock", answer: Answer) -> None:
-        if len(question) != 4 or not isinstance(question[2], tuple) or not isinstance(question[3], dict):
+    def _answer(self, question: list[Any], clock: "_Clock", answer: Answer) -> None:
+        if len(question) != 4 or not isinstance(question[2], list) or not isinstance(question[3], dict):
             raise wire.WireError("not a question")
-        _, target, args, kwargs = question
+        target, args, kwargs = question[1], tuple(question[2]), question[3]
         if isinstance(target, wire.Handle):
             target = self._handles.get(target.id)
         if target is None or not (isinstance(target, str) or callable(target)):
@@ -331,25 +331,27 @@ class Student:
 
         began = time.monotonic()
         try:
-            result = wire.encode(("answer", answer(target, args, kwargs, invoke)))
+            value = answer(target, args, kwargs, invoke)
+            same = [number for number, argument in enumerate(args) if argument is value]
+            result = wire.encode(("same", same[0]) if same else ("answer", value))
         except Refusal as refusal:
             result = wire.encode(("refused", refusal.kind, str(refusal)))
         clock.answering += time.monotonic() - began
         clock.send(result)
 
 
-def _reply(message: tuple[Any, ...], request: str) -> Reply:
+def _reply(message: list[Any], request: str) -> Reply:
     """A final reply, held to the form that the request allows."""
     match message:
-        case ("loaded",) if request == "load":
+        case ["loaded"] if request == "load":
             return Reply()
-        case ("failed", tuple() as error) if request == "load":
+        case ["failed", list() as error] if request == "load":
             return Reply(error=_error(error))
-        case ("raised", tuple() as error) if request in ("call", "invoke"):
+        case ["raised", list() as error] if request in ("call", "invoke"):
             return Reply(error=_error(error))
-        case ("returned", value, list() as changed, bool() as shared) if request in ("call", "invoke"):
+        case ["returned", value, list() as changed, bool() as shared] if request in ("call", "invoke"):
             return Reply(value=value, changed=_indices(changed), shared=shared)
-        case ("changed", list() as changed) if request == "again":
+        case ["changed", list() as changed] if request == "again":
             return Reply(changed=_indices(changed))
     raise wire.WireError("a reply of another form")
 
@@ -360,9 +362,9 @@ def _indices(values: list[Any]) -> tuple[int, ...]:
     return tuple(values)
 
 
-def _error(parts: tuple[Any, ...]) -> Error:
+def _error(parts: list[Any]) -> Error:
     match parts:
-        case (list() as kinds, str() as text, str() as file, int() as line, str() as hint) if kinds and len(kinds) < 32:
+        case [list() as kinds, str() as text, str() as file, int() as line, str() as hint] if kinds and len(kinds) < 32:
             names = tuple(kind for kind in kinds if isinstance(kind, str) and _is_exception(kind))
             return Error(names or ("Exception",), text[:300], file[:200], max(0, min(line, 10**6)), hint[:20])
     raise wire.WireError("an error of another form")

@@ -1,16 +1,17 @@
-"""What travels between grader and student: plain data and raw arrays in a small binary format.
+"""What travels between grader and student: plain data and raw arrays in MessagePack.
 
-Nothing is ever unpickled. Whatever arrives is bounded in size, count and nesting before anything is allocated for it, and
-anything unexpected raises WireError. A value that is not plain data travels as an Oddity: a word from ODDITIES, so that a
+Nothing is ever unpickled. Whatever arrives is bounded in size, count and nesting, and anything unexpected raises WireError. A value that is not plain data travels as an Oddity: a word from ODDITIES, so that a
 message about it contains nothing that the student's code chose.
 """
 
+import math
 import socket
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import msgpack
 import numpy as np
 
 DTYPES = [
@@ -27,8 +28,7 @@ DEPTH = 12
 COUNT = 20_000
 NDIM = 16
 HEADER = struct.Struct("<I")
-_INT = struct.Struct("<q")
-_FLOAT = struct.Struct("<d")
+_ARRAY, _SCALAR, _ODDITY, _HANDLE = range(4)
 
 
 class WireError(Exception):
@@ -54,135 +54,70 @@ class Handle:
 
 
 def encode(value: Any) -> bytes:
-    """Bytes for None, bool, int, float, str, arrays, and lists, tuples and dicts of them."""
-    parts: list[bytes] = []
-    _encode(value, parts, DEPTH)
-    return b"".join(parts)
+    """Bytes for None, bool, int, float, str, arrays, and lists, tuples (which arrive as lists) and dicts of them."""
+    try:
+        data: bytes = msgpack.packb(value, default=_extend, unicode_errors="replace")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise WireError(str(error)) from None
+    return data
 
 
-def _encode(value: Any, parts: list[bytes], depth: int) -> None:
-    if depth == 0:
-        raise WireError("nested too deeply")
-    kind = type(value)
-    if kind is np.ndarray:
-        parts.append(b"a" + _array(value))
-    elif value is None:
-        parts.append(b"N")
-    elif kind is bool:
-        parts.append(b"T" if value else b"F")
-    elif kind is int:
-        parts.append(b"i" + _INT.pack(value))
-    elif kind is float:
-        parts.append(b"d" + _FLOAT.pack(value))
-    elif kind is str:
-        raw = value.encode("utf-8", "replace")
-        parts.append(b"s" + HEADER.pack(len(raw)) + raw)
-    elif kind is tuple or kind is list:
-        parts.append((b"t" if kind is tuple else b"l") + HEADER.pack(len(value)))
-        for part in value:
-            _encode(part, parts, depth - 1)
-    elif kind is dict:
-        parts.append(b"m" + HEADER.pack(len(value)))
-        for key, part in value.items():
-            _encode(key, parts, depth - 1)
-            _encode(part, parts, depth - 1)
-    elif kind is Oddity:
-        parts.append(b"o" + bytes([ODDITIES.index(value.kind)]))
-    elif kind is Handle:
-        parts.append(b"f" + _INT.pack(value.id))
-    elif isinstance(value, np.generic) and value.dtype in CODES:
-        parts.append(b"n" + _array(np.asarray(value)))
-    else:
-        raise WireError(f"{kind.__name__} cannot be sent")
-
-
-def _array(value: "np.ndarray[Any, Any]") -> bytes:
-    code = CODES.get(value.dtype)
-    if code is None or value.ndim > NDIM:
-        raise WireError(f"an array of {value.dtype} cannot be sent")
-    return bytes([code, value.ndim]) + struct.pack(f"<{value.ndim}q", *value.shape) + value.tobytes()
+def _extend(value: Any) -> msgpack.ExtType:
+    if isinstance(value, np.ndarray | np.generic):
+        code = CODES.get(value.dtype)
+        if code is None or value.ndim > NDIM or type(value) is not np.ndarray and not isinstance(value, np.generic):
+            raise TypeError(f"an array of {value.dtype} cannot be sent")
+        head = struct.pack(f"<BB{value.ndim}q", code, value.ndim, *value.shape)
+        return msgpack.ExtType(_ARRAY if isinstance(value, np.ndarray) else _SCALAR, head + value.tobytes())
+    if isinstance(value, Oddity):
+        return msgpack.ExtType(_ODDITY, bytes([ODDITIES.index(value.kind)]))
+    if isinstance(value, Handle):
+        return msgpack.ExtType(_HANDLE, struct.pack("<q", value.id))
+    raise TypeError(f"{type(value).__name__} cannot be sent")
 
 
 def decode(data: bytes) -> Any:
     """The value in `data`; WireError if it is anything else than exactly one well-formed value."""
-    reader = _Reader(data)
-    value = reader.value(DEPTH)
-    if reader.at != len(data):
-        raise WireError("bytes left over")
+    try:
+        value = msgpack.unpackb(
+            data, ext_hook=_extended, strict_map_key=False, unicode_errors="replace", max_array_len=COUNT, max_map_len=COUNT
+        )
+    except (ValueError, TypeError, struct.error, msgpack.UnpackException, RecursionError) as error:
+        raise WireError(f"not a message: {type(error).__name__}") from None
+    _not_deep(value, DEPTH)
     return value
 
 
-class _Reader:
-    def __init__(self, data: bytes):
-        self.data, self.at, self.count = data, 0, 0
-
-    def take(self, size: int) -> bytes:
-        if size < 0 or self.at + size > len(self.data):
-            raise WireError("a message ends too early")
-        self.at += size
-        return self.data[self.at - size : self.at]
-
-    def length(self) -> int:
-        size: int = HEADER.unpack(self.take(4))[0]
-        return size
-
-    def value(self, depth: int) -> Any:
-        self.count += 1
-        if depth == 0 or self.count > COUNT:
-            raise WireError("nested too deeply or too many parts")
-        tag = self.take(1)
-        if tag == b"a":
-            return self.array()
-        if tag == b"n":
-            return self.array()[()]
-        if tag in _CONSTANTS:
-            return _CONSTANTS[tag]
-        if tag == b"i":
-            return _INT.unpack(self.take(8))[0]
-        if tag == b"d":
-            return _FLOAT.unpack(self.take(8))[0]
-        if tag == b"s":
-            return self.take(self.length()).decode("utf-8", "replace")
-        if tag in b"tl":
-            parts = [self.value(depth - 1) for _ in range(self.length())]
-            return tuple(parts) if tag == b"t" else parts
-        if tag == b"m":
-            return {self.key(depth): self.value(depth - 1) for _ in range(self.length())}
-        if tag == b"o":
-            return Oddity(self.choice())
-        if tag == b"f":
-            return Handle(_INT.unpack(self.take(8))[0])
-        raise WireError("an unknown tag")
-
-    def key(self, depth: int) -> Any:
-        key = self.value(depth - 1)
-        if not isinstance(key, str | int | float | bool | None):
-            raise WireError("a key that is not plain")
-        return key
-
-    def choice(self) -> str:
-        code = self.take(1)[0]
-        if code >= len(ODDITIES):
-            raise WireError("an unknown kind")
-        return ODDITIES[code]
-
-    def array(self) -> "np.ndarray[Any, Any]":
-        code, ndim = self.take(2)
-        if code >= len(DTYPES) or ndim > NDIM:
-            raise WireError("an unknown dtype or too many axes")
-        shape = struct.unpack(f"<{ndim}q", self.take(8 * ndim))
-        size = DTYPES[code].itemsize
-        for length in shape:
-            if not 0 <= length <= len(self.data):
-                raise WireError("an impossible shape")
-            size *= length
-        raw = self.take(size)
-        if code == 0 and raw.strip(b"\0\1"):
-            raise WireError("a boolean that is neither 0 nor 1")
-        return np.frombuffer(bytearray(raw), DTYPES[code]).reshape(shape)
+def _not_deep(value: Any, depth: int) -> None:
+    if type(value) is list or type(value) is dict:
+        if depth == 0:
+            raise WireError("nested too deeply")
+        for part in value.values() if type(value) is dict else value:
+            _not_deep(part, depth - 1)
 
 
-_CONSTANTS: dict[bytes, Any] = {b"N": None, b"T": True, b"F": False}
+def _extended(kind: int, data: bytes) -> Any:
+    if kind in (_ARRAY, _SCALAR):
+        array = _array(data)
+        return array if kind == _ARRAY else array[()]
+    if kind == _ODDITY and len(data) == 1 and data[0] < len(ODDITIES):
+        return Oddity(ODDITIES[data[0]])
+    if kind == _HANDLE:
+        return Handle(*struct.unpack("<q", data))
+    raise ValueError("an unknown kind")
+
+
+def _array(data: bytes) -> "np.ndarray[Any, Any]":
+    code, ndim = data[:2]
+    if code >= len(DTYPES) or ndim > NDIM:
+        raise ValueError("an unknown dtype or too many axes")
+    shape = struct.unpack_from(f"<{ndim}q", data, 2)
+    raw = bytearray(data)[2 + 8 * ndim :]
+    if min(shape, default=0) < 0 or math.prod(shape) * DTYPES[code].itemsize != len(raw):
+        raise ValueError("an impossible shape")
+    if code == 0 and raw.strip(b"\0\1"):
+        raise ValueError("a boolean that is neither 0 nor 1")
+    return np.frombuffer(raw, DTYPES[code]).reshape(shape)
 
 
 def send(connection: socket.socket, payload: bytes, patience: float | None = None) -> None:

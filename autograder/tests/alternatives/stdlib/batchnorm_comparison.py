@@ -17,10 +17,8 @@ def columns_of(x):
 
 def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if training:
-        try:
-            unbiased = [statistics.variance(column) for column in columns_of(x)]
-        except statistics.StatisticsError as reason:
-            raise ValueError(str(reason)) from reason
+        # Of a single example statistics.variance raises StatisticsError, which is a ValueError.
+        unbiased = [statistics.variance(column) for column in columns_of(x)]
         means = [statistics.fmean(column) for column in columns_of(x)]
         spreads = [math.sqrt(statistics.pvariance(column) + eps) for column in columns_of(x)]
         keep = 1 - momentum

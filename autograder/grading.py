@@ -11,7 +11,7 @@ For each module, alone, in a process of its own:
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ class ModuleResult:
     module: str
     graded: tuple[Graded, ...]
     broken: Reply | None = None
+    log: Log = field(default_factory=Log, repr=False)
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,13 @@ class Grader:
     def __init__(self, rubric: Rubric, suites: Suites, sandbox: Sandbox):
         self.rubric, self.suites, self.sandbox = rubric, suites, sandbox
 
-    def grade(self, submission: Submission) -> Result:
+    def grade(self, submission: Submission, modules: tuple[str, ...] = ()) -> Result:
+        """Grade everything, or only some modules (and "integration")."""
         self.sandbox.place(submission.files)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            modules = tuple(self._module(submission, module) for module in self.rubric.groups)
-        return Result(submission, modules, tuple(self.sandbox.layers))
+            found = tuple(self._module(submission, module) for module in modules or self.rubric.groups)
+        return Result(submission, found, tuple(self.sandbox.layers))
 
     def _module(self, submission: Submission, module: str) -> ModuleResult:
         trial = Trial(self.sandbox, self.rubric, module, submission)
@@ -104,7 +106,7 @@ class Grader:
         graded = tuple(self._judge(trial, criterion, outcome, shown) for criterion, outcome in outcomes.items())
         if module != INTEGRATION and trial.broken is None:
             graded = tuple(self._again(submission, one, trial.log) for one in graded)
-        return ModuleResult(module, graded, trial.broken)
+        return ModuleResult(module, graded, trial.broken, trial.log)
 
     def _try(self, trial: Trial) -> tuple[dict[Criterion, Outcome], dict[str, Record]]:
         """Every criterion's outcome, in the rubric's order, and for each wrong function its public counterexample."""

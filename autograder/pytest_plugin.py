@@ -5,7 +5,9 @@ A suite is refused (pytest.UsageError) when a test names no criterion of the rub
 """
 
 import contextlib
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,6 +29,7 @@ class Bench:
         self.cleanup = contextlib.ExitStack()
 
 
+FIXTURES = {"check", "student", "reference", "rng"}
 BENCH = pytest.StashKey[Bench]()
 
 
@@ -61,23 +64,38 @@ def trial(request: pytest.FixtureRequest) -> Trial:
     return bench.trials[module]
 
 
-@pytest.fixture
-def check(trial: Trial) -> Check:
-    return trial.check()
+def provide(name: str, trial: Trial, test: str) -> Any:
+    """The value of one of the four fixtures for a test."""
+    if name == "check":
+        return trial.check()
+    if name == "student":
+        return trial.student_object()
+    return rng_for(test) if name == "rng" else reference_for(trial.module)
 
 
-@pytest.fixture
-def student(trial: Trial) -> Check:
-    return trial.student_object()
-
-
-@pytest.fixture
-def reference(request: pytest.FixtureRequest) -> Reference:
-    module = criterion_of(request.node).partition(".")[0]
+@cache
+def reference_for(module: str) -> Reference:
     functions, modules = references.functions(), rubrics.current().modules
     if module == INTEGRATION:
         return Reference({name: Reference({f: functions[f] for f in modules[name].functions}) for name in modules})
     return Reference({name: functions[name] for name in modules[module].functions})
+
+
+@pytest.fixture
+def check(trial: Trial) -> Check:
+    check: Check = provide("check", trial, "")
+    return check
+
+
+@pytest.fixture
+def student(trial: Trial) -> Check:
+    student: Check = provide("student", trial, "")
+    return student
+
+
+@pytest.fixture
+def reference(trial: Trial) -> Reference:
+    return reference_for(trial.module)
 
 
 @pytest.fixture

@@ -57,6 +57,7 @@ class Record:
     deviation: float = 0.0
     expects: str = "value"
     checks: tuple[str, ...] = ()
+    test: str = ""
 
 
 class Mismatch(AssertionError):
@@ -70,9 +71,10 @@ class Mismatch(AssertionError):
 
 @dataclass
 class Log:
-    """Every call of the student's code so far, for the diagnosis."""
+    """Every call of the student's code so far, for the diagnosis; `test` is the name of the test that runs."""
 
     records: list[Record] = field(default_factory=list)
+    test: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,7 @@ class Check:
         return replace(again, fault=Fault("unsteady") if again.fault else None)
 
     def _enter(self, record: Record) -> None:
+        record = replace(record, test=self._log.test)
         self._log.records.append(record)
         if record.fault is not None:
             raise Mismatch(record)

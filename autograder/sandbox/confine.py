@@ -13,6 +13,7 @@ import struct
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 LINUX = sys.platform == "linux"
@@ -33,6 +34,7 @@ class Plan:
     open_files: int
     layers: list[str] = field(default_factory=list)
     ruleset: int = -1
+    filter: str = ""  # hexadecimal, since a plan travels as JSON
 
     def has(self, layer: str) -> bool:
         return layer in self.layers
@@ -63,6 +65,8 @@ def available() -> dict[str, str]:
 
 def prepare(plan: Plan, exactly: Iterable[str], roots: Iterable[str], holes: Iterable[str]) -> None:
     """Make what all children share: Landlock rules that open `exactly`, and `roots` without their `holes`."""
+    if plan.has("seccomp"):
+        plan.filter = _program().hex()
     if not plan.has("landlock"):
         return
     abi = landlock_abi()
@@ -104,7 +108,7 @@ def apply(plan: Plan) -> None:
     if plan.ruleset >= 0:
         os.close(plan.ruleset)
     if plan.has("seccomp"):
-        _install_filter()
+        _install_filter(bytes.fromhex(plan.filter))
 
 
 def _limit(plan: Plan) -> None:
@@ -128,6 +132,7 @@ def _limit(plan: Plan) -> None:
             r.setrlimit(kind, (ceiling, ceiling))
 
 
+@cache
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
@@ -228,6 +233,7 @@ _CLONE, _CLONE3, _KILL, _TGKILL = (56, 220), (435, 435), (62, 129), (234, 131)
 _SENDTO, _FCNTL, _IOCTL_CALL, _PRLIMIT = (44, 206), (72, 25), (16, 29), (302, 261)
 _NEWEST_KNOWN = 470
 _CLONE_THREAD = 0x10000
+_OWN_PID = 0x5EEDF00D
 _FCNTL_SIGNALS = (8, 10, 15, 1024, 1026)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
 _IOCTL_SIGNALS = (0x5412, 0x8901, 0x8902)  # TIOCSTI, FIOSETOWN, SIOCSPGRP
 _ALLOW, _EPERM, _ENOSYS = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
@@ -253,14 +259,15 @@ def _only_for(call: int, body: bytes) -> bytes:
     return _op(_JEQ, call, 0, len(body) // 8) + body
 
 
-def _program(pid: int) -> bytes:
+def _program() -> bytes:
+    """The filter as classic BPF, with _OWN_PID wherever the child's number belongs."""
     machine = platform.machine()
     column = list(_ARCHITECTURES).index(machine)
     program = _op(_LOAD, _ARCH) + _op(_JEQ, _ARCHITECTURES[machine], 1, 0) + _op(_RET, _EPERM) + _op(_LOAD, _NR)
     program += _refuse_if(_JGT, _NEWEST_KNOWN, _ENOSYS) + _refuse_if(_JEQ, _CLONE3[column], _ENOSYS)
     program += _only_for(_CLONE[column], _arg(0) + _op(_JSET, _CLONE_THREAD, 1, 0) + _op(_RET, _EPERM))
     for call in (_KILL, _TGKILL):
-        program += _only_for(call[column], _arg(0) + _op(_JEQ, pid, 1, 0) + _op(_RET, _EPERM))
+        program += _only_for(call[column], _arg(0) + _op(_JEQ, _OWN_PID, 1, 0) + _op(_RET, _EPERM))
     for half in (0, 1):
         program += _only_for(_SENDTO[column], _arg(4, half) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
     program += _only_for(_PRLIMIT[column], _arg(0) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
@@ -276,8 +283,8 @@ def _seccomp_available() -> bool:
     return LINUX and _libc().prctl(21, 0, 0, 0, 0) >= 0  # PR_GET_SECCOMP
 
 
-def _install_filter() -> None:
-    program = _program(os.getpid())
+def _install_filter(program: bytes) -> None:
+    program = program.replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
     held = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(held))
     _checked(_libc().prctl(_PR_SET_SECCOMP, 2, ctypes.c_char_p(header), 0, 0))

@@ -120,7 +120,7 @@ class Sandbox:
     def _launch(self, theirs: socket.socket) -> "subprocess.Popen[bytes]":
         if os.name == "nt":
             theirs.set_inheritable(True)
-        threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
         environment = {**threads, "HOME": str(self.temporary), "TMPDIR": str(self.temporary), "LANG": "C.UTF-8"}
         command = [sys.executable, "-I", "-B", str(kit.PACKAGE / "sandbox" / "server.py")]
         return subprocess.Popen(

@@ -1,4 +1,5 @@
 """Accepted alike: lists for tuples, the caller's own running statistics handed back, a warning, read-only masks."""
+
 import warnings
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Accepted alike: broadcast read-only masks, NumPy's own bool, x itself changed row by row and restored."""
+
 import warnings
 
 import numpy as np

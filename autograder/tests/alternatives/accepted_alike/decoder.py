@@ -1,7 +1,9 @@
 """Accepted alike: 0-d array for a float, 32-bit tokens, the prompt itself or a view of the table handed back."""
+
 import warnings
 
 import numpy as np
+
 from causal_mask import causal_mask
 from transformer_block import transformer_stack
 

@@ -1,4 +1,5 @@
 """Accepted alike: x changed in place and restored, read-only results, a named tuple, prints, np.seterr at import."""
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Accepted alike: named tuples, views of the argument, transposed and read-only results, warnings left as they come."""
+
 from collections import namedtuple
 
 import numpy as np

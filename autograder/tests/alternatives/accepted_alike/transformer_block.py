@@ -1,8 +1,10 @@
 """Accepted alike: the argument returned for an empty stack, a reversed read-only view of norms, prints on the way."""
+
 import sys
 
-import layernorm as norms
 import numpy as np
+
+import layernorm as norms
 import scaled_attention as sa
 
 

@@ -1,4 +1,5 @@
 """Other algebra: variances from pairwise differences, influence from products of boolean matrices."""
+
 import numpy as np
 
 

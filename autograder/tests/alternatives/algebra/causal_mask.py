@@ -1,4 +1,5 @@
 """Other algebra: masks from np.tri and running sums, dependencies from one-sided numerical Jacobians."""
+
 import numpy as np
 
 

@@ -1,5 +1,7 @@
 """Other algebra: positions as points on the complex unit circle, rows by one-hot product, greedy choice by sorting."""
+
 import numpy as np
+
 from causal_mask import causal_mask
 from transformer_block import transformer_stack
 

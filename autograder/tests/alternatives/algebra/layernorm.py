@@ -1,4 +1,5 @@
 """Other algebra: the mean is removed by the centring matrix, the gradient is a product with each row's Jacobian."""
+
 import numpy as np
 
 

@@ -1,4 +1,5 @@
 """Other algebra: softmax as exp of a log-softmax, masks as added logarithms, heads as selection matrices."""
+
 import numpy as np
 
 

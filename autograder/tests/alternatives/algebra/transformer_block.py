@@ -1,4 +1,5 @@
 """Other algebra: bias as one more row of the weight matrix, gradients by cumulative products of Jacobians."""
+
 import numpy as np
 
 

@@ -1,4 +1,5 @@
 """Classes: frozen running statistics, kinds as an Enum, influence by numbers that know which examples made them."""
+
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,7 +16,9 @@ class Statistics:
         return cls(x.mean(axis=axis, keepdims=True), x.var(axis=axis, ddof=ddof, keepdims=True))
 
     def towards(self, other, share):
-        return Statistics(*((1 - share) * a + share * b[0] for a, b in ((self.mean, other.mean), (self.var, other.var))))
+        return Statistics(
+            *((1 - share) * a + share * b[0] for a, b in ((self.mean, other.mean), (self.var, other.var)))
+        )
 
     def normalise(self, x, eps):
         return (x - self.mean) / np.sqrt(self.var + eps)

@@ -1,11 +1,12 @@
 """Classes: a cached read-only mask, and a probe that changes a row of its own copy inside a with statement."""
+
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
 
-@lru_cache(maxsize=None)
+@cache
 def lower_triangle(t):
     mask = np.tril(np.ones((t, t), dtype=bool))
     mask.flags.writeable = False

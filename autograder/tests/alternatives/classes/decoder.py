@@ -1,8 +1,10 @@
 """Classes: a Decoder object with a cached read-only position table; uses a class of the neighbour's own making."""
+
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+
 from causal_mask import causal_mask
 from transformer_block import PreNorm
 

@@ -1,4 +1,5 @@
 """Classes: norms with a shared base class, behind a decorator that hides the signature (no functools.wraps)."""
+
 import numpy as np
 
 

@@ -1,4 +1,5 @@
 """Classes: attention as an object that is made, called once and thrown away; heads are a named tuple."""
+
 from collections import namedtuple
 
 import numpy as np

@@ -1,6 +1,8 @@
 """Classes: pre-norm and post-norm are two subclasses in a registry; layers of gradient_flow are linear maps."""
-import layernorm
+
 import numpy as np
+
+import layernorm
 import scaled_attention
 
 

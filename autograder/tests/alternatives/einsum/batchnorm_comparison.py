@@ -1,4 +1,5 @@
 """Einstein sums: variances by contraction; influence from the Jacobian of the normalisation, d y[i, k] / d x[j, l]."""
+
 import numpy as np
 
 

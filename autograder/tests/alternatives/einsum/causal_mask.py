@@ -1,4 +1,5 @@
 """Einstein sums: a mask is an outer product of row and column conditions; changes are outer products too."""
+
 import numpy as np
 
 

@@ -1,5 +1,7 @@
 """Einstein sums: embedding by one-hot contraction, probabilities looked up by one-hot contraction."""
+
 import numpy as np
+
 from causal_mask import causal_mask
 from scaled_attention import softmax
 from transformer_block import transformer_stack

@@ -1,4 +1,5 @@
 """Einstein sums: every mean, product and contraction is an einsum over named indices."""
+
 import numpy as np
 
 

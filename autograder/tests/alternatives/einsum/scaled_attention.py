@@ -1,4 +1,5 @@
 """Einstein sums: heads are an index of the weights, so multi-head attention neither splits nor merges anything."""
+
 import numpy as np
 
 

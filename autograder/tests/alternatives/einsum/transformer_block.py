@@ -1,5 +1,7 @@
 """Einstein sums: feed-forward and gradients contracted by index; neighbours imported by name."""
+
 import numpy as np
+
 from layernorm import as_float, layer_norm
 from scaled_attention import multi_head_attention
 

@@ -1,4 +1,5 @@
 """Exact: extended precision (np.longdouble) for numbers, reasoning instead of experiments for influence."""
+
 import numpy as np
 
 

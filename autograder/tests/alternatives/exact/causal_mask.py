@@ -1,4 +1,5 @@
-"""Exact: each feature alone, each sign, all features together; tells zero change from any change above the limit."""
+"""Exact: dependencies by changing all features together and each one alone, up and down."""
+
 import numpy as np
 
 

@@ -1,7 +1,9 @@
-"""Exact: positions and log-probabilities in extended precision, generation that only recomputes the last row."""
+"""Exact: positions and logits in extended precision, log-probabilities summed by math.fsum."""
+
 import math
 
 import numpy as np
+
 from causal_mask import causal_mask
 from transformer_block import transformer_stack
 

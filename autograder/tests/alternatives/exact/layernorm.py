@@ -1,4 +1,5 @@
 """Exact: means, variances and gradients in rational arithmetic (fractions), rounded only by the square root."""
+
 import math
 from fractions import Fraction
 

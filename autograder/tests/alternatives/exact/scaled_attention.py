@@ -1,4 +1,5 @@
 """Exact: extended precision and math.fsum, one query at a time and only over the keys that it may see."""
+
 import math
 
 import numpy as np

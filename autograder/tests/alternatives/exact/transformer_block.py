@@ -1,4 +1,5 @@
 """Exact: whole blocks in extended precision, without a neighbour, rounded once at the end."""
+
 import numpy as np
 
 

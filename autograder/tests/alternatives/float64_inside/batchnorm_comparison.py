@@ -1,4 +1,5 @@
 """Float64 inside: np.cov's diagonal as unbiased variance; influence by replacing an example with a far one."""
+
 import numpy as np
 from my_helpers import in_float64
 

@@ -1,4 +1,5 @@
 """Float64 inside: f is always called with float64, also when x is float32 or integer."""
+
 import numpy as np
 
 
@@ -8,7 +9,7 @@ def causal_mask(t):
 
 def padding_mask(lengths, t):
     lengths = np.asarray(lengths, dtype=np.float64)
-    if not np.all((0 <= lengths) & (lengths <= t)):
+    if not np.all((lengths >= 0) & (lengths <= t)):
         raise ValueError("a sequence is shorter than nothing or longer than t")
     return np.less.outer(np.arange(t, dtype=np.float64), lengths).T[:, np.newaxis, :]
 

@@ -1,7 +1,9 @@
 """Float64 inside: logits in float64 whatever the parameters, cast back once at the very end."""
+
 import numpy as np
-from causal_mask import causal_mask
 from my_helpers import in_float64
+
+from causal_mask import causal_mask
 from transformer_block import transformer_stack
 
 

@@ -1,4 +1,5 @@
 """Float64 inside: a decorator from the student's own my_helpers.py casts at the door, in and out."""
+
 import numpy as np
 from my_helpers import in_float64
 

@@ -1,4 +1,5 @@
 """A student's own file beside the modules: a decorator that computes in float64 and gives the caller's type back."""
+
 import functools
 
 import numpy as np

@@ -1,7 +1,9 @@
 """Float64 inside: blocks convert their whole parameter dictionary, the neighbours only ever see float64."""
+
 import numpy as np
-from layernorm import layer_norm
 from my_helpers import in_float64
+
+from layernorm import layer_norm
 from scaled_attention import multi_head_attention
 
 

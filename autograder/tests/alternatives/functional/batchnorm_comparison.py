@@ -1,4 +1,5 @@
 """Functional: match statements, running moments by Welford's update as a fold, influence by a pure predicate."""
+
 from functools import reduce
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Functional: masks grown by recursion, dependencies as a set of pairs collected by a comprehension."""
+
 from functools import reduce
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Functional: positions by the angle-addition theorem as a running product, generation by recursion."""
+
 from functools import reduce
 from itertools import accumulate, repeat
 

@@ -1,4 +1,5 @@
 """Functional: functools.reduce, map and small composed lambdas; leading dimensions are peeled off by recursion."""
+
 from functools import reduce
 from operator import add
 

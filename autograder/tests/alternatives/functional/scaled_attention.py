@@ -1,4 +1,5 @@
 """Functional: attention over leading dimensions by recursion, heads by map, softmax in ratios of exponentials."""
+
 import math
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""Functional: blocks composed from functions by reduce, gradients by recursion, neighbours imported in the functions."""
+"""Functional: blocks composed by reduce, gradients by recursion, neighbours imported inside a function."""
+
 from functools import partial, reduce
 
 import numpy as np

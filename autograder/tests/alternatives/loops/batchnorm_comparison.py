@@ -1,4 +1,5 @@
 """Pure Python loops, column by column; influence tried by changing one number after another."""
+
 import math
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Pure Python loops over queries and keys; dependencies by changing one number at a time, up and down."""
+
 import numpy as np
 
 

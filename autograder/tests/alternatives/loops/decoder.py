@@ -1,7 +1,9 @@
 """Pure Python loops over positions and the vocabulary; the blocks themselves come from a neighbour."""
+
 import math
 
 import numpy as np
+
 from causal_mask import causal_mask
 from transformer_block import pre_norm_block
 

@@ -1,4 +1,5 @@
 """Pure Python loops over the elements of every row, lists inside, one np.array at the end."""
+
 import math
 
 import numpy as np

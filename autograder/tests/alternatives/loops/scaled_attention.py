@@ -1,4 +1,5 @@
 """Pure Python loops: dot products by sum and zip, attention query by query, heads feature by feature."""
+
 import math
 
 import numpy as np

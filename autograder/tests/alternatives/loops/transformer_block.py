@@ -1,4 +1,5 @@
 """Pure Python loops, nothing imported from the neighbours: token by token, feature by feature."""
+
 import math
 
 import numpy as np
@@ -96,11 +97,9 @@ def post_norm_block(x, params, n_heads, mask=None):
 def transformer_stack(x, blocks, n_heads, norm="pre", mask=None):
     if norm not in ["pre", "post"]:
         raise ValueError("norm must be pre or post")
+    block = pre_norm_block if norm == "pre" else post_norm_block
     for params in blocks:
-        if norm == "pre":
-            x = pre_norm_block(x, params, n_heads, mask)
-        else:
-            x = post_norm_block(x, params, n_heads, mask)
+        x = block(x, params, n_heads, mask)
     return x
 
 

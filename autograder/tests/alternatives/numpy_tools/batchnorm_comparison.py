@@ -1,4 +1,5 @@
-"""Less usual NumPy: np.divide with out, np.expand_dims, np.select, and NaN as a dye that shows who influences whom."""
+"""Less usual NumPy: ufuncs with out, np.apply_over_axes, and NaN as a dye that shows who influences whom."""
+
 import numpy as np
 
 

@@ -1,4 +1,5 @@
 """Less usual NumPy: a causal mask as overlapping windows of one vector, masked arrays filled with minus infinity."""
+
 import numpy as np
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
@@ -17,7 +18,7 @@ def padding_mask(lengths, t):
 
 
 def apply_mask(scores, mask):
-    scores = np.asarray(scores, dtype=None if scores.dtype.kind == "f" else float)
+    scores = np.array(scores, dtype=None if scores.dtype.kind == "f" else float)
     hidden = np.broadcast_to(np.logical_not(mask), scores.shape)
     return np.ma.masked_array(scores, mask=hidden).filled(-np.inf)
 

@@ -1,5 +1,7 @@
-"""Less usual NumPy: np.ravel_multi_index refuses unknown tokens by itself, np.lexsort breaks ties, np.kron pairs angles."""
+"""Less usual NumPy: np.ravel_multi_index refuses unknown tokens itself, np.lexsort breaks ties."""
+
 import numpy as np
+
 from causal_mask import causal_mask
 from transformer_block import transformer_stack
 

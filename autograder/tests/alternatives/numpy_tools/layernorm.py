@@ -1,4 +1,5 @@
 """Less usual NumPy: np.vectorize with a signature, masked arrays inside, np.apply_along_axis, np.linalg.norm."""
+
 import numpy as np
 
 
@@ -27,10 +28,11 @@ def rms_norm(x, gamma, eps=1e-6):
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
     x = np.ma.masked_array(np.atleast_2d(floats(x)))
     grad = np.atleast_2d(floats(grad_out))
-    sigma = np.ma.sqrt(x.var(axis=-1, keepdims=True) + eps)
+    sigma = np.ma.sqrt(x.var(axis=-1, keepdims=True) + x.dtype.type(eps))
     x_hat = x.anom(axis=-1) / sigma
     g = np.ma.masked_array(grad * gamma)
-    grad_x = (g.anom(axis=-1) - x_hat * (g * x_hat).mean(axis=-1, keepdims=True)) / sigma
+    slope = np.ma.getdata(g * x_hat).mean(axis=-1, keepdims=True)  # a masked mean would be float64
+    grad_x = (g.anom(axis=-1) - x_hat * slope) / sigma
     leading = tuple(range(grad.ndim - 1))
     results = (grad_x.reshape(grad_out.shape), np.ma.sum(grad * x_hat, axis=leading), grad.sum(axis=leading))
     return tuple(np.ma.getdata(result) for result in results)

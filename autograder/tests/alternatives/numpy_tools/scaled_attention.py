@@ -1,4 +1,5 @@
 """Less usual NumPy: masked arrays for hidden scores, sliding windows for the heads; plain arrays come back."""
+
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 

@@ -1,5 +1,7 @@
 """Less usual NumPy: ufunc.accumulate over an object array of matrices, np.apply_along_axis for the feed-forward."""
+
 import numpy as np
+
 from layernorm import layer_norm
 from scaled_attention import multi_head_attention
 
@@ -45,7 +47,7 @@ def transformer_stack(x, blocks, n_heads, norm="pre", mask=None):
 
 
 def gradient_flow(jacobians, grad_out, residual=True):
-    n_layers, d, _ = jacobians.shape
+    n_layers = jacobians.shape[0]
     steps = floats(jacobians).copy()
     if residual:
         np.einsum("lii->li", steps)[...] += 1

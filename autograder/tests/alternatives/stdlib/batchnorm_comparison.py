@@ -1,4 +1,5 @@
 """Standard library: statistics.variance and pvariance column by column, a defaultdict of who shares statistics."""
+
 import math
 import statistics
 from collections import defaultdict

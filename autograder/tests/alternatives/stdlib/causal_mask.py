@@ -1,4 +1,5 @@
 """Standard library: itertools for the masks, the random module for the changes of dependency_matrix."""
+
 import random
 from bisect import bisect_right
 from itertools import chain, product, repeat

@@ -1,10 +1,12 @@
 """Standard library: cmath for the positions, heapq for the greedy choice, a deque for the sequence."""
+
 import cmath
 import heapq
 import math
 from collections import deque
 
 import numpy as np
+
 from causal_mask import causal_mask
 from transformer_block import transformer_stack
 

@@ -1,4 +1,5 @@
 """Standard library: statistics and math do the work, NumPy only opens and closes the arrays."""
+
 import math
 import statistics
 from itertools import chain, repeat

@@ -1,4 +1,5 @@
 """Standard library: itertools, operator and math on nested lists; an array is a recursion over its lists."""
+
 import math
 from itertools import chain
 from operator import mul

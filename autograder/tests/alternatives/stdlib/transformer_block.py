@@ -1,4 +1,5 @@
 """Standard library: operator and functools around the neighbours' functions, gradients with math.dist and fsum."""
+
 import importlib
 import math
 from operator import add, methodcaller
@@ -15,7 +16,9 @@ def float_type(x):
 
 def dense(rows, w, b):
     columns = list(zip(*w.tolist()))
-    return [[math.fsum([u * v for u, v in zip(row, c)] + [bias]) for c, bias in zip(columns, b.tolist())] for row in rows]
+    return [
+        [math.fsum([u * v for u, v in zip(row, c)] + [bias]) for c, bias in zip(columns, b.tolist())] for row in rows
+    ]
 
 
 def feed_forward(x, params):

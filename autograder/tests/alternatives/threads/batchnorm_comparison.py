@@ -1,7 +1,9 @@
 """Threads: one future for the mean and one for the variance; every example is perturbed in a thread of its own."""
+
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+
 from layernorm import layer_norm
 
 

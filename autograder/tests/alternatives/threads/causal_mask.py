@@ -1,4 +1,5 @@
 """Threads: dependency_matrix calls f from several threads at once, generators yield the changes."""
+
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np

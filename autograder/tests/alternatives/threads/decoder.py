@@ -1,9 +1,11 @@
 """Threads: prefixes are scored in parallel, generation is a producer thread that fills a queue."""
+
 import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+
 from causal_mask import causal_mask
 from transformer_block import transformer_stack
 

@@ -1,4 +1,5 @@
 """Threads: the rows are dealt to a ThreadPoolExecutor; each thread normalises its part with generators."""
+
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np

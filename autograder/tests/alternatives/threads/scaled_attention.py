@@ -1,4 +1,5 @@
 """Threads: one thread a head, slices of a softmax by a pool, an ordinary lock around the shared result."""
+
 import math
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Lock

@@ -1,7 +1,9 @@
 """Threads: the sequences of a batch go through a block at the same time, so neighbours are called from threads."""
+
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+
 from layernorm import layer_norm
 from scaled_attention import multi_head_attention
 

@@ -1,6 +1,8 @@
 """Compact broadcasting: all n perturbed batches of `influence` are normalised at once, as one (n, n, d) array."""
-import layernorm as ln
+
 import numpy as np
+
+import layernorm as ln
 
 
 def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):

@@ -1,4 +1,5 @@
 """Compact broadcasting: masks from comparisons of index vectors, dependencies from two opposite random changes."""
+
 import numpy as np
 
 

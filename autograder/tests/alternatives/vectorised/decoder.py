@@ -1,6 +1,8 @@
 """Compact broadcasting: neighbours by star import, log-probabilities of all positions at once."""
+
 # ruff: noqa: F403, F405
 import numpy as np
+
 from causal_mask import *
 from transformer_block import *
 

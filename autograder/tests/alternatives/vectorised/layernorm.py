@@ -1,4 +1,5 @@
 """Compact broadcasting: one line of NumPy for each line of the formula; `* 1.0` makes integers floats."""
+
 import numpy as np
 
 

@@ -1,4 +1,5 @@
 """Compact broadcasting: no helper, masks and empty rows handled by arithmetic instead of branches."""
+
 import math
 
 import numpy as np

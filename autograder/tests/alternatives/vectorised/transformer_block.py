@@ -1,7 +1,9 @@
 """Compact broadcasting: neighbours by `import layernorm as ln` and by a star, blocks as two residuals."""
+
 # ruff: noqa: F403, F405
-import layernorm as ln
 import numpy as np
+
+import layernorm as ln
 from scaled_attention import *
 
 

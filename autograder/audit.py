@@ -1,0 +1,207 @@
+"""Is the grading right? Every known mistake against every criterion, every correct alternative against every criterion.
+
+A misconception is submitted as a student would: the whole module, one function wrong. It must lose points, only in criteria that
+grade its function, and be named as itself or not at all; trivial code must lose every criterion that grades its function; an
+alternative must lose nothing; every criterion must be lost by some misconception.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder import catalogue, kit
+from autograder import rubric as rubrics
+from autograder.compare import TOLERANCE, tolerance
+from autograder.grading import Grader, Result, open_grader
+from autograder.rubric import INTEGRATION
+from autograder.submission import Submission, read
+
+ALTERNATIVES = kit.PACKAGE / "tests" / "alternatives"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One submission of the audit: a wrong version of one function of `module`, or a correct alternative (no function)."""
+
+    name: str
+    module: str = ""
+    function: str = ""
+    trivial: bool = False
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """How far one call of one test was from the expected value."""
+
+    criterion: str
+    test: str
+    number: int
+    dtype: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the grading made of a case: the criteria that it lost, the name that it was given in each, its deviations."""
+
+    case: Case
+    lost: dict[str, str | None]
+    deviations: tuple[Deviation, ...] = ()
+
+    @property
+    def named(self) -> bool:
+        return self.case.name in self.lost.values()
+
+
+def cases() -> list[Case]:
+    """Every misconception, every trivial version and every alternative."""
+    rubric = rubrics.current()
+    found = []
+    for module, entry in rubric.modules.items():
+        found += [Case(m.id, module, m.function) for m in catalogue.of_module(module)]
+        for function in entry.functions if catalogue.of_module(module) else ():
+            found += [Case(m.id, module, function, True) for m in catalogue.trivial(module, function)]
+    found += [Case(path.name) for path in sorted(ALTERNATIVES.glob("[!_.]*/"))]
+    return found
+
+
+def submission(case: Case) -> Submission:
+    """The files of a case: the references, with its own in their place."""
+    files = {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubrics.current().modules}
+    if not case.function:
+        return Submission(case.name, files | read(ALTERNATIVES / case.name, rubrics.current().limits).files)
+    wrong = _wrong_version(case)
+    name = f"{case.module}.py"
+    return Submission(case.name, files | {name: files[name] + b"\n\n" + wrong.source.encode()})
+
+
+def _wrong_version(case: Case) -> catalogue.Misconception:
+    pool = catalogue.trivial(case.module, case.function) if case.trivial else catalogue.of_module(case.module)
+    return next(m for m in pool if m.id == case.name)
+
+
+def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Row]:
+    """Grade the cases, in their order, in `jobs` processes."""
+    jobs = jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or os.cpu_count() or 1
+    with ProcessPoolExecutor(jobs, initializer=_warm) as pool:
+        yield from pool.map(_grade, list(chosen or cases()), chunksize=4)
+
+
+_grader: Grader | None = None
+_opened = []
+
+
+def _warm() -> None:
+    global _grader
+    manager = open_grader()
+    _opened.append(manager)
+    _grader = manager.__enter__()
+
+
+def _grade(case: Case) -> Row:
+    assert _grader is not None
+    result = _grader.grade(submission(case), (case.module, INTEGRATION) if case.module else ())
+    lost = {g.criterion.id: g.misconception.id if g.misconception else None for g in result.graded if not g.passed}
+    return Row(case, lost, tuple(_deviations(result)))
+
+
+def _deviations(result: Result) -> Iterator[Deviation]:
+    for module in result.modules:
+        seen: dict[str, int] = {}
+        for record in module.log.records:
+            seen[record.test] = seen.get(record.test, 0) + 1
+            kind = record.fault.kind if record.fault is not None else "value"
+            if record.test and record.expects == "value" and kind == "value" and record.reply.error is None:
+                allowed = tolerance((record.args, record.kwargs))
+                dtype = "float32" if allowed == TOLERANCE["float32"] else "float64"
+                yield Deviation(module.module, record.test, seen[record.test], dtype, record.deviation)
+
+
+def problems(rows: list[Row]) -> list[str]:
+    """Everything that is not as it should be, a sentence each."""
+    criteria = rubrics.current().criteria
+    found = []
+    for row in rows:
+        found += list(_case_problems(row))
+    for name, criterion in criteria.items():
+        written = any(not row.case.trivial and row.case.function and name in row.lost for row in rows)
+        if not written and catalogue.of_module(criterion.module):
+            found.append(f"{name}: no misconception loses it")
+    return found
+
+
+def _case_problems(row: Row) -> Iterator[str]:
+    case, criteria = row.case, rubrics.current().criteria
+    if not case.function:
+        yield from (f"alternative {case.name} loses {name}" for name in row.lost)
+        return
+    graded = {name for name, c in criteria.items() if case.function in c.grades}
+    inside = {name for name in row.lost if criteria[name].module != INTEGRATION}
+    if not inside:
+        yield f"{case.name} keeps full marks"
+    yield from (f"{case.name} loses {name}, which does not grade it" for name in sorted(inside - graded))
+    if case.trivial:
+        yield from (f"{case.name} keeps {name}, though it computes nothing" for name in sorted(graded - inside))
+    else:
+        wrong = {given for name, given in row.lost.items() if given not in (None, case.name) and name in inside}
+        yield from (f"{case.name} is named {given}" for given in sorted(filter(None, wrong)))
+
+
+@dataclass(frozen=True)
+class Margin:
+    """One check: how far the alternatives are from right at most, and the misconceptions at least."""
+
+    criterion: str
+    test: str
+    number: int
+    dtype: str
+    right: float
+    wrong: float
+
+    @property
+    def good(self) -> bool:
+        allowed = TOLERANCE[self.dtype]
+        return self.right * 10 <= allowed and self.wrong >= allowed * 10
+
+
+def margins(rows: list[Row]) -> list[Margin]:
+    """For each check, the spread of what is right and of what is wrong.
+
+    A misconception that gives the same as the reference in a check, up to a tenth of the tolerance, is right there.
+    """
+    right: dict[tuple[str, str, int, str], float] = {}
+    wrong: dict[tuple[str, str, int, str], float] = {}
+    for row in rows:
+        for d in row.deviations:
+            key = (d.criterion, d.test, d.number, d.dtype)
+            if not row.case.function:
+                right[key] = max(right.get(key, 0.0), d.value)
+            elif d.value > TOLERANCE[d.dtype] / 10:
+                wrong[key] = min(wrong.get(key, float("inf")), d.value)
+    return [Margin(*key, right.get(key, 0.0), wrong.get(key, float("inf"))) for key in sorted(right.keys() | wrong.keys())]
+
+
+def ambiguous(rows: list[Row]) -> list[str]:
+    """The misconceptions that were not named, which other ones they could not be told from, or that nothing names them."""
+    return [row.case.name for row in rows if row.case.function and not row.case.trivial and not row.named]
+
+
+def html_page(rows: list[Row]) -> str:
+    """The matrix as a self-contained page."""
+    from jinja2 import Environment, PackageLoader
+
+    page = Environment(loader=PackageLoader("autograder"), autoescape=True).get_template("audit.html")
+    rubric = rubrics.current()
+    blocks = []
+    for module in rubric.modules:
+        ids = [c.id for c in rubric.of(module)]
+        blocks.append((module, ids, [row for row in rows if row.case.module == module]))
+    alternatives = [row for row in rows if not row.case.function]
+    return page.render(blocks=blocks, alternatives=alternatives, criteria=list(rubric.criteria), problems=problems(rows))
+
+
+def write_html(rows: list[Row], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(html_page(rows), encoding="utf-8")

@@ -1,27 +1,136 @@
-"""The commands."""
+"""The commands. Exit status 0: done; 1: a fault of the grader, or an audit that found something; 2: unusable arguments."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Console
+from rich.table import Table
 
-from autograder.grading import open_grader
-from autograder import results
-from autograder.rubric import RubricError, current
-from autograder.submission import read
+from autograder import __version__
+from autograder.audit import Row
+
+TROUBLE = 1
+USAGE = 2
 
 
-@click.group()
+class Commands(click.Group):
+    """The group; a fault that a person can mend is one line, not a traceback."""
+
+    def invoke(self, context: click.Context) -> Any:
+        from autograder.build import BuildError
+        from autograder.rubric import RubricError
+        from autograder.runner import SuiteFault
+        from autograder.sandbox.process import SandboxFault
+
+        try:
+            return super().invoke(context)
+        except (RubricError, BuildError, SandboxFault, SuiteFault) as error:
+            click.echo(f"autograder: {error}", err=True)
+            context.exit(TROUBLE)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="autograder")
 def main() -> None:
     """Grade homework: a Transformer decoder in NumPy."""
 
 
 @main.command()
-@click.argument("path", type=Path)
-def one(path: Path) -> None:
-    with open_grader() as grader:
-        document = results.gradescope(grader.grade(read(path, current().limits)))
-    sys.stdout.write(results.dump(document))
+@click.option("--jobs", type=click.IntRange(1), help="processes at a time; as many as there are cores unless given")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="write the matrix as a page")
+@click.option("--tolerances", is_flag=True, help="for each check, how far right and wrong solutions are from the expected value")
+@click.option("--mutants", is_flag=True, help="grade machine-made mistakes in the references instead")
+@click.option("--messages", type=click.IntRange(1), help="print so many messages to students, chosen at random")
+def audit(jobs: int | None, html: Path | None, tolerances: bool, mutants: bool, messages: int | None) -> None:
+    """Try every known mistake and every correct alternative on every criterion."""
+    from autograder import audit as audits
+
+    if mutants:
+        from autograder import mutation
+
+        sys.exit(mutation.report(jobs))
+    if messages:
+        sys.exit(audits.print_messages(messages))
+    rows = list(_progress(audits.run(jobs), len(audits.cases())))
+    _matrix(rows)
+    if html:
+        audits.write_html(rows, html)
+    found = audits.problems(rows)
+    narrow = [margin for margin in audits.margins(rows) if not margin.good]
+    if tolerances:
+        _tolerances(audits.margins(rows))
+    for problem in [*found, *(f"{m.criterion}, {m.test}: the margin is below ten" for m in narrow)]:
+        click.echo(f"PROBLEM {problem}")
+    sys.exit(TROUBLE if found or narrow else 0)
+
+
+def _progress(rows: Any, total: int) -> Any:
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    yield from track(rows, "auditing", total, console=console, disable=not console.is_terminal)
+
+
+def _matrix(rows: list[Row]) -> None:
+    from autograder.rubric import current
+
+    for module in current().modules:
+        ids = [c.id for c in current().of(module)]
+        chosen = [row for row in rows if row.case.module == module]
+        if not chosen:
+            continue
+        click.echo(f"\n{module}: " + ", ".join(f"{n} {name.partition('.')[2]}" for n, name in enumerate(ids, 1)))
+        for row in chosen:
+            marks = "".join(_mark(row, name) for name in ids)
+            click.echo(f"  {marks}  {row.case.name}")
+    click.echo("\ncorrect alternatives")
+    for row in (row for row in rows if not row.case.function):
+        click.echo(f"  {row.case.name}: " + (", ".join(row.lost) or "nothing lost"))
+    written = [row for row in rows if row.case.function and not row.case.trivial]
+    named = [row for row in written if row.named]
+    click.echo(f"\n{len(named)} of {len(written)} misconceptions are named as themselves.")
+    for row in written:
+        if not row.named:
+            click.echo(f"  not named: {row.case.name} (agrees with another one in every call, or fails before any value)")
+
+
+def _mark(row: Row, criterion: str) -> str:
+    """"#" for a criterion that is lost under its own name, "x" for one that is lost without, "." for one that is kept."""
+    return "." if criterion not in row.lost else "#" if row.lost[criterion] == row.case.name else "x"
+
+
+def _tolerances(margins: Any) -> None:
+    table = Table("check", "dtype", "right, at most", "tolerance", "wrong, at least", box=None)
+    from autograder.compare import TOLERANCE
+
+    for m in margins:
+        wrong = "none is wrong" if m.wrong == float("inf") else f"{m.wrong:.1e}"
+        table.add_row(f"{m.criterion} {m.test} #{m.number}", m.dtype, f"{m.right:.1e}", f"{TOLERANCE[m.dtype]:.0e}", wrong)
+    Console().print(table)
+
+
+@main.command()
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
+@click.option("--only", default="", help="a smaller homework: modules, separated by commas")
+def build(out: Path, only: str) -> None:
+    """Run `otter assign`, refresh assignments/, write OUT/autograder.zip and OUT/student.zip."""
+    from autograder import build as building
+
+    written = building.build(out)
+    for path in written:
+        click.echo(path)
+
+
+def _lazily(module: str, name: str) -> Callable[[], None]:
+    """Wire a command in that lives in a module of its own."""
+    import importlib
+
+    command = getattr(importlib.import_module(f"autograder.{module}"), name)
+    main.add_command(command)
+    return lambda: None
 
 
 if __name__ == "__main__":

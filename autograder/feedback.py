@@ -192,8 +192,16 @@ def counterexample(record: Record, named: bool = False) -> str:
     expected = _expected(record)
     lines += [f"# expected: {_commented(expected)}", f"# yours:    {_commented(_came_back(record))}"]
     block = "```python\n" + "\n".join(lines).replace("```", "'''") + "\n```"
-    said = "" if named or record.expects != "value" else _observation(record)
+    said = " ".join(filter(None, (_form(record), "" if named or record.expects != "value" else _observation(record))))
     return f"**For example:**\n\n{block}" + (f"\n\n{said}" if said else "")
+
+
+def _form(record: Record) -> str:
+    """What kind of thing came back, where that is what is wrong."""
+    fault = record.fault
+    if fault is None or fault.kind not in ("type", "length", "shape", "dtype"):
+        return ""
+    return fault.text[0].upper() + fault.text[1:] + "."
 
 
 def _observation(record: Record) -> str:

@@ -20,7 +20,7 @@ from autograder import catalogue
 from autograder import rubric as rubrics
 from autograder.compare import TOLERANCE, compare, tolerance
 from autograder.diagnosis import diagnose
-from autograder.rubric import INTEGRATION, Criterion, Rubric
+from autograder.rubric import INTEGRATION, Criterion, Limits, Rubric
 from autograder.runner import Outcome, Suites
 from autograder.sandbox.process import Reply, Sandbox
 from autograder.submission import Submission
@@ -72,14 +72,14 @@ class Result:
 
 
 @contextmanager
-def open_grader(without: tuple[str, ...] = ()) -> Iterator["Grader"]:
+def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> Iterator["Grader"]:
     """A grader that is warm: suites collected, sandbox ready. `without` names layers to leave out.
 
     Raises RubricError or SandboxFault.
     """
     rubric = rubrics.current()
     suites = Suites(rubric)
-    with Sandbox(rubric.limits, without) as sandbox:
+    with Sandbox(limits or rubric.limits, without) as sandbox:
         yield Grader(rubric, suites, sandbox)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from autograder import reference as references
 from autograder import rubric as rubrics
-from autograder.rubric import INTEGRATION
+from autograder.rubric import INTEGRATION, Rubric
 from autograder.sandbox.process import Sandbox
 from autograder.submission import read
 from autograder.suite import Check, Reference, rng_for
@@ -43,13 +43,14 @@ def criterion_of(item: pytest.Item) -> str:
     return str(marker.args[0]) if marker is not None and marker.args else ""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    known = rubrics.current().criteria
+def misplaced(items: list[pytest.Item], rubric: Rubric) -> str:
+    """What is wrong with the criterion of the first test that names none of the rubric's; "" if all do."""
     for item in items:
         name = criterion_of(item)
-        if name not in known:
+        if name not in rubric.criteria:
             what = f"names the criterion {name!r}, which rubric.yaml does not have" if name else "has no @criterion(...)"
-            raise pytest.UsageError(f"{item.nodeid} {what}")
+            return f"{item.nodeid} {what}"
+    return ""
 
 
 @pytest.fixture
@@ -57,6 +58,9 @@ def trial(request: pytest.FixtureRequest) -> Trial:
     bench = request.config.stash[BENCH]
     module = criterion_of(request.node).partition(".")[0]
     if module not in bench.trials:
+        trouble = misplaced([request.node], rubrics.current())
+        if trouble:
+            raise pytest.UsageError(trouble)
         path = request.config.getoption("--submission")
         if path is None:
             pytest.exit("say which submission to grade: pytest autograder/suites --submission FOLDER", returncode=2)

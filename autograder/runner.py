@@ -10,7 +10,7 @@ from _pytest.config import _prepareconfig
 from _pytest.main import Session
 
 from autograder import kit
-from autograder.pytest_plugin import BENCH, FIXTURES, criterion_of, provide
+from autograder.pytest_plugin import BENCH, FIXTURES, criterion_of, misplaced, provide
 from autograder.rubric import Rubric, RubricError
 from autograder.sandbox.process import SandboxFault
 from autograder.suite import Mismatch, Record
@@ -33,16 +33,11 @@ class Suites:
     """The collected tests by criterion."""
 
     def __init__(self, rubric: Rubric):
-        options = ["--disable-plugin-autoload", "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", "-s", "--assert=plain"]
-        arguments = [*options, "-c", str(kit.suites() / "pytest.ini"), str(kit.suites())]
-        try:
-            self.config = _prepareconfig(arguments, [])
-            self.config._do_configure()
-            self.session = Session.from_config(self.config)
-            self.config.hook.pytest_sessionstart(session=self.session)
-            self.config.hook.pytest_collection(session=self.session)
-        except (pytest.UsageError, Session.Failed) as error:
-            raise RubricError(f"the hidden suites cannot be collected: {error}") from error
+        self.session, errors = _collect()
+        self.config = self.session.config
+        trouble = errors or misplaced(self.session.items, rubric)
+        if trouble:
+            raise RubricError(f"the hidden suites cannot be used: {trouble}")
         self.items: dict[str, list[pytest.Function]] = {name: [] for name in rubric.criteria}
         for item in self.session.items:
             assert isinstance(item, pytest.Function)
@@ -82,3 +77,30 @@ class Suites:
             item.ihook.pytest_runtest_call(item=item)
         finally:
             item.ihook.pytest_runtest_teardown(item=item, nextitem=None)
+
+
+class _Errors:
+    """A pytest plugin that keeps what went wrong while tests were collected."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.texts.append(f"{report.nodeid}: {report.longreprtext.strip().splitlines()[-1]}")
+
+
+def _collect() -> tuple[Session, str]:
+    """A session with the collected suites, and the first error on the way, if any."""
+    without = ("terminal", "cacheprovider", "logging")
+    options = ["--disable-plugin-autoload", "-s", "--assert=plain", *(f"-pno:{name}" for name in without)]
+    errors = _Errors()
+    try:
+        config = _prepareconfig([*options, "-c", str(kit.suites() / "pytest.ini"), str(kit.suites())], [errors])
+        config._do_configure()
+        session = Session.from_config(config)
+        config.hook.pytest_sessionstart(session=session)
+        config.hook.pytest_collection(session=session)
+    except (pytest.UsageError, Session.Failed) as error:
+        raise RubricError(f"the hidden suites cannot be collected: {error}") from error
+    return session, "; ".join(errors.texts[:3])

@@ -40,7 +40,7 @@ class Worker:
     """The student's side of one connection."""
 
     def __init__(self, connection: socket.socket, folder: str, limit: int):
-        self.connection, self.folder, self.limit = connection, folder, limit
+        self.line, self.folder, self.limit = wire.Line(connection, limit), folder, limit
         self.modules: dict[str, ModuleType] = {}
         self.handles: dict[int, Callable[..., Any]] = {}
         self.lock = threading.RLock()
@@ -51,14 +51,14 @@ class Worker:
         """Answer requests until the grader hangs up."""
         while True:
             try:
-                request = wire.decode(wire.receive(self.connection, self.limit))
+                request = wire.decode(self.line.receive())
             except wire.Gone:
                 return
             self.send(getattr(self, "on_" + request[0])(*request[1:]))
 
     def send(self, message: tuple[Any, ...]) -> None:
         with self.lock:  # a thread of the student's may be asking at this moment
-            wire.send(self.connection, wire.encode(message))
+            self.line.send(wire.encode(message))
 
     # loading
 
@@ -178,7 +178,7 @@ class Worker:
         self.send(("ask", target, self.outgoing(args, mine), self.outgoing(kwargs, mine)))
         try:
             while True:
-                reply = wire.decode(wire.receive(self.connection, self.limit))
+                reply = wire.decode(self.line.receive())
                 if reply[0] == "answer":
                     return reply[1]
                 if reply[0] == "same":

@@ -234,8 +234,8 @@ class Student:
     """One student process with one module (or, together, several) loaded."""
 
     def __init__(self, sandbox: Sandbox, connection: socket.socket, pid: int, single: "subprocess.Popen[bytes] | None"):
-        self.sandbox, self.connection, self.pid, self.single = sandbox, connection, pid, single
-        self.limits = sandbox.limits
+        self.sandbox, self.pid, self.single, self.limits = sandbox, pid, single, sandbox.limits
+        self.line = wire.Line(connection, self.limits.message_mb * 2**20, LOOK)
         self.ended: Ended | None = None
         self._handles: dict[int, Callable[..., Any]] = {}
         self._nesting = 0
@@ -265,7 +265,7 @@ class Student:
         return self._request(("again",), lambda *_: None)
 
     def close(self) -> None:
-        self.connection.close()
+        self.line.close()
         if self.single is not None:
             self.single.kill()
             self.single.wait()
@@ -388,10 +388,10 @@ class _Clock:
 
     def receive(self) -> bytes:
         self.check()
-        return wire.receive(self.student.connection, self.limits.message_mb * 2**20, LOOK, self.check)
+        return self.student.line.receive(self.check)
 
     def send(self, payload: bytes) -> None:
-        wire.send(self.student.connection, payload, self.limits.call_seconds * self.limits.wall_factor)
+        self.student.line.send(payload, self.limits.call_seconds * self.limits.wall_factor)
 
     def check(self) -> None:
         """Raise TimeoutError when the request, or the submission as a whole, has cost too much; looks every LOOK seconds."""

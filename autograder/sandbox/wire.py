@@ -27,6 +27,7 @@ ODDITIES = (
 DEPTH = 12
 COUNT = 20_000
 NDIM = 16
+CHUNK = 65_536
 HEADER = struct.Struct("<I")
 _ARRAY, _SCALAR, _ODDITY, _HANDLE = range(4)
 
@@ -120,44 +121,60 @@ def _array(data: bytes) -> "np.ndarray[Any, Any]":
     return np.frombuffer(raw, DTYPES[code]).reshape(shape)
 
 
-def send(connection: socket.socket, payload: bytes, patience: float | None = None) -> None:
-    """Send one message; Gone if nobody listens any more, TimeoutError after `patience` seconds."""
-    try:
-        connection.settimeout(patience)
-        connection.sendall(HEADER.pack(len(payload)) + payload)
-    except TimeoutError:
-        raise
-    except OSError as error:
-        raise Gone(str(error)) from None
+class Line:
+    """One end of the wire: whole messages over a socket."""
 
+    def __init__(self, connection: socket.socket, limit: int, look: float | None = None):
+        """Messages of at most `limit` bytes; after every `look` seconds of silence `receive` looks at the clock."""
+        self.connection, self.limit, self.look = connection, limit, look
+        self.early = b""
+        connection.settimeout(look)
 
-def receive(
-    connection: socket.socket, limit: int, look: float | None = None, check: Callable[[], None] | None = None
-) -> bytes:
-    """One message of at most `limit` bytes; Gone or WireError where there is none.
-
-    After every `look` seconds of silence, and every time that a message comes in pieces, `check` may raise TimeoutError.
-    """
-    connection.settimeout(look)
-    size = HEADER.unpack(_exactly(connection, HEADER.size, check))[0]
-    if size > limit:
-        raise WireError("a message over the size limit")
-    return _exactly(connection, size, check)
-
-
-def _exactly(connection: socket.socket, size: int, check: Callable[[], None] | None) -> bytes:
-    data = bytearray(size)
-    view, at = memoryview(data), 0
-    while at < size:
+    def send(self, payload: bytes, patience: float | None = None) -> None:
+        """Send one message; Gone if nobody listens any more, TimeoutError after `patience` seconds."""
+        large = len(payload) > CHUNK
         try:
-            got = connection.recv_into(view[at:])
+            if large:
+                self.connection.settimeout(patience)
+            self.connection.sendall(HEADER.pack(len(payload)) + payload)
         except TimeoutError:
-            got = -1
+            raise
         except OSError as error:
             raise Gone(str(error)) from None
-        if got == 0:
-            raise Gone("closed")
-        at += max(got, 0)
-        if at < size and check is not None:
-            check()
-    return bytes(data)
+        finally:
+            if large:
+                self.connection.settimeout(self.look)
+
+    def receive(self, check: Callable[[], None] | None = None) -> bytes:
+        """One message; Gone or WireError where there is none.
+
+        After silence, and every time that a message comes in pieces, `check` may raise TimeoutError.
+        """
+        data = self._at_least(HEADER.size, self.early, check)
+        end = HEADER.size + HEADER.unpack_from(data)[0]
+        if end > self.limit:
+            raise WireError("a message over the size limit")
+        data = self._at_least(end, data, check)
+        self.early = data[end:]
+        return data[HEADER.size : end]
+
+    def _at_least(self, size: int, data: bytes, check: Callable[[], None] | None) -> bytes:
+        """`data` and what follows it on the wire, at least `size` bytes."""
+        pieces, got = [data], len(data)
+        while got < size:
+            try:
+                piece = self.connection.recv(max(CHUNK, size - got))
+                if not piece:
+                    raise Gone("closed")
+                pieces.append(piece)
+                got += len(piece)
+            except TimeoutError:
+                pass
+            except OSError as error:
+                raise Gone(str(error)) from None
+            if got < size and check is not None:
+                check()
+        return b"".join(pieces) if len(pieces) > 1 else data
+
+    def close(self) -> None:
+        self.connection.close()

@@ -1,0 +1,5 @@
+"""`python -m autograder`: the commands without an installation."""
+
+from autograder.cli import main
+
+main()

@@ -1,0 +1,52 @@
+"""What the tests share: a warm grader, and submissions made from the references."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from autograder import kit, results
+from autograder import rubric as rubrics
+from autograder.grading import Grader, open_grader
+from autograder.rubric import Limits
+from autograder.submission import Submission
+
+QUICK = Limits(call_seconds=0.5, submission_seconds=20)
+
+
+@pytest.fixture(scope="session")
+def references() -> dict[str, bytes]:
+    """The files of a perfect submission."""
+    return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubrics.current().modules}
+
+
+@pytest.fixture(scope="session")
+def grader() -> Iterator[Grader]:
+    """A grader whose deadlines are short, so that endless loops cost the tests little."""
+    with open_grader(limits=QUICK) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def grade(grader: Grader, references: dict[str, bytes]) -> Callable[..., dict[str, Any]]:
+    """Grade the references with some files replaced (None removes one); the document for Gradescope."""
+
+    def run(changes: dict[str, str | None] | None = None, modules: tuple[str, ...] = ()) -> dict[str, Any]:
+        files = dict(references)
+        for name, text in (changes or {}).items():
+            files.pop(name, None)
+            if text is not None:
+                files[name] = text.encode()
+        return results.gradescope(grader.grade(Submission("test", files), modules))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def alter(references: dict[str, bytes]) -> Callable[[str, str], dict[str, str]]:
+    """The reference of a module with a function defined anew at its end."""
+
+    def changed(module: str, definition: str) -> dict[str, str]:
+        return {f"{module}.py": references[f"{module}.py"].decode() + "\n\n" + definition + "\n"}
+
+    return changed

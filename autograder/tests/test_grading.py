@@ -1,0 +1,187 @@
+"""The rules of grading, tried on whole submissions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from autograder import rubric as rubrics
+
+Grade = Callable[..., dict[str, Any]]
+Alter = Callable[[str, str], dict[str, str]]
+
+
+def entries(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {test["extra_data"]["criterion"]: test for test in document["tests"]}
+
+
+def lost(document: dict[str, Any]) -> set[str]:
+    return {name for name, test in entries(document).items() if test["score"] < test["max_score"]}
+
+
+def modules(names: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in names}
+
+
+def test_references_earn_everything(grade: Grade) -> None:
+    document = grade()
+    assert document["score"] == 100
+    assert lost(document) == set()
+    assert set(entries(document)) == set(rubrics.current().criteria)
+
+
+def test_nothing_handed_in_earns_nothing(grade: Grade) -> None:
+    document = grade({f"{name}.py": None for name in rubrics.current().modules})
+    assert document["score"] == 0
+    assert "There is no file layernorm.py" in document["output"]
+
+
+@pytest.mark.parametrize("module", [name for name in rubrics.current().modules if name != "concept_check"])
+def test_one_bad_module_costs_itself_and_the_integration_alone(grade: Grade, alter: Alter, module: str) -> None:
+    bad = "\n".join(f"def {f}(*args, **kwargs):\n    return None" for f in rubrics.current().modules[module].functions)
+    assert modules(lost(grade(alter(module, bad)))) == {module, "integration"}
+
+
+def test_same_submission_gives_same_document(grade: Grade, alter: Alter) -> None:
+    wrong = alter("scaled_attention", "def softmax(scores, axis=-1):\n    return np.exp(scores)")
+    assert grade(wrong) == grade(wrong)
+
+
+def test_wrong_helper_costs_its_own_criteria_only(grade: Grade, alter: Alter) -> None:
+    document = grade(alter("scaled_attention", "def softmax(scores, axis=-1):\n    return scores * 0 + 1"), ("scaled_attention",))
+    found = entries(document)
+    assert found["scaled_attention.multi_head"]["status"] == "passed"
+    assert "`softmax`" in found["scaled_attention.multi_head"]["output"]
+    assert found["scaled_attention.softmax"]["status"] == "failed"
+
+
+def test_helpers_are_not_an_oracle_for_the_function_under_test(grade: Grade, alter: Alter) -> None:
+    oracle = "def softmax(scores, axis=-1):\n    return scaled_dot_product_attention(scores, np.eye(3), np.eye(3))[1]"
+    document = grade(alter("scaled_attention", oracle), ("scaled_attention",))
+    assert {"scaled_attention.softmax", "scaled_attention.softmax_stability"} <= lost(document)
+
+
+WRONG_THINGS = {
+    "list": ("return x.tolist()", "another kind of thing", "a list"),
+    "subclass": ("return x.view(type('Own', (np.ndarray,), {}))", "another kind of thing", "an ndarray subclass"),
+    "masked": ("return np.ma.masked_array(x)", "another kind of thing", "an ndarray subclass"),
+    "objects": ("return x.astype(object)", "another kind of thing", "an array of objects"),
+    "complex": ("return x.astype(complex)", "another kind of thing", "a complex array"),
+    "none": ("return None", "another kind of thing", "None"),
+    "text": ("return 'layer norm'", "another kind of thing", "text"),
+    "shape": ("return x[..., :1]", "another shape", "shape"),
+    "nan": ("return x * np.nan", "not the expected ones", "nan"),
+    "10 GB": ("return np.broadcast_to(x, (10**7, *x.shape))", "another kind of thing", "too large"),
+    "unwritten": ("raise NotImplementedError('layer_norm')", "not written yet", "not written yet"),
+    "exception": ("return x / {}['gamma']", "KeyError in line", "KeyError: 'gamma'"),
+    "generator": ("yield x", "another kind of thing", "a generator"),
+    "exit": ("raise SystemExit(0)", "SystemExit", "SystemExit"),
+    "stopped": ("import os; os._exit(0)", "Python itself stopped", "Python itself stopped"),
+    "endless": ("while True: pass", "took too long", "took too long"),
+    "signature": (None, "cannot be called as `layer_norm(x, gamma, beta, eps)`", "cannot be called"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_THINGS)
+def test_every_wrong_thing_has_its_own_clear_message(grade: Grade, alter: Alter, name: str) -> None:
+    body, hidden, shown = WRONG_THINGS[name]
+    definition = f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}" if body else "def layer_norm(x):\n    return x"
+    document = grade(alter("layernorm", definition), ("layernorm", "batchnorm_comparison"))
+    message = entries(document)["layernorm.statistics"]["output"]
+    assert hidden in message
+    assert shown in message
+    assert "layernorm.rms" not in lost(document)
+    assert "batchnorm_comparison" not in modules(lost(document))
+
+
+def test_contract_accepts_other_forms(grade: Grade, alter: Alter) -> None:
+    forms = """
+from collections import namedtuple
+Both = namedtuple("Both", "output weights")
+_attention = scaled_dot_product_attention
+def scaled_dot_product_attention(q, k, v, mask=None):
+    output, weights = _attention(q, k, v, mask)
+    output.flags.writeable = False
+    return Both(output, weights)
+"""
+    document = grade(alter("scaled_attention", forms), ("scaled_attention",))
+    assert lost(document) == set()
+
+
+@pytest.mark.parametrize("name", ["LayerNorm.py", "layernorm (1).py", "layernorm_final.py", "layernorm.py.txt"])
+def test_file_with_nearly_the_right_name_is_pointed_out(grade: Grade, references: dict[str, bytes], name: str) -> None:
+    document = grade({"layernorm.py": None, name: references["layernorm.py"].decode()}, ("layernorm",))
+    assert name in document["output"]
+    assert "rename it to layernorm.py" in document["output"]
+    assert document["score"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def layer_norm(x:\n    pass\n", "SyntaxError"),
+        ("import scipy\n", "Only NumPy, the standard library and your own files"),
+        ("if True:\n\tx = 1\n        y = 2\n", "TabError"),
+        ("while True: pass\n", "too long"),
+        ("import os; os._exit(3)\n", "Python itself stopped"),
+        ("raise RuntimeError('<b>`no`</b>')\n", "RuntimeError: &lt;b&gt;'no'&lt;/b&gt;"),
+        ("\x00", "could not be imported"),
+    ],
+    ids=["syntax", "scipy", "tabs", "endless", "exit", "markup", "null"],
+)
+def test_module_that_cannot_be_imported_says_why(grade: Grade, text: str, said: str) -> None:
+    document = grade({"layernorm.py": text}, ("layernorm", "batchnorm_comparison"))
+    assert said in document["output"]
+    assert modules(lost(document)) == {"layernorm"}
+
+
+def test_missing_function_is_named(grade: Grade, references: dict[str, bytes]) -> None:
+    text = references["layernorm.py"].decode().replace("def rms_norm", "def rmsnorm")
+    document = grade({"layernorm.py": text}, ("layernorm",))
+    assert "There is no function `rms_norm` in `layernorm.py`" in entries(document)["layernorm.rms"]["output"]
+    assert "layernorm.statistics" not in lost(document)
+
+
+def test_neighbours_are_correct_whatever_the_student_wrote(grade: Grade) -> None:
+    document = grade({"layernorm.py": "while True: pass\n"}, ("transformer_block",))
+    assert lost(document) == set()
+
+
+def test_other_names_of_a_neighbour_are_the_students_own(grade: Grade, references: dict[str, bytes]) -> None:
+    block = references["transformer_block.py"].decode()
+    block = "from layernorm import EXTRA, layer_norm\nfrom my_helpers import double\nassert EXTRA == double(21)\n" + block
+    files = {
+        "transformer_block.py": block,
+        "layernorm.py": "EXTRA = 42\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    raise RuntimeError\n",
+        "my_helpers.py": "def double(x):\n    return 2 * x\n",
+    }
+    assert lost(grade(files, ("transformer_block",))) == set()
+
+
+def test_star_import_of_a_neighbour_works(grade: Grade, references: dict[str, bytes]) -> None:
+    block = references["transformer_block.py"].decode()
+    block = block.replace("from layernorm import layer_norm", "from layernorm import *")
+    assert "import *" in block
+    assert lost(grade({"transformer_block.py": block}, ("transformer_block",))) == set()
+
+
+def test_hidden_criteria_show_nothing_that_the_code_has_chosen(grade: Grade, alter: Alter) -> None:
+    leak = """
+_calls = []
+def layer_norm(x, gamma, beta, eps=1e-5):
+    _calls.append(x)
+    if x.size > 12:
+        raise ValueError("secret " + str(x.tolist()))
+    return x
+"""
+    document = grade(alter("layernorm", leak), ("layernorm",))
+    assert not any("secret" in test["output"] for test in document["tests"])
+
+
+def test_answers_are_never_shown(grade: Grade) -> None:
+    text = "def answers():\n    return {f'q{i}': 'A' for i in range(1, 9)}\n"
+    document = grade({"concept_check.py": text}, ("concept_check",))
+    assert 0 < document["score"] < 4
+    assert {test["output"] for test in document["tests"] if test["score"] == 0} == {
+        "Not right yet. For this criterion only the score is shown."
+    }

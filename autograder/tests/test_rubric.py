@@ -1,0 +1,86 @@
+"""A rubric that is wrong is refused, with file, line, key and what would be right."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder import kit, rubric
+from autograder.rubric import RubricError
+from autograder.runner import Suites
+
+Edit = Callable[[str], str]
+
+
+@pytest.mark.parametrize(
+    ("edit", "where", "said"),
+    [
+        (lambda t: t.replace("points: 100", "points: 99", 1), "points", "add up to 100"),
+        (lambda t: t.replace("statistics: {points: 3", "statistics: {points: 4"), "modules.layernorm.points", "add up to"),
+        (lambda t: t.replace("about:", "abuot:", 1), "abuot", "unknown key; known here: points, about"),
+        (lambda t: t.replace("    title: Layer norm\n", "", 1), "modules.layernorm.title", "missing"),
+        (lambda t: t.replace("grades: [rms_norm]", "grades: [rmsnorm]", 1), "grades", "'rmsnorm' is no function"),
+        (lambda t: t.replace("uses: [layernorm]", "uses: [layer]", 1), "uses", "there is no module 'layer'"),
+        (lambda t: t.replace("uses: [layernorm]", "uses: [decoder]", 1), "uses", "must stand above"),
+        (lambda t: t.replace("layer_norm_backward: [layer_norm]", "layer_norm_backward: [x]"), "functions", "'x' is no function"),
+        (lambda t: t.replace("\nfeedback: full", "\nfeedback: all", 1), "feedback", "'full', 'diagnosis' or 'score'"),
+        (lambda t: t.replace("visibility: after_published", "visibility: never", 1), "visibility", "'visible'"),
+        (lambda t: t.replace("points: 20", "points: -20", 1), "modules.layernorm.points", "greater than 0"),
+        (lambda t: t.replace("call_seconds: 3", "call_seconds: soon"), "limits.call_seconds", "number"),
+        (lambda t: t.replace("      rms_norm: []", "      rms_norm: []\n      rms_norm: []", 1), "rms_norm", "twice"),
+        (lambda t: t.replace("  layernorm:", "\tlayernorm:", 1), "", "not YAML"),
+        (lambda _: "", "", "dictionary"),
+    ],
+)
+def test_mistake_is_named(tmp_path: Path, edit: Edit, where: str, said: str) -> None:
+    text = kit.rubric_file().read_text()
+    path = tmp_path / "rubric.yaml"
+    path.write_text(edit(text))
+    assert path.read_text() != text
+    with pytest.raises(RubricError) as caught:
+        rubric.load(path)
+    assert str(path) in str(caught.value)
+    assert where in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_line_is_the_right_one(tmp_path: Path) -> None:
+    path = tmp_path / "rubric.yaml"
+    lines = kit.rubric_file().read_text().splitlines()
+    number = next(n for n, line in enumerate(lines) if "call_seconds" in line)
+    lines[number] = "  call_secnods: 3"
+    path.write_text("\n".join(lines))
+    with pytest.raises(RubricError, match=f":{number + 1}: limits.call_secnods: unknown key"):
+        rubric.load(path)
+
+
+def test_no_file_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(RubricError, match=r"cannot be read .*Give the path of a rubric\.yaml"):
+        rubric.load(tmp_path / "rubric.yaml")
+
+
+def changed(tmp_path: Path, old: str, new: str) -> rubric.Rubric:
+    path = tmp_path / "rubric.yaml"
+    path.write_text(kit.rubric_file().read_text().replace(old, new))
+    return rubric.load(path)
+
+
+def test_criterion_without_a_test_is_refused(tmp_path: Path) -> None:
+    more = changed(tmp_path, "statistics: {points: 3", "again: {points: 1, grades: [rms_norm], about: more}\n      statistics: {points: 2")
+    with pytest.raises(RubricError, match=r"criterion 'layernorm\.again', but no test"):
+        Suites(more)
+
+
+def test_test_without_a_criterion_is_refused(tmp_path: Path) -> None:
+    fewer = changed(tmp_path, "statistics: {", "means: {")
+    with pytest.raises(RubricError, match=r"names the criterion 'layernorm\.statistics', which rubric\.yaml does not have"):
+        Suites(fewer)
+
+
+def test_helpers_are_found_through_helpers() -> None:
+    found = rubric.current().helpers("scaled_attention", ("multi_head_attention",))
+    assert set(found) == {"softmax", "scaled_dot_product_attention", "split_heads", "merge_heads"}
+
+
+def test_points_add_up_to_a_hundred() -> None:
+    assert sum(c.points for c in rubric.current().criteria.values()) == 100

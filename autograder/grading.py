@@ -1,6 +1,7 @@
 """One submission in, one Result out: the rules of grading.
 
-For each module, alone, in a process of its own:
+All modules are first tried in one process, each with neighbours of its own; a module that passes everything there has passed.
+For each other module, alone, in a process of its own:
 1. the visible criteria, then the public examples of every function: whatever a student is ever shown comes from here, before
    the process has been given any hidden input;
 2. the hidden criteria;
@@ -94,8 +95,27 @@ class Grader:
         self.sandbox.place(submission.files)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = tuple(self._module(submission, module) for module in modules or self.rubric.groups)
+            names = modules or self.rubric.groups
+            passed = self._swiftly(submission, names)
+            found = tuple(passed.get(name) or self._module(submission, name) for name in names)
         return Result(submission, found, tuple(self.sandbox.layers))
+
+    def _swiftly(self, submission: Submission, modules: tuple[str, ...]) -> dict[str, ModuleResult]:
+        """The modules that pass everything, found in one process for all of them, since processes are dear."""
+        student = self.sandbox.start()
+        try:
+            trials = {m: Trial(self.sandbox, self.rubric, m, submission, shared=student) for m in modules}
+            good = [m for m in modules if trials[m].load() is None]
+            for visible in (True, False):
+                good = [m for m in good if self._passes(trials[m], visible)]
+        finally:
+            student.close()
+        passed = {m: tuple(Graded(c, True) for c in self.rubric.of(m)) for m in good}
+        return {m: ModuleResult(m, graded, log=trials[m].log) for m, graded in passed.items()}
+
+    def _passes(self, trial: Trial, visible: bool) -> bool:
+        criteria = [c for c in self.rubric.of(trial.module) if c.visible is visible]
+        return all(self.suites.run(criterion.id, trial).passed for criterion in criteria)
 
     def _module(self, submission: Submission, module: str) -> ModuleResult:
         trial = Trial(self.sandbox, self.rubric, module, submission)

@@ -66,7 +66,12 @@ class Mismatch(AssertionError):
     def __init__(self, record: Record):
         self.record = record
         assert record.fault is not None
-        super().__init__(f"{record.target.module}.{record.target.function}: {record.fault.kind} {record.fault.text}".strip())
+        super().__init__(record)
+
+    def __str__(self) -> str:
+        from autograder.feedback import counterexample, sentence
+
+        return f"{sentence(self.record)}\n\n{counterexample(self.record)}"
 
 
 @dataclass
@@ -142,6 +147,7 @@ class Check:
         return Check(self._caller, self._modules, self._module, self._log, replace(self._rules, **changes))
 
     def _judge(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        __tracebackhide__ = True
         rules = self._rules
         checks = tuple(name for name in ("pure", "new") if getattr(rules, name))
         reply = self._caller.call(target, args, kwargs, list(checks))
@@ -188,6 +194,7 @@ class Check:
         return replace(again, fault=Fault("unsteady") if again.fault else None)
 
     def _enter(self, record: Record) -> None:
+        __tracebackhide__ = True
         record = replace(record, test=self._log.test)
         self._log.records.append(record)
         if record.fault is not None:

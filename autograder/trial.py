@@ -19,12 +19,21 @@ RESTARTS = 40
 
 
 class Trial:
-    """`module` alone with correct neighbours, or the whole submission together; `replaced` functions are answered too."""
+    """`module` alone with correct neighbours, or the whole submission together; `replaced` functions are answered too.
+
+    With `shared`, a process that several trials use one after another, nothing is started again.
+    """
 
     def __init__(
-        self, sandbox: Sandbox, rubric: Rubric, module: str, submission: Submission, replaced: tuple[str, ...] = ()
+        self,
+        sandbox: Sandbox,
+        rubric: Rubric,
+        module: str,
+        submission: Submission,
+        replaced: tuple[str, ...] = (),
+        shared: Student | None = None,
     ):
-        self.sandbox, self.module, self.replaced = sandbox, module, replaced
+        self.sandbox, self.module, self.replaced, self.shared = sandbox, module, replaced, shared
         self.together = tuple(rubric.modules) if module == INTEGRATION else ()
         self.functions = {name: tuple(entry.functions) for name, entry in rubric.modules.items()}
         self.stand_ins = {} if self.together else rubric.stand_ins(module)
@@ -55,7 +64,7 @@ class Trial:
         student = self._running()
         if student is None or self.broken is not None:
             return self.broken or Reply(ended=Ended("crash"))
-        reply = student.call(target.module, target.function, args, kwargs, checks, self.answer)
+        reply = student.call(self.module, target.module, target.function, args, kwargs, checks, self.answer)
         if reply.ended is not None:
             self.dead[target.function] = reply.ended
             self._stop()
@@ -80,14 +89,15 @@ class Trial:
                 self.broken = Reply(ended=Ended("crash"))
                 return None
             self.starts += 1
-            self.student = self.sandbox.start()
-            reply = self.student.load(self.module, self.stand_ins, self.answer, self.replaced, self.together)
+            self.student = self.shared or self.sandbox.start()
+            names = self.together or (self.module,)
+            reply = self.student.load(self.module, names, self.stand_ins, self.answer, self.replaced)
             if reply.error is not None or reply.ended is not None:
                 self.broken = reply
         return self.student
 
     def _stop(self) -> None:
-        if self.student is not None:
+        if self.student is not None and self.shared is None:
             self.student.close()
             self.student = None
 

@@ -1,13 +1,15 @@
 """What runs in the student's process: loads one module and answers calls. Knows no test, no solution, no expected value.
 
 Requests from the grader, each a tuple:
-    ("load", module, stand_ins, replaced, together)   -> ("loaded", functions) or ("failed", error)
-    ("call", module, function, args, kwargs, checks)  -> ("returned", value, changed, shared) or ("raised", error)
+    ("load", context, modules, stand_ins, replaced)   -> ("loaded",) or ("failed", error)
+    ("call", context, module, function, args, kwargs, checks)
+                                                      -> ("returned", value, changed, shared) or ("raised", error)
     ("again",)                                        -> ("changed", indices): which arguments of the last call differ now
 While it works on a call the student's side may ask, and be asked, in strict order:
     ("ask", name or handle, args, kwargs)             -> ("answer", value), ("same", number of the argument that is the
                                                          answer itself) or ("refused", kind, text)
     ("invoke", handle, args)                          -> ("returned", ...) or ("raised", error)
+A context is a set of imported modules of its own: in each, the same file may see other neighbours.
 An error is (kinds, text, file, line, hint): the built-in names of its classes, its text, where in the student's files.
 """
 
@@ -41,7 +43,8 @@ class Worker:
 
     def __init__(self, connection: socket.socket, folder: str, limit: int):
         self.line, self.folder, self.limit = wire.Line(connection, limit), folder, limit
-        self.modules: dict[str, ModuleType] = {}
+        self.contexts: dict[str, dict[str, ModuleType]] = {"": {}}
+        self.current = ""
         self.handles: dict[int, Callable[..., Any]] = {}
         self.lock = threading.RLock()
         self.busy = 0
@@ -63,19 +66,29 @@ class Worker:
     # loading
 
     def on_load(
-        self, module: str, stand_ins: dict[str, list[str]], replaced: list[str], together: list[str]
+        self, context: str, modules: list[str], stand_ins: dict[str, list[str]], replaced: list[str]
     ) -> tuple[Any, ...]:
-        sys.path.insert(0, self.folder)
+        if self.folder not in sys.path:
+            sys.path.insert(0, self.folder)
+        self.enter(context)
         for name, functions in stand_ins.items():
             sys.modules[name] = self.stand_in(name, functions)
-        for name in together or [module]:
+        for name in modules:
             outcome = self.guarded(importlib.import_module, (name,), {})
             if outcome[0] == "raised":
                 return ("failed", outcome[1])
-            self.modules[name] = outcome[1]
         for function in replaced:
-            setattr(self.modules[module], function, self.asker(f"{module}.{function}"))
+            setattr(sys.modules[modules[0]], function, self.asker(f"{modules[0]}.{function}"))
         return ("loaded",)
+
+    def enter(self, context: str) -> None:
+        """Let imports see the modules of this context, and no others of the student's."""
+        if context != self.current:
+            own = {name.split(".")[0] for name in os.listdir(self.folder)}
+            held = [name for name in sys.modules if name.split(".")[0] in own]
+            self.contexts[self.current] = {name: sys.modules.pop(name) for name in held}
+            self.current = context
+            sys.modules.update(self.contexts.get(context, {}))
 
     def stand_in(self, name: str, functions: list[str]) -> ModuleType:
         """A module whose contract functions answer over the wire; other names come from the student's own file."""
@@ -108,19 +121,20 @@ class Worker:
     # calling the student
 
     def on_call(
-        self, module: str, function: str, args: tuple[Any, ...], kwargs: dict[str, Any], checks: list[str]
+        self, context: str, module: str, function: str, args: list[Any], kwargs: dict[str, Any], checks: list[str]
     ) -> tuple[Any, ...]:
-        target = getattr(self.modules.get(module), function, None)
+        self.enter(context)
+        target = getattr(sys.modules.get(module), function, None)
         if not callable(target):
             return ("raised", (["AttributeError"], "", "", 0, "missing"))
-        args = tuple(self.local(arg) for arg in args)  # a list on the wire
+        local = tuple(self.local(arg) for arg in args)
         kwargs = {name: self.local(arg) for name, arg in kwargs.items()}
-        before = [(arg, copied(arg)) for arg in (*args, *kwargs.values())] if "pure" in checks else []
-        outcome = self.guarded(target, args, kwargs)
+        before = [(arg, copied(arg)) for arg in (*local, *kwargs.values())] if "pure" in checks else []
+        outcome = self.guarded(target, local, kwargs)
         if outcome[0] == "raised":
             return outcome
         self.last = before
-        shared = "new" in checks and shares(outcome[1], args)
+        shared = "new" in checks and shares(outcome[1], local)
         return ("returned", sendable(outcome[1], self.limit), differing(before), shared)
 
     def on_again(self) -> tuple[Any, ...]:

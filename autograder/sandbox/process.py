@@ -242,23 +242,30 @@ class Student:
 
     def load(
         self,
-        module: str,
+        context: str,
+        modules: tuple[str, ...],
         stand_ins: Mapping[str, tuple[str, ...]],
         answer: Answer,
         replaced: tuple[str, ...] = (),
-        together: tuple[str, ...] = (),
     ) -> Reply:
-        """Import the module, its neighbours answered by `answer`, `replaced` functions of its own as well."""
+        """Import modules into a context of their own; `stand_ins`, and `replaced` of the first module, are answered."""
         named = {name: list(functions) for name, functions in stand_ins.items()}
-        return self._request(("load", module, named, list(replaced), list(together)), answer)
+        return self._request(("load", context, list(modules), named, list(replaced)), answer)
 
     def call(
-        self, module: str, function: str, args: tuple[Any, ...], kwargs: dict[str, Any], checks: list[str], answer: Answer
+        self,
+        context: str,
+        module: str,
+        function: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        checks: list[str],
+        answer: Answer,
     ) -> Reply:
         """Call a function; functions among the arguments are called back here."""
         args = tuple(self._lend(arg) for arg in args)
         kwargs = {name: self._lend(arg) for name, arg in kwargs.items()}
-        return self._request(("call", module, function, args, kwargs, checks), answer)
+        return self._request(("call", context, module, function, args, kwargs, checks), answer)
 
     def again(self) -> Reply:
         """Which arguments of the last call that was checked for purity have changed by now."""

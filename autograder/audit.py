@@ -6,12 +6,14 @@ alternative must lose nothing; every criterion must be lost by some misconceptio
 """
 
 import os
+import random
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import catalogue, kit
+from autograder import catalogue, feedback, kit
 from autograder import rubric as rubrics
 from autograder.compare import TOLERANCE, tolerance
 from autograder.grading import Grader, Result, open_grader
@@ -84,24 +86,22 @@ def _wrong_version(case: Case) -> catalogue.Misconception:
 
 def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Row]:
     """Grade the cases, in their order, in `jobs` processes."""
-    jobs = jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or os.cpu_count() or 1
+    jobs = jobs or os.cpu_count() or 1
     with ProcessPoolExecutor(jobs, initializer=_warm) as pool:
         yield from pool.map(_grade, list(chosen or cases()), chunksize=4)
 
 
 _grader: Grader | None = None
-_opened = []
+_open = ExitStack()
 
 
 def _warm() -> None:
     global _grader
-    manager = open_grader()
-    _opened.append(manager)
-    _grader = manager.__enter__()
+    _grader = _open.enter_context(open_grader())
 
 
 def _grade(case: Case) -> Row:
-    assert _grader is not None
+    assert _grader is not None, "the pool starts each process with _warm"
     result = _grader.grade(submission(case), (case.module, INTEGRATION) if case.module else ())
     lost = {g.criterion.id: g.misconception.id if g.misconception else None for g in result.graded if not g.passed}
     return Row(case, lost, tuple(_deviations(result)))
@@ -180,12 +180,25 @@ def margins(rows: list[Row]) -> list[Margin]:
                 right[key] = max(right.get(key, 0.0), d.value)
             elif d.value > TOLERANCE[d.dtype] / 10:
                 wrong[key] = min(wrong.get(key, float("inf")), d.value)
-    return [Margin(*key, right.get(key, 0.0), wrong.get(key, float("inf"))) for key in sorted(right.keys() | wrong.keys())]
+    return [
+        Margin(*key, right.get(key, 0.0), wrong.get(key, float("inf"))) for key in sorted(right.keys() | wrong.keys())
+    ]
 
 
 def ambiguous(rows: list[Row]) -> list[str]:
     """The misconceptions that were not named, which other ones they could not be told from, or that nothing names them."""
     return [row.case.name for row in rows if row.case.function and not row.case.trivial and not row.named]
+
+
+def print_messages(count: int, seed: int | None = None) -> None:
+    """Grade misconceptions chosen at random and print what their students are told, to be read aloud."""
+    chosen = random.Random(seed).sample([case for case in cases() if case.function and not case.trivial], count)
+    with open_grader() as grader:
+        for case in chosen:
+            result = grader.grade(submission(case), (case.module,))
+            wrong = [graded for graded in result.graded if not graded.passed]
+            print(f"--- {case.name}: {', '.join(graded.criterion.id for graded in wrong)}\n")
+            print(feedback.message(wrong[0], result))
 
 
 def html_page(rows: list[Row]) -> str:
@@ -199,7 +212,9 @@ def html_page(rows: list[Row]) -> str:
         ids = [c.id for c in rubric.of(module)]
         blocks.append((module, ids, [row for row in rows if row.case.module == module]))
     alternatives = [row for row in rows if not row.case.function]
-    return page.render(blocks=blocks, alternatives=alternatives, criteria=list(rubric.criteria), problems=problems(rows))
+    return page.render(
+        blocks=blocks, alternatives=alternatives, criteria=list(rubric.criteria), problems=problems(rows)
+    )
 
 
 def write_html(rows: list[Row], path: Path) -> None:

@@ -97,7 +97,7 @@ TRIVIAL = {
     "always_value_error": "raise ValueError('no')",
     "nothing": "return None",
 }
-_TRIVIAL_SOURCE = '''
+_TRIVIAL_SOURCE = """
 {right}
 
 def _like(right, value):
@@ -113,7 +113,7 @@ def _first(right, args):
 
 def {function}(*args, **kwargs):
     {body}
-'''
+"""
 
 
 def trivial(module: str, function: str) -> tuple[Misconception, ...]:

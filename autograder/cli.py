@@ -41,7 +41,9 @@ def main() -> None:
 @main.command()
 @click.option("--jobs", type=click.IntRange(1), help="processes at a time; as many as there are cores unless given")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="write the matrix as a page")
-@click.option("--tolerances", is_flag=True, help="for each check, how far right and wrong solutions are from the expected value")
+@click.option(
+    "--tolerances", is_flag=True, help="for each check, how far right and wrong solutions are from the expected value"
+)
 @click.option("--mutants", is_flag=True, help="grade machine-made mistakes in the references instead")
 @click.option("--messages", type=click.IntRange(1), help="print so many messages to students, chosen at random")
 def audit(jobs: int | None, html: Path | None, tolerances: bool, mutants: bool, messages: int | None) -> None:
@@ -53,7 +55,8 @@ def audit(jobs: int | None, html: Path | None, tolerances: bool, mutants: bool, 
 
         sys.exit(mutation.report(jobs))
     if messages:
-        sys.exit(audits.print_messages(messages))
+        audits.print_messages(messages)
+        return
     rows = list(_progress(audits.run(jobs), len(audits.cases())))
     _matrix(rows)
     if html:
@@ -94,11 +97,13 @@ def _matrix(rows: list[Row]) -> None:
     click.echo(f"\n{len(named)} of {len(written)} misconceptions are named as themselves.")
     for row in written:
         if not row.named:
-            click.echo(f"  not named: {row.case.name} (agrees with another one in every call, or fails before any value)")
+            click.echo(
+                f"  not named: {row.case.name} (agrees with another one in every call, or fails before any value)"
+            )
 
 
 def _mark(row: Row, criterion: str) -> str:
-    """"#" for a criterion that is lost under its own name, "x" for one that is lost without, "." for one that is kept."""
+    """ "#" for a criterion that is lost under its own name, "x" for one that is lost without, "." for one that is kept."""
     return "." if criterion not in row.lost else "#" if row.lost[criterion] == row.case.name else "x"
 
 
@@ -108,7 +113,9 @@ def _tolerances(margins: Any) -> None:
 
     for m in margins:
         wrong = "none is wrong" if m.wrong == float("inf") else f"{m.wrong:.1e}"
-        table.add_row(f"{m.criterion} {m.test} #{m.number}", m.dtype, f"{m.right:.1e}", f"{TOLERANCE[m.dtype]:.0e}", wrong)
+        table.add_row(
+            f"{m.criterion} {m.test} #{m.number}", m.dtype, f"{m.right:.1e}", f"{TOLERANCE[m.dtype]:.0e}", wrong
+        )
     Console().print(table)
 
 

@@ -22,5 +22,6 @@ def observe(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     except Exception as error:
         kinds = child.builtin_kinds(error)
         return Reply(error=Error(tuple(kinds), str(error)[: child.MAX_TEXT], "", 0, ""))
-    return Reply(child.sendable(value, LIMIT), tuple(child.differing(before)), "new" in checks and child.shares(value, args))
-
+    return Reply(
+        child.sendable(value, LIMIT), tuple(child.differing(before)), "new" in checks and child.shares(value, args)
+    )

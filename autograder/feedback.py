@@ -52,7 +52,9 @@ def summary(result: Result) -> str:
     lines = [f"- {note}" for note in result.submission.notes]
     lines += [f"- **{m.module}.py**: {_broken(m, result.submission)}" for m in result.modules if _is_broken(m)]
     lines.append("")
-    lines.append("Every module is graded alone, next to correct versions of the others: a mistake costs only where it was made.")
+    lines.append(
+        "Every module is graded alone, next to correct versions of the others: a mistake costs only where it was made."
+    )
     return "\n".join(lines).strip() + "\n"
 
 
@@ -72,11 +74,15 @@ def message(graded: Graded, result: Result) -> str:
     if criterion.feedback == "full" and graded.shown is not None:
         parts.append(counterexample(graded.shown, named=graded.misconception is not None))
     elif criterion.feedback == "full" and graded.record is not None and criterion.module != INTEGRATION:
-        parts.append("Your function is right on the small public examples, so think of other shapes, sizes and edge cases.")
+        parts.append(
+            "Your function is right on the small public examples, so think of other shapes, sizes and edge cases."
+        )
     if graded.misconception is not None:
         parts.append(f"**Read:** {graded.misconception.read}")
     elif graded.record is not None and graded.record.target.module:
-        parts.append(f"**Read:** the docstring of `{graded.record.target.function}` in `{graded.record.target.module}.py`")
+        parts.append(
+            f"**Read:** the docstring of `{graded.record.target.function}` in `{graded.record.target.module}.py`"
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -148,7 +154,11 @@ def _broken(module: ModuleResult, submission: Submission) -> str:
 
 def _not_imported(module: str, reply: Reply) -> str:
     if reply.ended is not None:
-        why = ENDED.get(reply.ended.why, ENDED["crash"]).replace("The call", "Importing it").replace("the call", "the import")
+        why = (
+            ENDED.get(reply.ended.why, ENDED["crash"])
+            .replace("The call", "Importing it")
+            .replace("the call", "the import")
+        )
         return f"`{module}.py` could not be imported. {why}"
     error = reply.error
     assert error is not None
@@ -207,7 +217,9 @@ def _form(record: Record) -> str:
 def _observation(record: Record) -> str:
     if record.reply.error is not None or record.reply.ended is not None:
         return ""
-    return observations.observe(reference.functions()[record.target.function](*record.args, **record.kwargs), record.reply.value)
+    return observations.observe(
+        reference.functions()[record.target.function](*record.args, **record.kwargs), record.reply.value
+    )
 
 
 def _expected(record: Record) -> str:
@@ -237,7 +249,11 @@ def display(value: Any) -> str:
     if isinstance(value, np.ndarray):
         text = np.array2string(value, precision=6, suppress_small=True, separator=", ", threshold=64, max_line_width=96)
         plain_float = value.dtype in (np.float64, np.bool_, np.int64)
-        return text + ("" if value.ndim and plain_float else f"  ({value.dtype})") + (f"  (shape {value.shape})" if value.ndim > 2 else "")
+        return (
+            text
+            + ("" if value.ndim and plain_float else f"  ({value.dtype})")
+            + (f"  (shape {value.shape})" if value.ndim > 2 else "")
+        )
     if isinstance(value, tuple | list):
         inner = ",\n".join(display(part) for part in list(value)[:8])
         return ("({})" if isinstance(value, tuple) else "[{}]").format(inner)

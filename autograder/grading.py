@@ -179,7 +179,7 @@ def counterexamples(trial: Trial) -> dict[str, Record]:
     """For each function, the first of its public examples on which it is wrong."""
     if trial.module == INTEGRATION:
         return {}
-    found = {}
+    found: dict[str, Record] = {}
     for function in trial.functions[trial.module]:
         for args, kwargs in catalogue.examples(trial.module, function):
             record = _example(trial, Target(trial.module, function), args, kwargs)

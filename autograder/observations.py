@@ -45,7 +45,8 @@ def _bools(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> 
 
 def _values(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> str:
     if not np.isfinite(actual[np.isfinite(expected)]).all():
-        return f"{int((~np.isfinite(actual)).sum())} entries are nan or infinite; expected are {int((~np.isfinite(expected)).sum())}."
+        found, wanted = (int((~np.isfinite(values)).sum()) for values in (actual, expected))
+        return f"{found} entries are nan or infinite; expected are {wanted}."
     if expected.ndim >= 2 and expected.shape[-1] == expected.shape[-2] and _same(np.swapaxes(actual, -1, -2), expected):
         return "The result is right up to a transpose of the last two axes."
     finite = np.isfinite(expected) & np.isfinite(actual)

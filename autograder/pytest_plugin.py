@@ -48,7 +48,9 @@ def misplaced(items: list[pytest.Item], rubric: Rubric) -> str:
     for item in items:
         name = criterion_of(item)
         if name not in rubric.criteria:
-            what = f"names the criterion {name!r}, which rubric.yaml does not have" if name else "has no @criterion(...)"
+            what = (
+                f"names the criterion {name!r}, which rubric.yaml does not have" if name else "has no @criterion(...)"
+            )
             return f"{item.nodeid} {what}"
     return ""
 
@@ -111,7 +113,9 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--submission", type=Path, help="the submission (folder, zip or file) that the hidden suites are run on")
+    parser.addoption(
+        "--submission", type=Path, help="the submission (folder, zip or file) that the hidden suites are run on"
+    )
 
 
 def by_hand(path: Path, module: str, cleanup: contextlib.ExitStack) -> Trial:

@@ -57,16 +57,16 @@ class IntegrationEntry(Strict):
 class Limits(Strict):
     """What one submission may cost."""
 
-    call_seconds: float = Field(4, gt=0, description="processor time of one call")
-    submission_seconds: float = Field(60, gt=0, description="processor time of all calls")
-    wall_factor: float = Field(4, ge=1, description="wall-clock time allowed for a second of processor time")
-    memory_mb: int = Field(512, ge=128, description="address space of the student's process")
-    message_mb: int = Field(8, ge=1, description="one message over the wire")
-    disk_mb: int = Field(16, ge=1, description="the temporary folder as a whole")
-    processes: int = Field(32, ge=1, description="threads of the student's process")
-    open_files: int = Field(64, ge=16)
-    upload_files: int = Field(500, ge=1, description="files in one submission")
-    upload_mb: int = Field(20, ge=1, description="unpacked size of one submission")
+    call_seconds: float = Field(default=4, gt=0, description="processor time of one call")
+    submission_seconds: float = Field(default=60, gt=0, description="processor time of all calls")
+    wall_factor: float = Field(default=4, ge=1, description="wall-clock time allowed for a second of processor time")
+    memory_mb: int = Field(default=512, ge=128, description="address space of the student's process")
+    message_mb: int = Field(default=8, ge=1, description="one message over the wire")
+    disk_mb: int = Field(default=16, ge=1, description="the temporary folder as a whole")
+    processes: int = Field(default=32, ge=1, description="threads of the student's process")
+    open_files: int = Field(default=64, ge=16)
+    upload_files: int = Field(default=500, ge=1, description="files in one submission")
+    upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")
 
 
 class RubricFile(Strict):
@@ -284,7 +284,10 @@ def _module_inconsistencies(
         graded.update(entry.grades)
         unknown = [g for g in entry.grades if g not in module.functions]
         if unknown:
-            yield (*here, "criteria", key, "grades"), f"{unknown[0]!r} is no function of this module: {', '.join(order)}"
+            yield (
+                (*here, "criteria", key, "grades"),
+                f"{unknown[0]!r} is no function of this module: {', '.join(order)}",
+            )
         if not entry.grades:
             yield (*here, "criteria", key), f"grades: name the functions that it tries, of {', '.join(order)}"
     for function in order:

@@ -67,11 +67,13 @@ class Suites:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         names = item._fixtureinfo.argnames
         if all(name in parameters or name in FIXTURES for name in names):
-            values = {name: parameters[name] if name in parameters else provide(name, trial, item.name) for name in names}
+            values = {
+                name: parameters[name] if name in parameters else provide(name, trial, item.name) for name in names
+            }
             item.obj(**values)
             return
         self.config.stash[BENCH].trials[trial.module] = trial
-        item._initrequest()  # type: ignore[no-untyped-call]
+        item._initrequest()
         try:
             item.ihook.pytest_runtest_setup(item=item)
             item.ihook.pytest_runtest_call(item=item)

@@ -101,7 +101,9 @@ def _fits(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         raise Refusal("TypeError", f"{function.__name__}: {error}") from None
     for name, value in bound.arguments.items():
         if not isinstance(value, kinds[name]):
-            raise Refusal("TypeError", f"{function.__name__}: the argument {name} is of a kind that the contract does not allow")
+            raise Refusal(
+                "TypeError", f"{function.__name__}: the argument {name} is of a kind that the contract does not allow"
+            )
     _masks_fit([value for value in bound.arguments.values() if isinstance(value, np.ndarray)])
 
 

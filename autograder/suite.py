@@ -5,7 +5,7 @@ is wrong, ends the test with a Mismatch; whatever else a test raises is a plain 
 of the suite, never the student's.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -219,7 +219,7 @@ def _trouble(reply: Reply) -> Fault | None:
 class Reference:
     """`reference.f(...)`, or `reference.module.f(...)` in an integration suite."""
 
-    def __init__(self, functions: dict[str, Callable[..., Any]]):
+    def __init__(self, functions: Mapping[str, Any]):
         vars(self).update(functions)
 
     def __getattr__(self, name: str) -> Any:

@@ -118,4 +118,3 @@ def expected(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     if key not in _expected:
         _expected[key] = right(*args, **kwargs)
     return _expected[key]
-

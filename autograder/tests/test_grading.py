@@ -48,7 +48,9 @@ def test_same_submission_gives_same_document(grade: Grade, alter: Alter) -> None
 
 
 def test_wrong_helper_costs_its_own_criteria_only(grade: Grade, alter: Alter) -> None:
-    document = grade(alter("scaled_attention", "def softmax(scores, axis=-1):\n    return scores * 0 + 1"), ("scaled_attention",))
+    document = grade(
+        alter("scaled_attention", "def softmax(scores, axis=-1):\n    return scores * 0 + 1"), ("scaled_attention",)
+    )
     found = entries(document)
     assert found["scaled_attention.multi_head"]["status"] == "passed"
     assert "`softmax`" in found["scaled_attention.multi_head"]["output"]
@@ -85,7 +87,9 @@ WRONG_THINGS = {
 @pytest.mark.parametrize("name", WRONG_THINGS)
 def test_every_wrong_thing_has_its_own_clear_message(grade: Grade, alter: Alter, name: str) -> None:
     body, hidden, shown = WRONG_THINGS[name]
-    definition = f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}" if body else "def layer_norm(x):\n    return x"
+    definition = (
+        f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}" if body else "def layer_norm(x):\n    return x"
+    )
     document = grade(alter("layernorm", definition), ("layernorm", "batchnorm_comparison"))
     message = entries(document)["layernorm.statistics"]["output"]
     assert hidden in message
@@ -149,7 +153,9 @@ def test_neighbours_are_correct_whatever_the_student_wrote(grade: Grade) -> None
 
 def test_other_names_of_a_neighbour_are_the_students_own(grade: Grade, references: dict[str, bytes]) -> None:
     block = references["transformer_block.py"].decode()
-    block = "from layernorm import EXTRA, layer_norm\nfrom my_helpers import double\nassert EXTRA == double(21)\n" + block
+    block = (
+        "from layernorm import EXTRA, layer_norm\nfrom my_helpers import double\nassert EXTRA == double(21)\n" + block
+    )
     files = {
         "transformer_block.py": block,
         "layernorm.py": "EXTRA = 42\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    raise RuntimeError\n",

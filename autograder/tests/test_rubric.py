@@ -16,13 +16,21 @@ Edit = Callable[[str], str]
     ("edit", "where", "said"),
     [
         (lambda t: t.replace("points: 100", "points: 99", 1), "points", "add up to 100"),
-        (lambda t: t.replace("statistics: {points: 3", "statistics: {points: 4"), "modules.layernorm.points", "add up to"),
+        (
+            lambda t: t.replace("statistics: {points: 3", "statistics: {points: 4"),
+            "modules.layernorm.points",
+            "add up to",
+        ),
         (lambda t: t.replace("about:", "abuot:", 1), "abuot", "unknown key; known here: points, about"),
         (lambda t: t.replace("    title: Layer norm\n", "", 1), "modules.layernorm.title", "missing"),
         (lambda t: t.replace("grades: [rms_norm]", "grades: [rmsnorm]", 1), "grades", "'rmsnorm' is no function"),
         (lambda t: t.replace("uses: [layernorm]", "uses: [layer]", 1), "uses", "there is no module 'layer'"),
         (lambda t: t.replace("uses: [layernorm]", "uses: [decoder]", 1), "uses", "must stand above"),
-        (lambda t: t.replace("layer_norm_backward: [layer_norm]", "layer_norm_backward: [x]"), "functions", "'x' is no function"),
+        (
+            lambda t: t.replace("layer_norm_backward: [layer_norm]", "layer_norm_backward: [x]"),
+            "functions",
+            "'x' is no function",
+        ),
         (lambda t: t.replace("\nfeedback: full", "\nfeedback: all", 1), "feedback", "'full', 'diagnosis' or 'score'"),
         (lambda t: t.replace("visibility: after_published", "visibility: never", 1), "visibility", "'visible'"),
         (lambda t: t.replace("points: 20", "points: -20", 1), "modules.layernorm.points", "greater than 0"),
@@ -66,14 +74,20 @@ def changed(tmp_path: Path, old: str, new: str) -> rubric.Rubric:
 
 
 def test_criterion_without_a_test_is_refused(tmp_path: Path) -> None:
-    more = changed(tmp_path, "statistics: {points: 3", "again: {points: 1, grades: [rms_norm], about: more}\n      statistics: {points: 2")
+    more = changed(
+        tmp_path,
+        "statistics: {points: 3",
+        "again: {points: 1, grades: [rms_norm], about: more}\n      statistics: {points: 2",
+    )
     with pytest.raises(RubricError, match=r"criterion 'layernorm\.again', but no test"):
         Suites(more)
 
 
 def test_test_without_a_criterion_is_refused(tmp_path: Path) -> None:
     fewer = changed(tmp_path, "statistics: {", "means: {")
-    with pytest.raises(RubricError, match=r"names the criterion 'layernorm\.statistics', which rubric\.yaml does not have"):
+    with pytest.raises(
+        RubricError, match=r"names the criterion 'layernorm\.statistics', which rubric\.yaml does not have"
+    ):
         Suites(fewer)
 
 

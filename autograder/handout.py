@@ -1,0 +1,111 @@
+"""What students get of the solutions: every function as a stub, and the grading table of their README.
+
+A file out of which anything of a solution would reach the students is refused.
+"""
+
+import ast
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+from otter.assign.solutions import replace_solutions  # type: ignore[import-untyped]
+
+from autograder.results import number
+from autograder.rubric import Rubric
+
+MARKER = "<!-- grading table -->"
+WHEN = {
+    "visible": "at once",
+    "after_due_date": "after the due date",
+    "after_published": "with the grades",
+    "hidden": "never",
+}
+
+
+class HandoutError(ValueError):
+    """The solutions cannot be turned into a handout; the text says where and what to do."""
+
+
+def write(folder: Path, solutions: Path, rubric: Rubric) -> None:
+    """Put a stub of every module, and the README with its table, into the students' folder.
+
+    Raises HandoutError.
+    """
+    for module, entry in rubric.modules.items():
+        path = solutions / f"{module}.py"
+        if not path.is_file():
+            raise HandoutError(f"rubric.yaml has the module {module}, but there is no {path}")
+        text = stub(path.read_text(encoding="utf-8"), tuple(entry.functions), str(path))
+        (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
+    text = readme((solutions / "README.md").read_text(encoding="utf-8"), rubric)
+    (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
+    _remove_junk(folder)
+
+
+def stub(source: str, functions: Collection[str], path: str = "the solution") -> str:
+    """A solution without its answers: the body of each function is one line that says that it is not written yet.
+
+    Raises HandoutError for a function that is missing, and for any code outside the marks that is not an import.
+    """
+    try:
+        lines = replace_solutions(source.split("\n"), "python")
+    except AssertionError as error:
+        raise HandoutError(f"{path}: # BEGIN SOLUTION and # END SOLUTION must come in pairs") from error
+    module = ast.parse("\n".join(lines))
+    found = set()
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and (prompt := _prompt(node)) is not None:
+            indent, text = " " * prompt.col_offset, f'raise NotImplementedError("{node.name} is not written yet")'
+            lines[prompt.lineno - 1] = indent + text
+            found.add(node.name)
+        elif not isinstance(node, ast.Import | ast.ImportFrom) and not _is_docstring(node):
+            what = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else lines[node.lineno - 1].strip()
+            raise HandoutError(
+                f"{path}: students would get all of {what!r}. Put # BEGIN SOLUTION and # END SOLUTION around what they "
+                "shall not see; what they shall see belongs in a file of its own, listed under `files` in the notebook"
+            )
+    missing = [function for function in functions if function not in found]
+    if missing:
+        raise HandoutError(f"{path}: there is no function {missing[0]}, which rubric.yaml has")
+    return "\n".join(lines)
+
+
+def _prompt(function: ast.FunctionDef) -> ast.stmt | None:
+    """The `...` that Otter leaves where a whole body was, if nothing but a docstring stands before it."""
+    *before, last = function.body
+    dots = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and last.value.value is ...
+    return last if dots and len(before) <= 1 and all(map(_is_docstring, before)) else None
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def readme(text: str, rubric: Rubric) -> str:
+    """The students' README: the marker's line gives way to the grading table."""
+    if text.split("\n").count(MARKER) != 1:
+        raise HandoutError(f"solutions/README.md: the line {MARKER} must stand there once, where the table shall go")
+    return text.replace(MARKER, grading_table(rubric))
+
+
+def grading_table(rubric: Rubric) -> str:
+    """Every criterion with its points, in Markdown."""
+    rows = ["| criterion | points | what it is about | its result is shown |", "|---|---:|---|---|"]
+    for group in rubric.groups:
+        criteria = rubric.of(group)
+        title = rubric.modules[group].title if group in rubric.modules else "Everything together"
+        rows.append(f"| **{group}** | **{number(sum(c.points for c in criteria))}** | **{title}** | |")
+        for criterion in criteria:
+            about = criterion.about.replace("|", "\\|")
+            rows.append(f"| {criterion.id} | {number(criterion.points)} | {about} | {WHEN[criterion.visibility]} |")
+    rows.append(f"| **all** | **{number(rubric.points)}** | | |")
+    return "\n".join(rows)
+
+
+def _remove_junk(folder: Path) -> None:
+    """Remove what an instructor's own runs have left in folders that Otter copied whole."""
+    for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)

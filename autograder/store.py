@@ -1,0 +1,124 @@
+"""The folder of a run: `results/<key>.json`, one for each graded submission, in Gradescope's form.
+
+A result is written completely or not at all. Beside the layers it holds the digests of the submission and the kit, so
+that a later run knows whether it still stands. Faults leave no result.
+"""
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from sys import intern
+from typing import Any
+
+from autograder import results
+
+Document = dict[str, Any]
+RESULTS, EARLIER = "results", "earlier"
+OLD = 3600  # seconds after which a half-written file is nobody's any more
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The points of one criterion."""
+
+    criterion: str
+    name: str
+    score: float
+    max_score: float
+    misconception: str | None
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A result without its texts: what tables and reports need."""
+
+    key: str
+    score: float
+    marks: tuple[Mark, ...]
+    layers: tuple[str, ...]
+    graded_at: float
+
+    @property
+    def points(self) -> dict[str, float]:
+        return {mark.criterion: mark.score for mark in self.marks}
+
+    @property
+    def max_score(self) -> float:
+        return sum(mark.max_score for mark in self.marks)
+
+
+def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
+    """Raises KeyError, TypeError or ValueError for a document that is no result."""
+    marks = tuple(_mark(test) for test in document["tests"])
+    if not marks:
+        raise ValueError("a result without criteria")
+    layers = tuple(intern(str(layer)) for layer in document["extra_data"]["layers"])
+    return Grade(key, float(document["score"]), marks, layers, graded_at)
+
+
+def _mark(test: Mapping[str, Any]) -> Mark:
+    extra = test["extra_data"]
+    found = extra["misconception"]
+    criterion, name = intern(str(extra["criterion"])), intern(str(test["name"]))
+    return Mark(criterion, name, float(test["score"]), float(test["max_score"]), intern(found) if found else None)
+
+
+class Store:
+    """The results under one folder."""
+
+    def __init__(self, out: Path):
+        """Raises OSError if nothing can be written there."""
+        self.out = out
+        self.results = out / RESULTS
+        self.results.mkdir(parents=True, exist_ok=True)
+        for path in self.results.glob(".*.json.*"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > OLD:
+                    path.unlink()
+
+    def path(self, key: str) -> Path:
+        return self.results / f"{key}.json"
+
+    def kept(self, key: str, stamp: Mapping[str, Any]) -> Grade | None:
+        """The grade of an earlier run, if everything that it depends on is as it was then."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            document = json.loads(self.path(key).read_bytes())
+            if all(document["extra_data"][name] == value for name, value in stamp.items()):
+                return grade_of(key, document, self.path(key).stat().st_mtime)
+        return None
+
+    def write(self, key: str, document: Document, stamp: Mapping[str, Any]) -> Grade:
+        """Raises OSError if it cannot be written; then what was there before is still there."""
+        marked = {**document, "extra_data": {**stamp, **document["extra_data"]}}
+        results.write_atomically(self.path(key), results.dump(marked))
+        return grade_of(key, marked, time.time())
+
+    def set_aside(self, key: str) -> None:
+        """Move the result of an earlier run away: it is not a result of this one."""
+        with contextlib.suppress(OSError):
+            if self.path(key).exists():
+                (self.out / EARLIER).mkdir(exist_ok=True)
+                os.replace(self.path(key), self.out / EARLIER / f"{key}.json")
+
+
+def read_all(folder: Path) -> dict[str, Grade]:
+    """Every grade in a run's folder, or in the folder of its results.
+
+    Raises OSError or ValueError for a folder without results, or with a file that is no result.
+    """
+    place = folder / RESULTS if (folder / RESULTS).is_dir() else folder
+    paths = sorted(path for path in place.glob("*.json") if not path.name.startswith("."))
+    if not paths:
+        raise ValueError(f"{folder}: there are no results in it")
+    return {path.stem: _read(path) for path in paths}
+
+
+def _read(path: Path) -> Grade:
+    try:
+        return grade_of(path.stem, json.loads(path.read_bytes()), path.stat().st_mtime)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None

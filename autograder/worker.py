@@ -1,0 +1,97 @@
+"""What runs in a worker process, of this machine or of a cluster: the suites collected once, the sandbox set up once.
+
+Arguments and answers are plain data, so any `concurrent.futures` executor can call these functions. A process grades one
+submission at a time.
+"""
+
+import contextlib
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
+from typing import Any
+
+from autograder import digest, results
+from autograder.grading import Grader, open_grader
+from autograder.sandbox.process import SandboxFault, layers
+from autograder.submission import Submission
+
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What a worker grades with."""
+
+    digest: str
+    layers: tuple[str, ...]
+
+
+class OtherKit(Exception):
+    """A worker has other files or versions than the one that sends the work."""
+
+
+class _Warm:
+    """The grader of this process, opened when first needed."""
+
+    def __init__(self) -> None:
+        self.stack = contextlib.ExitStack()
+        self.grader: Grader | None = None
+
+    def open(self) -> Grader:
+        if self.grader is None:
+            self.grader = self.stack.enter_context(open_grader())
+        return self.grader
+
+    def close(self) -> None:
+        self.grader = None
+        with contextlib.suppress(Exception):
+            self.stack.close()
+        self.stack = contextlib.ExitStack()
+
+
+_warm = _Warm()
+
+
+def describe() -> Kit:
+    """The kit and the sandbox layers of this process."""
+    return Kit(digest.of_kit(), tuple(layers()))
+
+
+def grade(submission: Submission, kit: str) -> dict[str, Any]:
+    """The result of a submission in Gradescope's form.
+
+    Raises OtherKit, SandboxFault (after a second try in a new sandbox) or SuiteFault: faults, none of them the student's.
+    """
+    if digest.of_kit() != kit:
+        raise OtherKit("a worker has another version of the kit; install the same everywhere, and do not edit it meanwhile")
+    with _lock:
+        try:
+            return _grade(submission)
+        except SandboxFault:
+            return _grade(submission)
+
+
+def _grade(submission: Submission) -> dict[str, Any]:
+    try:
+        return results.gradescope(_warm.open().grade(submission))
+    except BaseException:
+        _warm.close()
+        raise
+
+
+def start() -> None:
+    """Make a new worker process quiet: Ctrl-C is its parent's business, and without its parent it ends."""
+    signal.signal(signal.SIGINT, lambda *_: None)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

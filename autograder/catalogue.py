@@ -7,6 +7,7 @@ EXAMPLES of tiny public inputs. Nothing here runs student code.
 import ast
 import importlib.util
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -69,6 +70,7 @@ def _file(module: str) -> ModuleType:
         spec = importlib.util.spec_from_file_location(loaded.__name__, path)
         assert spec is not None and spec.loader is not None
         loaded = importlib.util.module_from_spec(spec)
+        sys.modules[loaded.__name__] = loaded  # so that inspect finds the source of its functions
         spec.loader.exec_module(loaded)
     return loaded
 

@@ -5,7 +5,10 @@ of the student's own file, the name of a known mistake, and the sentences below.
 come from a process that had not been given any hidden input.
 """
 
+import ast
 import inspect
+import sys
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -31,7 +34,7 @@ FAULTS = {
     "length": "It returned another number of things than the docstring says.",
     "shape": "It returned an array of another shape than the docstring says.",
     "dtype": "It returned another dtype than the contract says: floating results keep the dtype of the arguments.",
-    "value": "The numbers that it returned are not the expected ones.",
+    "value": "The values that it returned are not the expected ones.",
     "no_error": "It returned something where the docstring asks for a ValueError.",
     "changed": "It changed one of its arguments. A function must leave its arguments as they were; work on a copy.",
     "changed_later": "It changed one of its arguments after it had returned.",
@@ -73,7 +76,7 @@ def message(graded: Graded, result: Result) -> str:
         parts.append(f"**Probably:** {graded.misconception.sentence}")
     if criterion.feedback == "full" and graded.shown is not None:
         parts.append(counterexample(graded.shown, named=graded.misconception is not None))
-    elif criterion.feedback == "full" and graded.record is not None and criterion.module != INTEGRATION:
+    elif criterion.feedback == "full" and _about_values(graded.record) and criterion.module != INTEGRATION:
         parts.append(
             "Your function is right on the small public examples, so think of other shapes, sizes and edge cases."
         )
@@ -84,6 +87,11 @@ def message(graded: Graded, result: Result) -> str:
             f"**Read:** the docstring of `{graded.record.target.function}` in `{graded.record.target.module}.py`"
         )
     return "\n\n".join(parts) + "\n"
+
+
+def _about_values(record: Record | None) -> bool:
+    """Whether a wrong value was seen, and not only a wrong dtype or a changed argument."""
+    return record is not None and record.fault is not None and record.fault.kind in ("value", "shape", "type", "length", "raised")
 
 
 def _excused(graded: Graded) -> str:
@@ -191,12 +199,13 @@ def counterexample(record: Record, named: bool = False) -> str:
     names = list(inspect.signature(function).parameters)
     arguments = []
     for name, value in zip(names, record.args, strict=False):
-        text = literal(value)
-        if "\n" in text or isinstance(value, np.ndarray | dict | list) or callable(value):
-            lines.append(f"{name} = {text}" if not callable(value) else _definition(value))
-            arguments.append(name if not callable(value) else value.__name__)
-        else:
-            arguments.append(text)
+        if callable(value):
+            lines.append(f"{name} = {_lambda(value)}" if value.__name__ == "<lambda>" else inspect.getsource(value).strip())
+        elif isinstance(value, np.ndarray | dict | list):
+            lines.append(f"{name} = {literal(value)}")
+        named_def = callable(value) and value.__name__ != "<lambda>"
+        shown_name = name if callable(value) or isinstance(value, np.ndarray | dict | list) else literal(value)
+        arguments.append(value.__name__ if named_def else shown_name)
     arguments += [f"{name}={literal(value)}" for name, value in record.kwargs.items()]
     lines.append(f"{record.target.function}({', '.join(arguments)})")
     expected = _expected(record)
@@ -237,11 +246,11 @@ def _came_back(record: Record) -> str:
     if error.hint in ("missing", "signature") or error.kind == "NotImplementedError":
         return sentence(record)
     text = "".join(c if c.isprintable() else " " for c in error.text)
-    return f"{error.kind}: {text}" + (f"  (line {error.line})" if error.line else "")
+    return f"{error.kind}{': ' if text else ''}{text}" + (f"  (line {error.line})" if error.line else "")
 
 
 def _commented(text: str) -> str:
-    return text.replace("\n", "\n#           ")
+    return "\n#           ".join(line for line in text.split("\n") if line.strip())
 
 
 def display(value: Any) -> str:
@@ -272,11 +281,18 @@ def literal(value: Any) -> str:
         dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype}"
         return f"np.array({_numbers(value)}{dtype})"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {literal(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        inner = ", ".join(literal(part) for part in value)
-        return f"[{inner}]" if isinstance(value, list) else f"({inner},)"
+        return _wrapped("{", [f"{key!r}: {literal(part)}" for key, part in value.items()], "}")
+    if isinstance(value, list):
+        return _wrapped("[", [literal(part) for part in value], "]")
     return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _wrapped(start: str, parts: list[str], end: str) -> str:
+    """Parts on one line where they fit, else a line each."""
+    line = start + ", ".join(parts) + end
+    if len(line) <= 100 and "\n" not in line:
+        return line
+    return start + "\n" + textwrap.indent(",\n".join(parts), "    ") + ",\n" + end
 
 
 def _numbers(value: "np.ndarray[Any, Any]") -> str:
@@ -286,5 +302,9 @@ def _numbers(value: "np.ndarray[Any, Any]") -> str:
     return text.replace("inf", "np.inf").replace("nan", "np.nan")
 
 
-def _definition(function: Any) -> str:
-    return inspect.cleandoc(inspect.getsource(function))
+def _lambda(function: Any) -> str:
+    """The source of a lambda of ours."""
+    tree = ast.parse(inspect.getsource(sys.modules.get(function.__module__) or inspect.getmodule(function)))
+    line = function.__code__.co_firstlineno
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line]
+    return ast.unparse(found[0])

@@ -17,7 +17,8 @@ from autograder import reference
 from autograder.sandbox.process import Answer, Refusal
 from autograder.sandbox.wire import Handle, Oddity
 
-AXIS = 256  # the longest axis, the largest int and the longest list
+AXIS = 512  # the longest axis and the longest list
+COUNT = 2048  # the largest int: a mask or a table of positions may be made once for the longest sequence
 SIZE = 16_384  # the most array elements in all arguments of one question
 BELOW = 6  # how deeply lists and dicts may be nested
 Invoke = Callable[[Handle, tuple[Any, ...]], Any]
@@ -32,7 +33,7 @@ def answerer(allowed: frozenset[str]) -> Answer:
         _bound((args, kwargs))
         if isinstance(target, str):
             function = reference.functions()[target.rpartition(".")[2]]
-            _fits(function, args, kwargs)
+            args, kwargs = _fitting(function, args, kwargs)
         else:
             function = target
         own = [_callable(arg, invoke) for arg in args]
@@ -89,22 +90,32 @@ def _elements(value: Any, depth: int) -> int:
             return SIZE + 1
         return sum(_elements(part, depth - 1) for part in value)
     if isinstance(value, int | np.integer):
-        return 1 if abs(int(value)) <= AXIS else SIZE + 1
+        return 1 if abs(int(value)) <= COUNT else SIZE + 1
     return SIZE + 1 if isinstance(value, str) and len(value) > AXIS else 1
 
 
-def _fits(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _fitting(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments, held to the signature; lists of numbers count as arrays."""
     signature, kinds = _signature(function)
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
         raise Refusal("TypeError", f"{function.__name__}: {error}") from None
     for name, value in bound.arguments.items():
+        if np.ndarray in kinds[name] and isinstance(value, list | int | float):
+            value = bound.arguments[name] = _array(value)
         if not isinstance(value, kinds[name]):
-            raise Refusal(
-                "TypeError", f"{function.__name__}: the argument {name} is of a kind that the contract does not allow"
-            )
+            raise Refusal("TypeError", f"{function.__name__}: the contract does not allow this kind of {name}")
     _masks_fit([value for value in bound.arguments.values() if isinstance(value, np.ndarray)])
+    return bound.args, bound.kwargs
+
+
+def _array(value: Any) -> Any:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return None
+    return array if array.dtype.kind in "biuf" else None
 
 
 def _masks_fit(arrays: list["np.ndarray[Any, Any]"]) -> None:

@@ -68,8 +68,11 @@ def assigned(check: bool = True) -> Iterator[Path]:
 
     Raises BuildError.
     """
-    if not (kit.home() / "pyproject.toml").is_file():
-        raise BuildError("build needs a clone of the repository, and the kit installed from it: pip install -e .")
+    for needed in (kit.home() / "pyproject.toml", kit.solutions() / MASTER):
+        if not needed.is_file():
+            raise BuildError(
+                f"there is no {needed}; build needs a clone and the kit installed from it: pip install -e ."
+            )
     _look_for_otter()
     _look_for_kernel()
     with contextlib.ExitStack() as stack:

@@ -1,7 +1,6 @@
 """The commands. Exit status 0: done; 1: a fault of the grader, or an audit that found something; 2: unusable arguments."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from autograder import __version__
+from autograder import __version__, commands_class
 from autograder.audit import Row
 
 TROUBLE = 1
@@ -131,13 +130,38 @@ def build(out: Path, only: str) -> None:
         click.echo(path)
 
 
-def _lazily(module: str, name: str) -> Callable[[], None]:
-    """Wire a command in that lives in a module of its own."""
-    import importlib
+@main.command()
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
+def demo(out: Path) -> None:
+    """Build the homework, grade a small sample class, write the report."""
+    from autograder import build as building
+    from autograder import sample
+    from autograder.commands_class import grade
 
-    command = getattr(importlib.import_module(f"autograder.{module}"), name)
+    click.echo("Building with otter assign ...")
+    building.build(out)
+    sample.make(out / "sample")
+    click.echo("Grading a sample class ...")
+    status: int | str | None = 0
+    try:
+        grade.main([str(out / "sample"), "-o", str(out / "graded"), "--fresh"], standalone_mode=False)
+    except SystemExit as ended:
+        status = ended.code
+    for name, what in PRODUCTS.items():
+        click.echo(f"  {out / name!s:<28} {what}")
+    sys.exit(status)
+
+
+PRODUCTS = {
+    "student.zip": "give this to students",
+    "autograder.zip": "upload this to Gradescope",
+    "graded/report.html": "open this in a browser",
+    "graded/grades.csv": "points by criterion",
+    "graded/results": "what each student is told",
+}
+
+for command in (commands_class.grade, commands_class.compare):
     main.add_command(command)
-    return lambda: None
 
 
 if __name__ == "__main__":

@@ -3,21 +3,17 @@
 A result whose digests and sandbox layers are those of today need not be graded again.
 """
 
+import ast
 import hashlib
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 from autograder import kit
 from autograder.submission import Submission
-
-APART = {"tests", "benchmarks", "templates", "kit", "__pycache__"}
-NOT_GRADING = {
-    "batch", "canvas", "cli", "commands_class", "compare_results", "digest", "entries", "exports", "gradebook", "gradescope",
-    "item_analysis", "progress", "report", "sample", "store", "tree", "worker",
-}  # fmt: skip
 
 
 def of_submission(submission: Submission) -> str:
@@ -31,19 +27,39 @@ def of_submission(submission: Submission) -> str:
 def of_kit() -> str:
     """Over rubric, solutions, suites, catalogue, engine, and the versions of NumPy and Python."""
     versions = [np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()]
-    return _digest([*(version.encode() for version in versions), *_files()])
+    named = [part for name, path in sorted(_files().items()) for part in (name.encode(), path.read_bytes())]
+    return _digest([*(version.encode() for version in versions), *named])
 
 
-def _files() -> Iterable[bytes]:
-    places = [(kit.home() / "rubric.yaml", "rubric.yaml")]
-    for root in (kit.solutions(), kit.PACKAGE):
-        places += [(path, f"{root.name}/{path.relative_to(root).as_posix()}") for path in sorted(root.rglob("*.py"))]
-    for path, name in places:
-        parts = name.split("/")
-        apart = parts[0] == kit.PACKAGE.name and (parts[1] in APART or parts[1].removesuffix(".py") in NOT_GRADING)
-        if not apart and "__pycache__" not in parts:
-            yield name.encode()
-            yield path.read_bytes()
+def _files() -> dict[str, Path]:
+    """Everything that grading reads, by a name that is the same in a clone and in a wheel."""
+    package = kit.PACKAGE
+    folders = {"solutions": kit.solutions(), "suites": kit.suites(), "catalogue": kit.catalogue(), "sandbox": package / "sandbox"}
+    found = {"rubric.yaml": kit.rubric_file()}
+    for name, folder in folders.items():
+        paths = [path for path in folder.rglob("*") if path.suffix in (".py", ".ini")]
+        found |= {f"{name}/{path.relative_to(folder).as_posix()}": path for path in paths}
+    return found | {f"{name}.py": package / f"{name}.py" for name in engine()}
+
+
+def engine() -> set[str]:
+    """The modules of this package that a worker imports, directly or not."""
+    waiting, found = ["worker"], set[str]()
+    while waiting:
+        name = waiting.pop()
+        path = kit.PACKAGE / f"{name}.py"
+        if name not in found and path.is_file():
+            found.add(name)
+            waiting += _imports(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _imports(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module == kit.PACKAGE.name:
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{kit.PACKAGE.name}."):
+            yield (node.module or "").split(".")[1]
 
 
 def _digest(parts: Iterable[bytes]) -> str:

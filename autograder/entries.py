@@ -80,7 +80,7 @@ def safe_key(name: str) -> str:
     """A name that every file system takes; where that changes the name, a digest keeps different names apart."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-")[:60].rstrip("._-")
-    if slug == name and slug.lower().split(".")[0] not in RESERVED:
+    if slug and slug == name and slug.lower().split(".")[0] not in RESERVED:
         return slug
     return f"{slug or 'submission'}-{_digest(name)}"
 
@@ -119,10 +119,11 @@ def _staged(entry: Entry, folder: Path, limits: Limits) -> Submission:
     notes = tuple(filter(None, (_stage(s, folder, limits) for s in wanted[: 20 * limits.upload_files])))
     zips = [folder / s.name for s in wanted if s.name.lower().endswith(".zip") and (folder / s.name).is_file()]
     parts = [read(place, limits, entry.key) for place in zips if place.parent == folder]
-    return _merged([*parts, read(folder, limits, entry.key)], entry.key, notes)
+    return merged([*parts, read(folder, limits, entry.key)], entry.key, notes)
 
 
-def _merged(parts: list[Submission], name: str, notes: tuple[str, ...]) -> Submission:
+def merged(parts: list[Submission], name: str, notes: tuple[str, ...]) -> Submission:
+    """Several parts as one submission; of files with the same name the last counts."""
     files = {path: content for part in parts for path, content in part.files.items()}
     refused = {path: why for part in parts for path, why in part.refused.items()}
     return Submission(name, files, (*notes, *(note for part in parts for note in part.notes)), refused)

@@ -54,7 +54,7 @@ def _entry(tree: Tree, folder: str, record: _Record | None) -> Entry:
 
 
 def _without_folder(name: str, record: _Record) -> Entry:
-    problem = f"{name}: it is in {METADATA}, but the export has no folder for it"
+    problem = f"it is in {METADATA}, but the export has no folder for it"
     return Entry(name, (), record.students, created_at=record.created_at, problem=problem)
 
 

@@ -11,14 +11,17 @@ code: an axis, `keepdims`, `ddof`, `sum` for `mean`, a dropped `.copy()`, the wr
 
 import ast
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import click
+import numpy as np
 import yaml
 
 from autograder import kit
@@ -73,8 +76,7 @@ def mutants(module: str) -> list[Mutant]:
 
 
 def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
-    if ast.get_docstring(function) is not None:
-        del function.body[0]
+    _undress(function)
     right, scope = ast.unparse(function), Scope.of(function)
     for parent, name, place, node in list(_sites(function)):
         for change in scope.changes(node):
@@ -85,16 +87,27 @@ def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
                 yield Mutant(module, function.name, *_differing(right, wrong), wrong)
 
 
+def _undress(function: ast.FunctionDef) -> None:
+    """Leave out what no mutation is about: the docstring and the annotations."""
+    if ast.get_docstring(function) is not None:
+        del function.body[0]
+    function.returns = None
+    for argument in function.args.args:
+        argument.annotation = None
+
+
 def _sites(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Every node below `node` that may be exchanged, with the place where it hangs; annotations and messages are left out."""
-    for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns") or isinstance(node, ast.Raise | ast.JoinedStr):
-            continue
+    """Every node below `node` that may be exchanged, with the place where it hangs; what an error says is left out."""
+    for name, value in [] if isinstance(node, ast.Raise) else ast.iter_fields(node):
         parts = enumerate(value) if isinstance(value, list) else [(None, value)]
         for place, part in parts:
             if isinstance(part, ast.AST):
                 yield node, name, place, part
-                yield from _sites(part)
+                yield from () if _negative(part) else _sites(part)
+
+
+def _negative(node: ast.AST) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
 
 
 def _put(parent: ast.AST, name: str, place: int | None, node: ast.AST) -> None:
@@ -127,6 +140,7 @@ ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.MatMult: (ast.Mult,),
     ast.BitOr: (ast.BitAnd, ast.BitXor),
 }
+COMMUTATIVE = (ast.Add, ast.Mult, ast.BitOr)
 COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.Gt),
     ast.LtE: (ast.Lt, ast.GtE),
@@ -219,7 +233,7 @@ class Scope:
         elif isinstance(value, int):
             yield from dict.fromkeys((value + 1, value - 1, -value, 0, 1))
         elif isinstance(value, float):
-            yield from dict.fromkeys((value * 10, value / 10, -value, 0.0))
+            yield from (float(f"{value * 10:g}"), float(f"{value / 10:g}"), -value, 0.0)
             yield from [int(value)] if value.is_integer() else []
         elif isinstance(value, str):
             yield self.texts[(self.texts.index(value) + 1) % len(self.texts)]
@@ -239,14 +253,18 @@ def _expression(node: ast.expr) -> Iterator[ast.AST]:
     match node:
         case ast.BinOp(left=left, op=op, right=right):
             yield from (ast.BinOp(left, other(), right) for other in ARITHMETIC[type(op)])
-            yield from (left, right, ast.BinOp(right, op, left))
+            yield from (left, right, *(() if isinstance(op, COMMUTATIVE) else (ast.BinOp(right, op, left),)))
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            yield from (ast.UnaryOp(ast.USub(), ast.Constant(other)) for other in (value + 1, value - 1))
+            yield ast.Constant(value)
         case ast.UnaryOp(operand=operand):
             yield operand
         case ast.BoolOp(op=op, values=values):
             yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
             yield from values
         case ast.Compare(left=left, ops=[op], comparators=[right]):
-            yield from (ast.Compare(left, [other()], [right]) for other in COMPARISONS[type(op)])
+            others = COMPARISONS[type(op)][: 1 if _text(right) else None]  # texts are not ordered
+            yield from (ast.Compare(left, [other()], [right]) for other in others)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield from (body, orelse, ast.IfExp(test, orelse, body))
         case ast.Attribute(value=value, attr=attr):
@@ -260,6 +278,10 @@ def _expression(node: ast.expr) -> Iterator[ast.AST]:
             yield from (type(node)(order) for order in (*_swapped(parts), *_shorter(parts)))
         case ast.Dict(keys=keys, values=values):
             yield from (ast.Dict(keys, order) for order in _swapped(values))
+
+
+def _text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _call(node: ast.Call) -> Iterator[ast.AST]:
@@ -298,25 +320,23 @@ def _shorter(parts: list[Any]) -> Iterator[list[Any]]:
 
 def run(jobs: int | None = None, chosen: Iterable[Mutant] | None = None) -> Iterator[Graded]:
     """Grade mutants, in their order, in `jobs` processes; all of them unless some are chosen."""
-    jobs = jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or os.cpu_count() or 1
+    jobs = jobs or os.cpu_count() or 1
     every = [m for module in rubrics.current().modules for m in mutants(module)] if chosen is None else list(chosen)
     with ProcessPoolExecutor(jobs, initializer=_warm) as pool:
         yield from pool.map(_grade, every, chunksize=8)
 
 
 _grader: Grader | None = None
-_opened = []
+_open = ExitStack()
 
 
 def _warm() -> None:
     global _grader
-    manager = open_grader()
-    _opened.append(manager)
-    _grader = manager.__enter__()
+    _grader = _open.enter_context(open_grader())
 
 
 def _grade(mutant: Mutant) -> Graded:
-    assert _grader is not None
+    assert _grader is not None, "the pool starts each process with _warm"
     return Graded(mutant, first_lost(_grader, mutant))
 
 
@@ -326,8 +346,10 @@ def first_lost(grader: Grader, mutant: Mutant) -> str | None:
     grader.sandbox.place(submission.files)
     trial = Trial(grader.sandbox, grader.rubric, mutant.module, submission)
     try:
-        graded = (c.id for c in grader.rubric.of(mutant.module) if mutant.function in c.grades)
-        return next((name for name in graded if not grader.suites.run(name, trial).passed), None)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            graded = (c.id for c in grader.rubric.of(mutant.module) if mutant.function in c.grades)
+            return next((name for name in graded if not grader.suites.run(name, trial).passed), None)
     finally:
         trial.close()
 
@@ -344,7 +366,12 @@ def _submission(mutant: Mutant) -> Submission:
 def equivalent() -> dict[tuple[str, str, str], str]:
     """Why each recorded mutant is equivalent, by its key."""
     record = yaml.safe_load(RECORD.read_text(encoding="utf-8")) or {}
-    return {(function, e["before"], e["after"]): e["why"] for function, entries in record.items() for e in entries}
+    reasons = {}
+    for function, entries in record.items():
+        for entry in entries:
+            changed = entry["after"] if isinstance(entry["after"], list) else [entry["after"]]
+            reasons.update({(function, entry["before"], after): entry["why"] for after in changed})
+    return reasons
 
 
 def unexplained(graded: Iterable[Graded]) -> list[Mutant]:

@@ -15,12 +15,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from otter.plugins import AbstractOtterPlugin  # type: ignore[import-untyped]
+from otter.plugins import AbstractOtterPlugin
 
-from autograder import handout, kit, packing, rubric
+from autograder import kit, rubric
 from autograder.grading import Graded, Result, open_grader
 from autograder.results import gradescope, number
-from autograder.submission import read
+from autograder.rubric import Limits
+from autograder.submission import Submission, read
 
 
 class GraderFault(Exception):
@@ -35,6 +36,8 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
 
         Raises HandoutError, RubricError, or ValueError where notebook and rubric differ.
         """
+        from autograder import handout, packing  # here only: they need what a machine that grades can do without
+
         solutions = Path(assignment.master).parent.resolve()
         _check(assignment, solutions)
         student, grader = Path(assignment.get_stu_path()), Path(assignment.get_ag_path())
@@ -52,10 +55,11 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         Raises GraderFault.
         """
         place = Path(self.submission_path).parent.parent
-        (place / "results" / "results.json").unlink(missing_ok=True)
         try:
+            (place / "results" / "results.json").unlink(missing_ok=True)
             self._desk = Desk(place)
             self._result = self._desk.grade()
+            self._document = gradescope(self._result)
         except Exception as error:
             raise GraderFault(f"the grader failed, so there is no result: {type(error).__name__}: {error}") from error
 
@@ -66,9 +70,8 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         """
         if results.has_catastrophic_failure():
             raise GraderFault(f"Otter's Jupyter kernel gave no results: {results.catastrophic_error!r}")
-        document = gradescope(self._result)
-        results.to_gradescope_dict = functools.partial(_given, document)
-        results.set_output(document["output"])
+        results.to_gradescope_dict = functools.partial(_given, self._document)
+        results.set_output(self._document["output"])
         for module in self._result.modules:
             _score(results.get_result(module.module), module.graded)
 
@@ -91,7 +94,7 @@ class Desk:
         try:
             self._take()
             with open_grader() as grader:
-                result = grader.grade(read(self._handed_in(), grader.rubric.limits))
+                result = grader.grade(self._handed_in(grader.rubric.limits))
             self._furnish()
         except BaseException:
             self.give_back()
@@ -101,7 +104,6 @@ class Desk:
     def give_back(self) -> None:
         """Put the upload back where it was."""
         if self.private.is_dir():
-            _empty(self.submission)
             _move_all(self.private, self.submission)
             self.private.rmdir()
 
@@ -115,26 +117,27 @@ class Desk:
             marker.unlink()
 
     def _furnish(self) -> None:
-        """Put the driver notebook and the tests where Otter looks for them."""
-        _empty(self.submission)
+        """Put the driver notebook and the tests, and nothing else, where Otter looks for them."""
+        for path in list(self.submission.iterdir()):
+            _remove(path)
         for notebook in (self.source / "files").glob("*.ipynb"):
             shutil.copy(notebook, self.submission)
         shutil.copytree(self.source / "tests", self.submission / "tests")
 
-    def _handed_in(self) -> Path:
-        """The upload: the folder, or the zip in it if Gradescope has not unpacked that."""
-        zips = [path for path in self.private.iterdir() if path.suffix.lower() == ".zip" and path.is_file()]
-        return zips[0] if len(zips) == 1 and not any(self.private.rglob("*.py")) else self.private
+    def _handed_in(self, limits: Limits) -> Submission:
+        """The upload: what lies in the folder, or in the one zip in it if Gradescope has not unpacked that."""
+        submission = read(self.private, limits)
+        zips = [path for path in self.private.iterdir() if path.suffix.lower() == ".zip"]
+        if len(zips) == 1 and not any(name.endswith(".py") for name in submission.files):
+            return read(zips[0], limits)
+        return submission
 
 
 def _move_all(source: Path, target: Path) -> None:
+    """Move what lies in one folder into another, where it takes the place of things of the same name."""
     for path in list(source.iterdir()):
+        _remove(target / path.name)
         shutil.move(path, target / path.name)
-
-
-def _empty(folder: Path) -> None:
-    for path in list(folder.iterdir()):
-        _remove(path)
 
 
 def _remove(path: Path) -> None:
@@ -165,10 +168,12 @@ def _check(assignment: Any, solutions: Path) -> None:
     files = [f"{module}.py" for module in rubric.current().modules]
     if assignment.student_files != files:
         raise ValueError(f"{assignment.master.name}: rubric.yaml wants this under student_files: {', '.join(files)}")
-    questions = sorted(path.stem for path in _tests(assignment).glob("*.py"))
-    if questions != sorted(rubric.current().groups):
-        wanted = ", ".join(rubric.current().groups)
-        raise ValueError(f"{assignment.master.name}: rubric.yaml wants one question with a test for each of: {wanted}")
+    for question in sorted(path.stem for path in _tests(assignment).glob("*.py")):
+        if question not in rubric.current().groups:
+            known = ", ".join(rubric.current().groups)
+            raise ValueError(
+                f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {known}"
+            )
 
 
 def _tests(assignment: Any) -> Path:

@@ -5,21 +5,24 @@ in the work that they cause; nothing that a question contains can raise anything
 """
 
 import inspect
+import math
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from autograder import reference
 from autograder.sandbox.process import Answer, Refusal
-from autograder.sandbox.wire import Handle, Oddity
+from autograder.sandbox.wire import Handle, Oddity, WireError
 
 AXIS = 512  # the longest axis and the longest list
 COUNT = 2048  # the largest int: a mask or a table of positions may be made once for the longest sequence
 SIZE = 16_384  # the most array elements in all arguments of one question
+BOX = 2**21  # the most elements that an intermediate result may have
 BELOW = 6  # how deeply lists and dicts may be nested
 Invoke = Callable[[Handle, tuple[Any, ...]], Any]
 
@@ -36,6 +39,7 @@ def answerer(allowed: frozenset[str]) -> Answer:
             args, kwargs = _fitting(function, args, kwargs)
         else:
             function = target
+        _fit_together((args, kwargs))
         own = [_callable(arg, invoke) for arg in args]
         return _quietly(function, own, {name: _callable(arg, invoke) for name, arg in kwargs.items()})
 
@@ -45,7 +49,7 @@ def answerer(allowed: frozenset[str]) -> Answer:
 def _quietly(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
     try:
         result = function(*args, **kwargs)
-    except Refusal:
+    except (Refusal, WireError, TimeoutError):  # the last two end the call: the student's process is gone or too late
         raise
     except ValueError:
         raise Refusal("ValueError", f"{_name(function)} does not allow these arguments") from None
@@ -64,6 +68,9 @@ def _callable(value: Any, invoke: Invoke) -> Any:
         if not isinstance(result, np.ndarray):
             raise Refusal("TypeError", "the function that was passed did not return an array")
         _bound(result)
+        _fit_together((args, result))
+        if result.ndim > max((array.ndim for array in _arrays(args)), default=0):
+            raise Refusal("TypeError", "the function that was passed returned more dimensions than it was given")
         return result
 
     return call
@@ -77,6 +84,12 @@ def _name(function: Callable[..., Any]) -> str:
 def _bound(value: Any) -> None:
     if _elements(value, BELOW) > SIZE:
         raise Refusal("ValueError", "the arguments are larger than anything that grading uses")
+
+
+def _fit_together(value: Any) -> None:
+    """Two arrays of a few kilobytes whose axes stand crosswise would cost gigabytes when they are broadcast."""
+    if _box(list(_arrays(value))) > BOX:
+        raise Refusal("ValueError", "the arguments do not belong together: their axes would multiply")
 
 
 def _elements(value: Any, depth: int) -> int:
@@ -106,7 +119,6 @@ def _fitting(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
             value = bound.arguments[name] = _array(value)
         if not isinstance(value, kinds[name]):
             raise Refusal("TypeError", f"{function.__name__}: the contract does not allow this kind of {name}")
-    _masks_fit([value for value in bound.arguments.values() if isinstance(value, np.ndarray)])
     return bound.args, bound.kwargs
 
 
@@ -118,19 +130,21 @@ def _array(value: Any) -> Any:
     return array if array.dtype.kind in "biuf" else None
 
 
-def _masks_fit(arrays: list["np.ndarray[Any, Any]"]) -> None:
-    """A mask is broadcast to the scores; it must not make them larger (a small mask could cost gigabytes)."""
-    for mask in arrays[1:]:
-        lead = arrays[0].shape[:-2]
-        if mask.dtype == np.bool_ and _broadcast(mask.shape[:-2], lead) != lead:
-            raise Refusal("ValueError", "the mask has more leading dimensions than the scores")
+def _arrays(value: Any) -> Iterator["np.ndarray[Any, Any]"]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _arrays(part)
 
 
-def _broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | None:
-    try:
-        return np.broadcast_shapes(one, other)
-    except ValueError:
-        return None
+def _box(arrays: list["np.ndarray[Any, Any]"]) -> int:
+    """How large a result can get when leading axes are broadcast, the last two meet as queries and keys, ints are indices."""
+    indices = max((array.size for array in arrays if array.dtype.kind in "iu"), default=0)
+    indexed = indices * max((array.size for array in arrays if array.dtype.kind not in "iu"), default=0)
+    side = max((length for array in arrays for length in array.shape[-2:]), default=1)
+    leading = [array.shape[-3::-1] for array in arrays]
+    return max(indexed, side**2 * math.prod(max(lengths) for lengths in zip_longest(*leading, fillvalue=1)))
 
 
 @cache

@@ -2,8 +2,9 @@
 
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from autograder.entries import Source, archive
@@ -14,15 +15,20 @@ BROKEN_ZIP = (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError)
 
 @dataclass(frozen=True)
 class Tree:
-    """`files` maps names, relative and with slashes, to names in the zip ("" in a real folder). `folders` are the folders
-    directly below, also empty ones; `unreadable` those of them that could not be looked into."""
+    """`files` maps names, relative and with slashes, to names in the zip ("" in a real folder); `inner` are the folders at
+    any depth, also empty ones; `unreadable` those directly below that could not be looked into."""
 
     place: Path
     name: str
     files: Mapping[str, str]
-    folders: tuple[str, ...]
+    inner: tuple[str, ...]
     unreadable: frozenset[str] = frozenset()
     zipped: bool = False
+
+    @cached_property
+    def folders(self) -> list[str]:
+        """The folders directly below."""
+        return sorted({name.split("/")[0] for name in self.inner})
 
     @property
     def loose(self) -> list[str]:
@@ -31,12 +37,24 @@ class Tree:
 
     def below(self, folder: str) -> "Tree":
         """The tree of a folder that lies directly here."""
-        start = folder + "/"
-        files = {name[len(start) :]: member for name, member in self.files.items() if name.startswith(start)}
-        folders = dict.fromkeys(name.split("/")[0] for name in files if "/" in name)
+        files, inner = self._parts.get(folder, ({}, []))
         place = self.place if self.zipped else self.place / folder
-        hidden = frozenset({""}) if folder in self.unreadable else frozenset()
-        return Tree(place, folder, files, tuple(folders), hidden, self.zipped)
+        hidden = frozenset({""}) if folder in self.unreadable else frozenset[str]()
+        return Tree(place, folder, files, tuple(inner), hidden, self.zipped)
+
+    @cached_property
+    def _parts(self) -> dict[str, tuple[dict[str, str], list[str]]]:
+        """Files and folders by the folder directly below that they lie in."""
+        parts: dict[str, tuple[dict[str, str], list[str]]] = {}
+        for name, member in self.files.items():
+            top, _, rest = name.partition("/")
+            if rest:
+                parts.setdefault(top, ({}, []))[0][rest] = member
+        for name in self.inner:
+            top, _, rest = name.partition("/")
+            if rest:
+                parts.setdefault(top, ({}, []))[1].append(rest)
+        return parts
 
     def sources(self) -> tuple[Source, ...]:
         """All that lies here, as the sources of one submission."""
@@ -59,23 +77,20 @@ class Tree:
 
 def of_folder(folder: Path) -> Tree:
     """Raises OSError if the folder itself cannot be read."""
-    inside = sorted((entry for entry in os.scandir(folder) if not _junk(entry.name)), key=lambda entry: entry.name)
-    files = {entry.name: "" for entry in inside if not entry.is_dir()}
-    folders = [entry.name for entry in inside if entry.is_dir()]
-    closed: list[OSError] = []
-    unreadable = set()
-    for name in folders:
-        files.update(dict.fromkeys(_names(folder, name, closed), ""))
+    direct = sorted((entry for entry in os.scandir(folder) if not _junk(entry.name)), key=lambda entry: entry.name)
+    files = {entry.name: "" for entry in direct if not entry.is_dir()}
+    inner, unreadable = [], set()
+    for child in (entry.name for entry in direct if entry.is_dir()):
+        closed: list[OSError] = []
+        for place, folders, names in os.walk(folder / child, onerror=closed.append):
+            folders[:] = sorted(name for name in folders if not _junk(name))
+            here = Path(place).relative_to(folder).as_posix()
+            inner.append(here)
+            files.update((f"{here}/{name}", "") for name in sorted(names) if not _junk(name))
         if closed:
-            unreadable.add(name)
-            closed.clear()
-    return Tree(folder, folder.absolute().name, files, tuple(folders), frozenset(unreadable))
-
-
-def _names(folder: Path, child: str, closed: list[OSError]) -> Iterator[str]:
-    for place, folders, names in os.walk(folder / child, onerror=closed.append):
-        folders[:] = sorted(name for name in folders if not _junk(name))
-        yield from (Path(place, name).relative_to(folder).as_posix() for name in sorted(names) if not _junk(name))
+            unreadable.add(child)
+            inner.append(child)
+    return Tree(folder, folder.absolute().name, files, tuple(inner), frozenset(unreadable))
 
 
 def of_zip(path: Path) -> Tree | None:
@@ -87,17 +102,15 @@ def of_zip(path: Path) -> Tree | None:
         members = [info.filename for info in archive(path).infolist()]
     except BROKEN_ZIP:
         return None
-    files = {}
-    folders = {}
+    files: dict[str, str] = {}
+    inner: dict[str, None] = {}
     for member in members:
-        name = member.replace("\\", "/").removeprefix("./")
-        if any(_junk(part) for part in name.split("/")):
-            continue
-        if "/" in name:
-            folders[name.split("/")[0]] = None
-        if not name.endswith("/"):
-            files[name] = member
-    return Tree(path, path.stem, files, tuple(sorted(folders)), zipped=True)
+        *folders, name = member.replace("\\", "/").removeprefix("./").split("/")
+        if not any(_junk(part) for part in (*folders, name)):
+            inner.update(dict.fromkeys("/".join(folders[: depth + 1]) for depth in range(len(folders))))
+            if name:
+                files["/".join((*folders, name))] = member
+    return Tree(path, path.stem, files, tuple(inner), zipped=True)
 
 
 def _junk(name: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from autograder import digest, results
 from autograder.grading import Grader, open_grader
-from autograder.sandbox.process import SandboxFault, layers
+from autograder.sandbox.process import SandboxFault
 from autograder.submission import Submission
 
 _lock = threading.Lock()
@@ -56,8 +56,12 @@ _warm = _Warm()
 
 
 def describe() -> Kit:
-    """The kit and the sandbox layers of this process."""
-    return Kit(digest.of_kit(), tuple(layers()))
+    """The kit and the sandbox layers of this process, which is ready to grade afterwards.
+
+    Raises RubricError or SandboxFault.
+    """
+    with _lock:
+        return Kit(digest.of_kit(), tuple(_warm.open().sandbox.layers))
 
 
 def grade(submission: Submission, kit: str) -> dict[str, Any]:
@@ -65,9 +69,9 @@ def grade(submission: Submission, kit: str) -> dict[str, Any]:
 
     Raises OtherKit, SandboxFault (after a second try in a new sandbox) or SuiteFault: faults, none of them the student's.
     """
-    if digest.of_kit() != kit:
-        raise OtherKit("a worker has another version of the kit; install the same everywhere, and do not edit it meanwhile")
     with _lock:
+        if digest.of_kit() != kit:
+            raise OtherKit("a worker has another version of the kit; install the same everywhere, do not edit it meanwhile")
         try:
             return _grade(submission)
         except SandboxFault:

@@ -812,7 +812,6 @@ SMALL = TOKENS / 10
 EXAMPLES = {
     "softmax": [
         ((np.array([1.0, 0.0, 2.0]),), {}),
-        ((np.array([[1.0, 0.0, -1.0], [3.0, 2.0, 0.5]]),), {}),
         ((np.array([[1.0, 0.0, -1.0], [3.0, 2.0, 0.5]]),), {"axis": 0}),
         ((np.array([[0.0, -np.inf], [-np.inf, -np.inf]]),), {}),
         ((np.array([[1000.0, 1001.0], [-1000.0, -1002.0]]),), {}),
@@ -820,9 +819,7 @@ EXAMPLES = {
     ],
     "scaled_dot_product_attention": [
         ((ROW, TWO, VALUES[:2]), {}),
-        ((ROW, THREE, VALUES), {"mask": SOME}),
         ((TWO, THREE, VALUES), {"mask": np.array([[True, True, False], [False, False, False]])}),
-        ((THREE, THREE, VALUES), {"mask": np.tri(3, dtype=bool)}),
         ((TWO, THREE, VALUES), {"mask": SOME}),
         ((np.stack([ROW, -ROW]), np.stack([THREE, THREE]), np.stack([VALUES, VALUES])), {}),
         ((1000.0 * ROW, TWO, VALUES[:2]), {}),
@@ -832,7 +829,6 @@ EXAMPLES = {
         ((TOKENS[:, :2], 2), {}),
         ((np.stack([TOKENS[:2], -TOKENS[:2]]), 2), {}),
         ((TOKENS[:2, :3], 2), {}),
-        ((TOKENS[:2, :3], 3), {}),
     ],
     "merge_heads": [
         ((np.array([[[1.0, 2.0]], [[3.0, 4.0]]]),), {}),

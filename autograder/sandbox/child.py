@@ -18,6 +18,7 @@ import builtins
 import importlib
 import importlib.util
 import inspect
+import itertools
 import os
 import socket
 import sys
@@ -31,6 +32,7 @@ import numpy as np
 from autograder.sandbox import wire
 
 MAX_TEXT = 300
+REMEMBERED = 1000
 ErrorTuple = tuple[list[str], str, str, int, str]
 
 
@@ -42,10 +44,12 @@ class Worker:
     """The student's side of one connection."""
 
     def __init__(self, connection: socket.socket, folder: str, limit: int):
-        self.line, self.folder, self.limit = wire.Line(connection, limit), folder, limit
+        self.line, self.folder, self.limit = wire.Line(connection, limit), folder, min(limit, wire.FROM_STUDENT)
         self.contexts: dict[str, dict[str, ModuleType]] = {"": {}}
         self.current = ""
         self.handles: dict[int, Callable[..., Any]] = {}
+        self.numbers = itertools.count(1)
+        self.answers: dict[bytes, Any] = {}  # neighbours are pure: the same question has the same answer
         self.lock = threading.RLock()
         self.busy = 0
         self.last: list[tuple[Any, Any]] = []
@@ -84,8 +88,8 @@ class Worker:
     def enter(self, context: str) -> None:
         """Let imports see the modules of this context, and no others of the student's."""
         if context != self.current:
-            own = {name.split(".")[0] for name in os.listdir(self.folder)}
-            held = [name for name in sys.modules if name.split(".")[0] in own]
+            files = {name: str(getattr(module, "__file__", "")) for name, module in list(sys.modules.items())}
+            held = [name for name, file in files.items() if file.startswith(self.folder)]
             self.contexts[self.current] = {name: sys.modules.pop(name) for name in held}
             self.current = context
             sys.modules.update(self.contexts.get(context, {}))
@@ -189,11 +193,16 @@ class Worker:
 
     def ask(self, target: "str | wire.Handle", args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         mine: list[int] = []
-        self.send(("ask", target, self.outgoing(args, mine), self.outgoing(kwargs, mine)))
+        question = wire.encode(("ask", target, self.outgoing(args, mine), self.outgoing(kwargs, mine)))
+        if question in self.answers:
+            return copied(self.answers[question])
+        self.line.send(question)
         try:
             while True:
                 reply = wire.decode(self.line.receive())
                 if reply[0] == "answer":
+                    if isinstance(target, str) and not mine and len(self.answers) < REMEMBERED:
+                        self.answers[question] = copied(reply[1])
                     return reply[1]
                 if reply[0] == "same":
                     return args[reply[1]]
@@ -215,7 +224,7 @@ class Worker:
         if type(value) is dict:
             return {key: self.outgoing(part, mine) for key, part in value.items()}
         if callable(value) and not isinstance(value, type):
-            number = len(self.handles) + 1
+            number = next(self.numbers)
             self.handles[number] = value
             mine.append(number)
             return wire.Handle(number)

@@ -6,17 +6,12 @@ SandboxFault.
 """
 
 import contextlib
-import itertools
 import json
 import os
-import shutil
-import site
+import signal
 import socket
-import stat
 import subprocess
 import sys
-import sysconfig
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,12 +25,13 @@ import psutil
 from autograder import kit
 from autograder.rubric import Limits
 from autograder.sandbox import confine, wire
+from autograder.sandbox.folder import Folder, holes
 
 Answer = Callable[["str | Callable[..., Any]", tuple[Any, ...], dict[str, Any], Callable[..., Any]], Any]
 MAX_QUESTIONS = 10_000
 NESTING = 3
+LARGE, MAX_RECEIVED = 65_536, 64 * 2**20  # bytes: messages that count, and what one submission may send of them
 LOOK = 0.2  # seconds of silence after which the deadlines are looked at
-_slots = itertools.count()
 
 
 class SandboxFault(Exception):
@@ -84,8 +80,10 @@ class Reply:
 
 
 def layers(without: tuple[str, ...] = ()) -> list[str]:
-    """The layers that hold on this machine."""
-    return [name for name, missing in confine.available().items() if not missing and name not in without]
+    """The layers that hold on this machine; Landlock and seccomp need no_new_privileges below them."""
+    found = [name for name, missing in confine.available().items() if not missing and name not in without]
+    needing = ("landlock", "seccomp") if "no_new_privileges" not in found else ()
+    return [name for name in found if name not in needing]
 
 
 class Sandbox:
@@ -94,39 +92,34 @@ class Sandbox:
     def __init__(self, limits: Limits, without: tuple[str, ...] = ()):
         self.limits = limits
         self.layers = layers(without)
-        self.folder = Path(tempfile.mkdtemp(prefix="autograder-"))
-        self.files, self.temporary = self.folder / "files", self.folder / "tmp"
         self.spent = 0.0
+        self.received = 0
+        self._server: subprocess.Popen[bytes] | None = None
+        if "not_dumpable" in self.layers:
+            confine.hide_memory()
         try:
-            self._prepare_folder()
-            self._server: subprocess.Popen[bytes] | None = None
+            self.folder = Folder("user" in self.layers)
             if "fork" in self.layers:
-                self._control, theirs = socket.socketpair()
-                self._server = self._launch(theirs)
-                theirs.close()
+                self._start_server()
         except OSError as error:
-            shutil.rmtree(self.folder, ignore_errors=True)
             raise SandboxFault(f"the sandbox cannot be set up: {error}") from error
 
-    def _prepare_folder(self) -> None:
-        self.folder.chmod(0o711)
-        self.files.mkdir(mode=0o755)
-        self.temporary.mkdir(mode=0o700)
-        self.uid = 20_000 + (os.getpid() + 7919 * next(_slots)) % 40_000 if "user" in self.layers else 0
-        if self.uid:
-            os.chown(self.temporary, self.uid, self.uid)
-        self.view = _open_view(self.folder) if self.uid else ""
+    def _start_server(self) -> None:
+        self._control, theirs = socket.socketpair()
+        self._server = self._launch(theirs)
+        theirs.close()
 
     def _launch(self, theirs: socket.socket) -> "subprocess.Popen[bytes]":
         if os.name == "nt":
             theirs.set_inheritable(True)
         threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
-        environment = {**threads, "HOME": str(self.temporary), "TMPDIR": str(self.temporary), "LANG": "C.UTF-8"}
+        temporary = str(self.folder.temporary)
+        environment = {**threads, "HOME": temporary, "TMPDIR": temporary, "LANG": "C.UTF-8"}
         command = [sys.executable, "-I", "-B", str(kit.PACKAGE / "sandbox" / "server.py")]
         return subprocess.Popen(
             [*command, json.dumps(self._settings()), str(theirs.fileno())],
             env=environment if os.name == "posix" else {**os.environ, **environment},
-            cwd=self.folder,
+            cwd=self.folder.path,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -138,11 +131,12 @@ class Sandbox:
     def _settings(self) -> dict[str, Any]:
         limits = self.limits
         plan = confine.Plan(
-            folder=str(self.files),
-            temporary=str(self.temporary),
-            uid=self.uid,
+            folder=str(self.folder.files),
+            temporary=str(self.folder.temporary),
+            uid=self.folder.uid,
             memory=min(limits.memory_mb, _container_memory() // 2) * 2**20,
-            file_size=limits.disk_mb * 2**20,
+            file_size=limits.disk_mb * 2**18,  # a quarter: open files that are unlinked are not seen
+            disk=limits.disk_mb * 2**20,
             processor_seconds=int(limits.submission_seconds) + 1,
             processes=limits.processes,
             open_files=limits.open_files,
@@ -150,78 +144,79 @@ class Sandbox:
         )
         return {
             "plan": vars(plan),
-            "view": self.view,
-            "imports": [str(kit.PACKAGE.parent), *(str(Path(m.__file__).parents[1]) for m in (np, msgpack))],
-            "holes": _holes(),
+            "view": self.folder.view,
+            "imports": [str(kit.PACKAGE.parent), *(str(Path(str(m.__file__)).parents[1]) for m in (np, msgpack))],
+            "holes": holes(),
             "message_limit": limits.message_mb * 2**20,
         }
 
     def place(self, files: Mapping[str, bytes]) -> None:
         """Put a submission where its process reads it, in place of the one before."""
-        self.spent = 0.0
+        self.spent, self.received = 0.0, 0
         try:
-            for entry in os.scandir(self.files):
-                shutil.rmtree(entry.path) if entry.is_dir(follow_symlinks=False) else os.unlink(entry.path)
-            for name, content in files.items():
-                target = self.files / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(content)
+            self.folder.place(files)
         except OSError as error:
             raise SandboxFault(f"a submission cannot be unpacked: {error}") from error
 
     def start(self) -> "Student":
         """A new student process."""
         ours, theirs = socket.socketpair()
-        if self._server is None:
-            single = self._launch(theirs)
-            theirs.close()
-            return Student(self, ours, single.pid, single)
         try:
-            socket.send_fds(self._control, [b"+"], [theirs.fileno()])
-            pid = int(self._line())
-        except (OSError, ValueError) as error:
-            raise SandboxFault(f"the fork server does not answer: {error}") from error
+            if self._server is None:
+                self.folder.clear()
+                single = self._launch(theirs)
+                return Student(self, ours, single.pid, single)
+            return Student(self, ours, int(self._ask(b"+", theirs.fileno())), None)
+        except ValueError as error:
+            raise SandboxFault(f"a student's process cannot be confined: {error}") from error
         finally:
             theirs.close()
-        return Student(self, ours, pid, None)
 
     def end(self) -> None:
         """End the student process that runs, with everything that it has left behind."""
-        if self._server is not None:
+        if self._server is None:
+            self.folder.clear()
+        else:
+            self._ask(b"-")
+
+    def _ask(self, request: bytes, *descriptors: int) -> str:
+        """A request to the fork server, and its answer; a server that a student has brought down is started again."""
+        for _ in range(2):
             try:
-                self._control.sendall(b"-")
-                self._line()
+                socket.send_fds(self._control, [request], list(descriptors))
+                return self._line()
             except OSError as error:
-                raise SandboxFault(f"the fork server does not answer: {error}") from error
+                fault = error
+                self._stop_server(patience=0)
+                self._start_server()
+        raise SandboxFault(f"the fork server does not answer: {fault}")
 
     def _line(self) -> str:
         self._control.settimeout(60)
         answer = b""
         while not answer.endswith(b"\n"):
-            piece = self._control.recv(64)
+            piece = self._control.recv(1024)
             if not piece:
                 raise OSError("it has ended")
             answer += piece
-        return answer.decode()
+        return answer.decode().strip()
 
-    def disk_used(self) -> int:
-        total = 0
-        for place, _, names in os.walk(self.temporary):
-            for name in names:
-                with contextlib.suppress(OSError):
-                    total += os.lstat(os.path.join(place, name)).st_size
-        return total
+    def disk_full(self) -> bool:
+        return self.folder.used() > self.limits.disk_mb * 2**20
 
     def close(self) -> None:
         """End the fork server and remove the folder."""
+        self._stop_server(patience=10)
+        self.folder.remove()
+
+    def _stop_server(self, patience: float) -> None:
         if self._server is not None:
             self._control.close()
             try:
-                self._server.wait(10)
+                self._server.wait(patience)
             except subprocess.TimeoutExpired:
                 self._server.kill()
                 self._server.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> "Sandbox":
         return self
@@ -235,7 +230,7 @@ class Student:
 
     def __init__(self, sandbox: Sandbox, connection: socket.socket, pid: int, single: "subprocess.Popen[bytes] | None"):
         self.sandbox, self.pid, self.single, self.limits = sandbox, pid, single, sandbox.limits
-        self.line = wire.Line(connection, self.limits.message_mb * 2**20, LOOK)
+        self.line = wire.Line(connection, min(self.limits.message_mb * 2**20, wire.FROM_STUDENT), LOOK)
         self.ended: Ended | None = None
         self._handles: dict[int, Callable[..., Any]] = {}
         self._nesting = 0
@@ -274,8 +269,7 @@ class Student:
     def close(self) -> None:
         self.line.close()
         if self.single is not None:
-            self.single.kill()
-            self.single.wait()
+            _kill_family(self.single)
         self.sandbox.end()
 
     def _lend(self, value: Any) -> Any:
@@ -290,10 +284,10 @@ class Student:
             clock = _Clock(self)
             try:
                 return self._exchange(message, clock, answer)
-            except TimeoutError as error:
-                self.ended = Ended(str(error) or "deadline")
+            except TimeoutError:
+                self.ended = Ended("deadline")
             except wire.Gone:
-                self.ended = Ended("crash")
+                self.ended = Ended("disk" if self.sandbox.disk_full() else "crash")
             except wire.WireError:
                 self.ended = Ended("protocol")
             finally:
@@ -304,13 +298,21 @@ class Student:
     def _exchange(self, message: tuple[Any, ...], clock: "_Clock", answer: Answer) -> Reply:
         clock.send(wire.encode(message))
         for _ in range(MAX_QUESTIONS):
-            reply = wire.decode(clock.receive())
+            reply = wire.decode(self._bounded(clock.receive()))
             if not isinstance(reply, list) or not reply or not isinstance(reply[0], str):
                 raise wire.WireError("not a reply")
             if reply[0] != "ask":
-                return _reply(reply, message[0])
+                return _reply(reply, message[0], self.sandbox.folder.lines)
             self._answer(reply, clock, answer)
         raise wire.WireError("too many questions in one call")
+
+    def _bounded(self, message: bytes) -> bytes:
+        """A message, as long as those of one submission that are large do not fill the grader's memory."""
+        if len(message) > LARGE:
+            self.sandbox.received += len(message)
+            if self.sandbox.received > MAX_RECEIVED:
+                raise wire.WireError("too much data")
+        return message
 
     def _answer(self, question: list[Any], clock: "_Clock", answer: Answer) -> None:
         if len(question) != 4 or not isinstance(question[2], list) or not isinstance(question[3], dict):
@@ -343,19 +345,21 @@ class Student:
             result = wire.encode(("same", same[0]) if same else ("answer", value))
         except Refusal as refusal:
             result = wire.encode(("refused", refusal.kind, str(refusal)))
+        if len(result) > self.limits.message_mb * 2**20:
+            result = wire.encode(("refused", "ValueError", "the answer is larger than anything that grading uses"))
         clock.answering += time.monotonic() - began
         clock.send(result)
 
 
-def _reply(message: list[Any], request: str) -> Reply:
+def _reply(message: list[Any], request: str, lines: Mapping[str, int]) -> Reply:
     """A final reply, held to the form that the request allows."""
     match message:
         case ["loaded"] if request == "load":
             return Reply()
         case ["failed", list() as error] if request == "load":
-            return Reply(error=_error(error))
+            return Reply(error=_error(error, lines))
         case ["raised", list() as error] if request in ("call", "invoke"):
-            return Reply(error=_error(error))
+            return Reply(error=_error(error, lines))
         case ["returned", value, list() as changed, bool() as shared] if request in ("call", "invoke"):
             return Reply(value=value, changed=_indices(changed), shared=shared)
         case ["changed", list() as changed] if request == "again":
@@ -369,11 +373,14 @@ def _indices(values: list[Any]) -> tuple[int, ...]:
     return tuple(values)
 
 
-def _error(parts: list[Any]) -> Error:
+def _error(parts: list[Any], lines: Mapping[str, int]) -> Error:
+    """An error whose place is one that the submission has, since the place is shown."""
     match parts:
         case [list() as kinds, str() as text, str() as file, int() as line, str() as hint] if kinds and len(kinds) < 32:
             names = tuple(kind for kind in kinds if isinstance(kind, str) and _is_exception(kind))
-            return Error(names or ("Exception",), text[:300], file[:200], max(0, min(line, 10**6)), hint[:20])
+            known = 0 < line <= lines.get(file, 0) + 1
+            place = (file, line) if known else (file if file in lines else "", 0)
+            return Error(names or ("Exception",), text[:300], *place, hint[:20])
     raise wire.WireError("an error of another form")
 
 
@@ -414,8 +421,8 @@ class _Clock:
             raise TimeoutError("deadline")
         if sandbox.spent + elapsed > limits.submission_seconds * limits.wall_factor:
             raise TimeoutError("deadline")
-        if sandbox.disk_used() > limits.disk_mb * 2**20:
-            raise TimeoutError("disk")
+        if self.student.single is not None and sandbox.disk_full():
+            raise wire.Gone("its temporary folder is full")
 
     def _processor_time(self) -> float:
         try:
@@ -428,6 +435,21 @@ class _Clock:
         self.student.sandbox.spent += time.monotonic() - self.started
 
 
+def _kill_family(single: "subprocess.Popen[bytes]") -> None:
+    """Kill a student's process that has no fork server above it, with its descendants and its group."""
+    family = []
+    with contextlib.suppress(psutil.Error):
+        family = psutil.Process(single.pid).children(recursive=True)
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(single.pid, signal.SIGKILL)
+    single.kill()
+    single.wait()
+    for process in family:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+
+
 def _container_memory() -> int:
     """Megabytes that this machine or container has."""
     found = psutil.virtual_memory().total
@@ -435,41 +457,3 @@ def _container_memory() -> int:
         with contextlib.suppress(OSError, ValueError):
             found = min(found, int(Path(place).read_text()))
     return found // 2**20
-
-
-def _holes() -> list[str]:
-    """What no student process may read although it may lie among things that it may: the kit and other packages."""
-    packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
-    schemes = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()]
-    return sorted({str(Path(path).resolve()) for path in (*packages, *schemes, str(kit.PACKAGE), str(kit.home()))})
-
-
-def _open_view(folder: Path) -> str:
-    """A readable copy of the interpreter's Python files, where another user cannot reach the real ones; else ""."""
-    numpy_folder, stdlib = Path(np.__file__).parent, Path(os.__file__).parent
-    if all(_reachable(path.resolve()) for path in (numpy_folder, stdlib)):
-        return ""
-    view = folder / "view"
-    view.mkdir(mode=0o755)
-    for source, name in ((stdlib, "stdlib"), (numpy_folder, "numpy")):
-        shutil.copytree(source, view / name, ignore=_not_needed, copy_function=_link, symlinks=False)
-    for place, folders, _ in os.walk(view):
-        for inner in folders:
-            os.chmod(os.path.join(place, inner), 0o755)
-    return str(view)
-
-
-def _reachable(path: Path) -> bool:
-    return all(parent.stat().st_mode & stat.S_IXOTH for parent in (path, *path.parents))
-
-
-def _not_needed(_: str, names: list[str]) -> list[str]:
-    skipped = {"site-packages", "dist-packages", "test", "tests", "idlelib", "ensurepip", "tkinter", "turtledemo"}
-    return [n for n in names if n in skipped or n.endswith((".so", ".a", ".opt-1.pyc", ".opt-2.pyc", ".pyd"))]
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)

@@ -3,6 +3,7 @@
 Started by path with `python -I`; its only argument is a JSON object (see `process.py`). Requests arrive on the control socket,
 one byte each: b"+" with a descriptor forks a student process that speaks on it, b"-" ends that process and everything
 it has left behind. Each is answered with a line. Without fork, the process becomes the student process itself.
+What children must not load later, since files can then no longer be mapped, is loaded here: every extension module.
 """
 
 import contextlib
@@ -11,13 +12,15 @@ import importlib
 import importlib.util
 import json
 import os
+import select
 import shutil
 import signal
 import socket
-import stat
 import sys
-from pathlib import Path
+import threading
 from typing import Any
+
+WATCH = 0.05  # seconds between two looks at what the student's process uses up
 
 
 def main() -> None:
@@ -29,13 +32,13 @@ def main() -> None:
     for name in ("fft", "linalg", "ma", "polynomial", "random"):
         importlib.import_module(f"numpy.{name}")
 
-    from autograder.sandbox import child, confine
+    from autograder.sandbox import child, confine, sweep
 
     numpy_folder = os.path.dirname(numpy.__file__)
     plan = confine.Plan(**settings["plan"])
     _only_the_interpreter(settings["view"], numpy_folder)
     exactly = [settings["view"] or numpy_folder, numpy_folder + ".libs"]
-    roots = _SYSTEM if settings["view"] else (*_interpreter(), *_SYSTEM)
+    roots = _SYSTEM if settings["view"] else (*sys.path, *_SYSTEM)
     confine.prepare(plan, exactly, roots, settings["holes"])
     if plan.has("not_dumpable"):
         confine.hide_memory()
@@ -46,22 +49,18 @@ def main() -> None:
     confine.adopt_orphans()
     gc.collect()
     gc.freeze()
-    _serve(control, plan, settings["message_limit"], child, confine)
+    _serve(control, plan, settings["message_limit"], child, confine, sweep)
 
 
-_SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/etc/mime.types")
-
-
-def _interpreter() -> list[str]:
-    return [*sys.path, os.path.join(sys.base_prefix, "lib")]
+_SYSTEM = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
 
 
 def _only_the_interpreter(view: str, numpy_folder: str) -> None:
     """Let imports find the standard library, NumPy and the submission, through `view` where the real place is closed."""
     stdlib = os.path.dirname(os.__file__)
     paths = [stdlib, os.path.join(stdlib, "lib-dynload")] + [p for p in sys.path if p.endswith(".zip")]
+    _preload_extensions(os.path.join(stdlib, "lib-dynload"))
     if view:
-        _preload_extensions(os.path.join(stdlib, "lib-dynload"))
         moved = {numpy_folder: os.path.join(view, "numpy"), stdlib: os.path.join(view, "stdlib")}
         for module in list(sys.modules.values()):
             places = getattr(module, "__path__", None)
@@ -83,35 +82,92 @@ def _moved(place: str, moved: dict[str, str]) -> str:
 
 
 def _preload_extensions(folder: str) -> None:
+    thread = threading.Thread(target=int)  # its end makes the C library load what it needs to end threads
+    thread.start()
+    thread.join()
     for file in sorted(os.listdir(folder)):
         name = file.split(".")[0]
-        if not name.startswith(("_test", "_xx", "xx", "_tkinter", "_ctypes_test")):
+        if not name.startswith(("_test", "_xx", "xx", "_ctypes_test")):
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
 
 
-def _serve(control: socket.socket, plan: Any, limit: int, child: Any, confine: Any) -> None:
+def _serve(control: socket.socket, plan: Any, limit: int, child: Any, confine: Any, sweep: Any) -> None:
+    _cleared(plan, sweep)
+    trouble = _trouble(plan, confine)
     running = 0
     while True:
+        if running and not select.select([control], [], [], WATCH)[0]:
+            _watch(running, plan, sweep)
+            continue
         request, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-        if request == b"+":
+        status = 0
+        if running:
+            status = sweep.end(running, plan.uid)
+            running = 0
+            _cleared(plan, sweep)
+        if request == b"":
+            _vanish(plan, sweep)
+            return
+        if request == b"-":
+            control.sendall(f"{status}\n".encode())
+            continue
+        if not trouble:
+            _fresh_folder(plan)
             running = os.fork()
             if running == 0:
                 control.close()
                 _start(descriptors[0], plan, limit, child, confine)
-            os.close(descriptors[0])
-            control.sendall(f"{running}\n".encode())
-        elif running:
-            status = _end(running)
-            running = 0
-            _empty(plan.temporary)
-            if request == b"-":
-                control.sendall(f"{status}\n".encode())
-        elif request == b"-":
-            control.sendall(b"0\n")
-        if request == b"":
-            shutil.rmtree(os.path.dirname(plan.folder), ignore_errors=True)
-            return
+        os.close(descriptors[0])
+        control.sendall(f"{trouble or running}\n".encode())
+
+
+def _trouble(plan: Any, confine: Any) -> str:
+    """Why a child cannot be confined, "" if it can: found out once, so that no student is blamed for it."""
+    reader, writer = os.pipe()
+    _fresh_folder(plan)
+    trial = os.fork()
+    if trial == 0:
+        try:
+            confine.apply(plan)
+        except BaseException as error:
+            os.write(writer, " ".join(f"{type(error).__name__}: {error}".split()).encode()[:1000])
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as pipe:
+        said = pipe.read()
+    os.waitpid(trial, 0)
+    return said.decode("utf-8", "replace")
+
+
+def _watch(pid: int, plan: Any, sweep: Any) -> None:
+    """Kill a student's process that fills the disk or starts too many threads, also while nobody calls it."""
+    if not plan.has("limits"):
+        return
+    if sweep.usage(os.path.dirname(plan.temporary)) > plan.disk or sweep.threads(pid) > plan.processes:
+        os.kill(pid, signal.SIGKILL)
+
+
+def _fresh_folder(plan: Any) -> None:
+    """A new temporary folder, so that not even its times tell a process anything about the one before."""
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(plan.temporary, 0o700)
+        if plan.uid:
+            os.chown(plan.temporary, plan.uid, plan.uid)
+
+
+def _cleared(plan: Any, sweep: Any) -> None:
+    """Leave nothing of the process before, or of a fork server before this one."""
+    sweep.empty(os.path.dirname(plan.temporary))
+    if plan.uid and not plan.has("landlock"):
+        sweep.strays(plan.uid)
+
+
+def _vanish(plan: Any, sweep: Any) -> None:
+    """Remove the sandbox's folder: the grader has gone, perhaps without a farewell."""
+    sweep.empty(os.path.dirname(plan.temporary))
+    shutil.rmtree(os.path.dirname(plan.folder), ignore_errors=True)
 
 
 def _start(descriptor: int, plan: Any, limit: int, child: Any, confine: Any) -> None:
@@ -120,7 +176,8 @@ def _start(descriptor: int, plan: Any, limit: int, child: Any, confine: Any) -> 
         null = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(null, number)
-        os.close(null)
+        if null > 2:
+            os.close(null)
         confine.apply(plan)
         child.Worker(socket.socket(fileno=descriptor), plan.folder, limit).serve()
         status = 0
@@ -132,49 +189,6 @@ def _become_student(control: socket.socket, plan: Any, limit: int, child: Any, c
     confine.apply(plan)
     child.Worker(control, plan.folder, limit).serve()
     os._exit(0)
-
-
-def _end(pid: int) -> int:
-    """Kill the student's process, its group, and whatever it has started; returns its wait status."""
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
-    status = os.waitpid(pid, 0)[1]
-    while True:
-        try:
-            found = os.waitpid(-1, os.WNOHANG)[0]
-        except ChildProcessError:
-            return status
-        if not found:
-            for orphan in _children():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(orphan, signal.SIGKILL)
-
-
-def _children() -> list[int]:
-    me, found = str(os.getpid()), []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            with contextlib.suppress(OSError):
-                fields = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()
-                if fields[1] == me:
-                    found.append(int(entry))
-    return found
-
-
-def _empty(folder: str) -> None:
-    """Remove what the student has left in the temporary folder, whatever its permissions; links are not followed."""
-    for entry in os.scandir(folder):
-        with contextlib.suppress(OSError):
-            if entry.is_dir(follow_symlinks=False):
-                for place, folders, _ in os.walk(entry.path):
-                    for name in folders:
-                        inner = os.path.join(place, name)
-                        if not stat.S_ISLNK(os.lstat(inner).st_mode):
-                            os.chmod(inner, 0o700)
-                shutil.rmtree(entry.path, ignore_errors=True)
-            else:
-                os.unlink(entry.path)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Nothing is ever unpickled. Whatever arrives is bounded in size, count and nestin
 message about it contains nothing that the student's code chose.
 """
 
+import itertools
 import math
 import socket
 import struct
@@ -25,7 +26,8 @@ ODDITIES = (
     "an object of another type", "something too large to send", "something nested too deeply", "a very large integer",
 )  # fmt: skip
 DEPTH = 12
-COUNT = 20_000
+COUNT = 4_000  # values in one message, an array counts as one
+FROM_STUDENT = 2**20  # bytes of a message to the grader; while it is decoded it may take seventy times as much
 NDIM = 16
 CHUNK = 65_536
 HEADER = struct.Struct("<I")
@@ -79,25 +81,31 @@ def _extend(value: Any) -> msgpack.ExtType:
 
 def decode(data: bytes) -> Any:
     """The value in `data`; WireError if it is anything else than exactly one well-formed value."""
+    seen = itertools.count(1)
     try:
         value = msgpack.unpackb(
-            data, ext_hook=_extended, strict_map_key=False, unicode_errors="replace", max_array_len=COUNT, max_map_len=COUNT
+            data, ext_hook=lambda kind, raw: _extended(kind, raw, next(seen)), strict_map_key=False, unicode_errors="replace", max_array_len=COUNT, max_map_len=COUNT
         )
     except (ValueError, TypeError, struct.error, msgpack.UnpackException, RecursionError) as error:
         raise WireError(f"not a message: {type(error).__name__}") from None
-    _not_deep(value, DEPTH)
+    _counted(value, DEPTH, COUNT)
     return value
 
 
-def _not_deep(value: Any, depth: int) -> None:
+def _counted(value: Any, depth: int, left: int) -> int:
+    """How many more values a message may hold after this one."""
+    left -= 1
     if type(value) is list or type(value) is dict:
-        if depth == 0:
-            raise WireError("nested too deeply")
+        if depth == 0 or len(value) > left:
+            raise WireError("nested too deeply or too many values")
         for part in value.values() if type(value) is dict else value:
-            _not_deep(part, depth - 1)
+            left = _counted(part, depth - 1, left)
+    return left
 
 
-def _extended(kind: int, data: bytes) -> Any:
+def _extended(kind: int, data: bytes, number: int) -> Any:
+    if number > COUNT:
+        raise ValueError("too many arrays")
     if kind in (_ARRAY, _SCALAR):
         array = _array(data)
         return array if kind == _ARRAY else array[()]

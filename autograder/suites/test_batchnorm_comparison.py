@@ -35,16 +35,14 @@ def test_worked_examples(check):
 
 @criterion("batchnorm_comparison.training")
 def test_training_normalises_each_feature_over_the_batch(check, rng):
-    for n, d in ((6, 4), (3, 5)):
-        x = wide(rng, n, d)
-        check.batch_norm(x, *parameters(rng, d), *steady(x), True, momentum=0.0)
+    x = rng.normal(0, 3e-3, (5, 4))  # so small that the default eps is a large part of the variance
+    check.batch_norm(x, *parameters(rng, 4), *steady(x), True, momentum=0.0)
 
 
 @criterion("batchnorm_comparison.training")
-def test_training_with_eps_of_the_size_of_the_variance(check, rng):
-    x = rng.normal(0, 3e-3, (5, 4))
-    check.batch_norm(x, *parameters(rng, 4), *steady(x), training=True, momentum=0.0)
-    check.batch_norm(100 * x, *parameters(rng, 4), *steady(100 * x), training=True, momentum=0.0, eps=0.5)
+def test_training_with_eps_given_by_the_caller(check, rng):
+    x = rng.normal(1, 0.3, (3, 6))
+    check.batch_norm(x, *parameters(rng, 6), *steady(x), training=True, momentum=0.0, eps=0.5)
 
 
 @criterion("batchnorm_comparison.running")
@@ -55,48 +53,32 @@ def test_running_statistics_move_by_the_default_momentum(check, rng):
 
 @criterion("batchnorm_comparison.running")
 def test_running_statistics_move_by_the_momentum_given(check, rng):
-    for n, momentum in ((2, 0.3), (7, 1.0)):
-        check.batch_norm(wide(rng, n, 4), np.zeros(4), rng.normal(1, 1, 4), *running(rng, 4), True, momentum)
+    check.batch_norm(wide(rng, 2, 4), np.zeros(4), rng.normal(1, 1, 4), *running(rng, 4), True, 0.3)
 
 
 @criterion("batchnorm_comparison.evaluation")
 def test_evaluation_uses_and_returns_the_running_statistics(check, rng):
-    check.batch_norm(wide(rng, 6, 4), *parameters(rng, 4), *running(rng, 4), False)
-    check.batch_norm(
-        wide(rng, 3, 5), *parameters(rng, 5), np.zeros(5), rng.uniform(1e-6, 1e-5, 5), training=False
-    )
+    mean, var = rng.normal(0, 3e-3, 5), rng.uniform(1e-6, 1e-5, 5)
+    check.batch_norm(rng.normal(0, 3e-3, (3, 5)), *parameters(rng, 5), mean, var, False)
 
 
 @criterion("batchnorm_comparison.evaluation")
 def test_one_example_can_be_evaluated_but_not_trained_on(check, rng):
-    x, rest = wide(rng, 4, 3), (*parameters(rng, 3), *running(rng, 3))
-    batch, alone = check.batch_norm(x, *rest, False), check.batch_norm(x[:1], *rest, False)
-    assert np.allclose(batch[0][:1], alone[0])
-    check.raises(ValueError).batch_norm(x[:1], *rest, True)
+    alone = (wide(rng, 1, 3), *parameters(rng, 3), *running(rng, 3))
+    check.batch_norm(*alone, training=False, eps=1e9)
+    check.raises(ValueError).batch_norm(*alone, training=True)
 
 
 @criterion("batchnorm_comparison.moments")
-def test_moments_of_the_examples_and_of_the_features(check, rng):
-    for kind in ("layer", "batch"):
-        check.norm_moments(rng.normal(2, 3, (4, 7)), kind)
-
-
-@criterion("batchnorm_comparison.moments")
-def test_moments_of_another_kind_are_refused(check, rng):
-    x = rng.normal(2, 3, (3, 4))
+def test_moments_of_examples_and_of_features_and_of_nothing_else(check, rng):
+    x = rng.normal(2, 3, (4, 7))
+    check.norm_moments(x, "layer")
     check.norm_moments(x, "batch")
-    check.raises(ValueError).norm_moments(x, "instance")
     check.raises(ValueError).norm_moments(x, "batch_train")
 
 
 @criterion("batchnorm_comparison.influence")
 def test_only_the_batch_statistics_connect_examples(check, rng):
-    for kind in ("layer", "batch_train", "batch_eval"):
-        check.influence(rng.normal(0, 1, (5, 3)), kind)
-
-
-@criterion("batchnorm_comparison.influence")
-def test_influence_on_examples_of_zeros(check, rng):
     x = rng.normal(0, 1, (4, 6))
     x[1] = 0
     for kind in ("layer", "batch_train", "batch_eval"):
@@ -105,19 +87,18 @@ def test_influence_on_examples_of_zeros(check, rng):
 
 @criterion("batchnorm_comparison.influence")
 def test_influence_of_another_kind_is_refused(check, rng):
-    x = rng.normal(0, 1, (3, 4))
+    x = rng.normal(0, 1, (5, 3))
     check.influence(x, "layer")
-    check.raises(ValueError).influence(x, "instance")
     check.raises(ValueError).influence(x, "batch")
 
 
 @criterion("batchnorm_comparison.purity")
-def test_arguments_are_left_alone(check, rng):
+def test_arguments_are_left_alone_and_nothing_is_remembered(check, rng):
     x, rest = wide(rng, 5, 3), (*parameters(rng, 3), *running(rng, 3))
     check.pure.batch_norm(x, *rest, True)
-    check.pure.batch_norm(x, *rest, False)
+    check.batch_norm(x, *rest, False)
     check.pure.norm_moments(x, "layer")
-    check.pure.influence(rng.normal(0, 1, (4, 3)), "layer")
+    check.pure.influence(x[:4] / 1e5, "layer")
 
 
 @criterion("batchnorm_comparison.dtype")
@@ -126,19 +107,10 @@ def test_float32_stays_float32(check, rng):
     for training in (True, False):
         check.dtype.batch_norm(x, gamma, beta, mean, np.full(3, 2, np.float32), training)
     check.dtype.norm_moments(x, "layer")
-    check.dtype.norm_moments(x, "batch")
-
-
-@criterion("batchnorm_comparison.dtype")
-def test_float64_stays_float64(check, rng):
-    check.dtype.batch_norm(wide(rng, 4, 5), *parameters(rng, 5), *running(rng, 5), True)
-    check.dtype.norm_moments(wide(rng, 4, 5), "batch")
 
 
 @criterion("batchnorm_comparison.dtype")
 def test_integers_count_as_float64(check, rng):
-    x, mean = rng.integers(-(9**6), 9**6, (4, 3)), np.array([1000, 2, -3000])
-    check.dtype.batch_norm(
-        x, np.array([3, 1, 2]), np.array([1, 0, -1]), mean, 9**12 * np.array([1, 4, 9]), True
-    )
-    check.dtype.norm_moments(x, "layer")
+    x, mean, var = rng.integers(-(9**6), 9**6, (4, 3)), np.array([1000, 2, -3000]), 9**12 * np.array([1, 4, 9])
+    check.dtype.batch_norm(x, np.array([3, 1, 2]), np.array([1, 0, -1]), mean, var, True)
+    check.dtype.norm_moments(x, "batch")

@@ -1,7 +1,6 @@
 """Hidden tests of transformer_block.py. Only the inputs of `example` are public, from the docstrings."""
 
 import numpy as np
-import pytest
 
 from autograder.suite import criterion
 
@@ -26,7 +25,7 @@ def attention_like(h):
 
 
 @criterion("transformer_block.example")
-def test_example_of_feed_forward(check):
+def test_worked_examples(check):
     params = {
         "w_1": np.array([[1.0, -1.0, 2.0], [0.0, 1.0, 1.0]]),
         "b_1": np.array([0.0, 1.0, -2.0]),
@@ -34,32 +33,22 @@ def test_example_of_feed_forward(check):
         "b_2": np.array([0.5, -0.5]),
     }
     check.feed_forward(np.array([[2.0, 1.0], [-1.0, 1.0]]), params)
-
-
-@criterion("transformer_block.example")
-def test_example_of_residual(check):
     check.residual(np.array([1.5, 2.0, -0.5]), lambda x: np.array([0.8, 1.2, -0.1]))
-
-
-@criterion("transformer_block.example")
-def test_example_of_gradient_flow(check):
     check.gradient_flow(np.array([[[-0.5]], [[-0.5]], [[-0.5]]]), np.array([1.0]))
 
 
 @criterion("transformer_block.feed_forward")
-@pytest.mark.parametrize("leading", [(), (5,), (2, 3, 1)])
-def test_feeds_every_token_through_both_layers(check, rng, leading):
-    check.feed_forward(rng.normal(size=(*leading, 4)), block(rng, 4, 7)["ffn"])
+def test_feeds_every_token_through_both_layers(check, rng):
+    check.feed_forward(rng.normal(size=(2, 3, 4)), block(rng, 4, 7)["ffn"])
 
 
 @criterion("transformer_block.feed_forward")
-def test_hidden_layer_may_be_as_wide_as_the_model(check, rng):
-    check.feed_forward(rng.normal(size=(5, 4)), block(rng, 4, 4)["ffn"])
+def test_one_token_and_a_hidden_layer_as_wide_as_the_model(check, rng):
+    check.feed_forward(rng.normal(size=4), block(rng, 4, 4)["ffn"])
 
 
 @criterion("transformer_block.residual")
 def test_adds_what_the_sublayer_makes_of_x(check, rng):
-    check.residual(rng.normal(size=5), lambda x: np.tanh(x) - 2)
     check.residual(rng.normal(size=(2, 4, 3)), attention_like)
 
 
@@ -69,84 +58,61 @@ def test_accepts_whole_numbers(check):
 
 
 @criterion("transformer_block.pre_norm")
-@pytest.mark.parametrize(("shape", "n_heads"), [((5, 6), 2), ((2, 4, 6), 3)])
-def test_normalises_before_the_sublayers(check, rng, shape, n_heads):
-    check.pre_norm_block(rng.normal(1, 2, shape), block(rng, 6, 9), n_heads)
+def test_normalises_before_the_sublayers(check, rng):
+    check.pre_norm_block(rng.normal(1, 2, (5, 6)), block(rng, 6, 9), 3)
 
 
 @criterion("transformer_block.pre_norm")
-def test_the_mask_reaches_the_attention(check, rng):
-    x, params = rng.normal(1, 2, (3, 5, 4)), block(rng, 4, 7)
-    check.pre_norm_block(x[0], params, 2, np.tri(5, dtype=bool))
-    check.pre_norm_block(x, params, 2, mask=np.arange(5) < np.array([4, 1, 2])[:, None, None])
+def test_every_example_has_its_mask(check, rng):
+    mask = np.arange(5) < np.array([4, 1, 2])[:, None, None]
+    check.pre_norm_block(rng.normal(1, 2, (3, 5, 4)), block(rng, 4, 7), 2, mask=mask)
 
 
 @criterion("transformer_block.post_norm")
-@pytest.mark.parametrize(("shape", "n_heads"), [((5, 6), 2), ((2, 4, 6), 3)])
-def test_normalises_after_the_additions(check, rng, shape, n_heads):
-    check.post_norm_block(rng.normal(1, 2, shape), block(rng, 6, 9), n_heads)
+def test_normalises_after_the_additions(check, rng):
+    check.post_norm_block(rng.normal(1, 2, (5, 6)), block(rng, 6, 9), 3)
 
 
 @criterion("transformer_block.post_norm")
-def test_the_mask_reaches_the_attention_of_post_norm(check, rng):
-    x, params = rng.normal(1, 2, (3, 5, 4)), block(rng, 4, 7)
-    check.post_norm_block(x[0], params, 2, np.tri(5, dtype=bool))
-    check.post_norm_block(x, params, 2, mask=np.arange(5) < np.array([4, 1, 2])[:, None, None])
+def test_every_example_has_its_mask_in_post_norm(check, rng):
+    mask = np.arange(5) < np.array([4, 1, 2])[:, None, None]
+    check.post_norm_block(rng.normal(1, 2, (3, 5, 4)), block(rng, 4, 7), 2, mask=mask)
 
 
 @criterion("transformer_block.stack")
-def test_the_first_block_comes_first(check, rng):
-    x, blocks = rng.normal(size=(4, 6)), [block(rng, 6, h) for h in (3, 5, 7)]
-    check.transformer_stack(x, blocks, 3)
-    check.transformer_stack(x, blocks, 2, norm="post")
+def test_the_first_block_comes_first_and_pre_norm_by_default(check, rng):
+    blocks = [block(rng, 6, h) for h in (3, 5)]
+    check.transformer_stack(rng.normal(size=(4, 6)), blocks, 3)
 
 
 @criterion("transformer_block.stack")
-def test_every_block_has_the_mask(check, rng):
-    x, blocks = rng.normal(size=(2, 5, 4)), [block(rng, 4, 3), block(rng, 4, 5)]
-    check.transformer_stack(x, blocks, 2, mask=np.tri(5, dtype=bool))
-    check.transformer_stack(x, blocks, 2, "post", np.arange(5) < np.array([4, 2])[:, None, None])
+def test_every_post_norm_block_has_the_mask(check, rng):
+    blocks = [block(rng, 4, 3), block(rng, 4, 5)]
+    check.transformer_stack(rng.normal(size=(5, 4)), blocks, 2, "post", np.tri(5, dtype=bool))
 
 
 @criterion("transformer_block.stack")
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_no_blocks_return_x(check, rng, norm):
-    x = rng.normal(size=(3, 4))
-    check.transformer_stack(x, [], 2, norm)
-    check.transformer_stack(x, [block(rng, 4, 3)], 2, norm)
+def test_no_blocks_return_x(check, rng):
+    check.transformer_stack(rng.normal(size=(3, 4)), [], 2, "post")
 
 
 @criterion("transformer_block.norm_names")
-def test_other_norms_are_refused(check, rng):
+def test_other_norms_are_refused_even_without_blocks(check, rng):
     x, blocks = rng.normal(size=(3, 4)), [block(rng, 4, 5)]
-    for norm in ("Pre", "none", "p", ""):
+    for norm in ("Pre", ""):
         check.raises(ValueError).transformer_stack(x, blocks, 2, norm)
-    check.transformer_stack(x, blocks, 2, "post")
-
-
-@criterion("transformer_block.norm_names")
-def test_other_norms_are_refused_without_blocks(check, rng):
-    x = rng.normal(size=(3, 4))
-    for norm in ("POST", "batch"):
-        check.raises(ValueError).transformer_stack(x, [], 2, norm)
-    check.transformer_stack(x, [block(rng, 4, 5)], 2, "pre")
+    check.raises(ValueError).transformer_stack(x, [], 2, "none")
+    check.transformer_stack(x, blocks, 2, "pre")
 
 
 @criterion("transformer_block.gradient_flow")
-@pytest.mark.parametrize("residual", [True, False])
-def test_the_gradient_goes_from_the_last_layer_to_the_first(check, rng, residual):
-    check.gradient_flow(rng.normal(0, 0.6, (4, 3, 3)), rng.normal(size=3), residual)
+def test_the_gradient_goes_from_the_last_residual_layer_to_the_first(check, rng):
+    check.gradient_flow(rng.normal(0, 0.6, (4, 3, 3)), rng.normal(size=3))
 
 
 @criterion("transformer_block.gradient_flow")
-def test_layers_are_residual_by_default(check, rng):
-    norms = check.gradient_flow(rng.normal(0, 0.6, (1, 5, 5)), rng.normal(size=5))
-    assert norms.shape == (2,)
-
-
-@criterion("transformer_block.gradient_flow")
-def test_gradient_flow_accepts_whole_numbers(check):
-    check.gradient_flow(np.array([[[1, 2], [0, -1]], [[0, 1], [3, 1]], [[2, 0], [1, 1]]]), np.array([1, 2]))
+def test_whole_numbers_in_layers_without_residual(check):
+    check.gradient_flow(np.array([[[1, 2], [0, -1]], [[0, 1], [3, 1]], [[2, 0], [1, 1]]]), np.array([1, 2]), False)
 
 
 @criterion("transformer_block.purity")
@@ -159,19 +125,25 @@ def test_arguments_of_the_small_functions_stay_as_they_were(check, rng):
 
 @criterion("transformer_block.purity")
 def test_arguments_of_the_blocks_stay_as_they_were(check, rng):
-    x, blocks, mask = rng.normal(size=(3, 4)), [block(rng, 4, 5), block(rng, 4, 3)], np.tri(3, dtype=bool)
-    check.pure.pre_norm_block(x, blocks[0], 2, mask)
-    check.pure.post_norm_block(x, blocks[0], 2, mask)
-    check.pure.transformer_stack(x, blocks, 2, "pre", mask)
+    x, params, mask = rng.normal(size=(3, 4)), block(rng, 4, 5), np.tri(3, dtype=bool)
+    check.pure.pre_norm_block(x, params, 2, mask)
+    check.pure.post_norm_block(x, params, 2, mask)
+    check.pure.transformer_stack(x, [params], 2, "pre", mask)
 
 
 @criterion("transformer_block.dtype")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_results_have_the_dtype_of_the_arguments(check, rng, dtype):
-    x, params = rng.normal(size=(3, 4)).astype(dtype), block(rng, 4, 5, dtype)
+def test_float32_stays_float32(check, rng):
+    x, params = rng.normal(size=(3, 4)).astype(np.float32), block(rng, 4, 5, np.float32)
     check.dtype.feed_forward(x, params["ffn"])
     check.dtype.residual(x, attention_like)
     check.dtype.pre_norm_block(x, params, 2)
     check.dtype.post_norm_block(x, params, 2, np.tri(3, dtype=bool))
     check.dtype.transformer_stack(x, [params], 2, "post")
-    check.dtype.gradient_flow(rng.normal(0, 0.6, (2, 4, 4)).astype(dtype), x[0])
+    check.dtype.gradient_flow(rng.normal(0, 0.6, (2, 4, 4)).astype(np.float32), x[0])
+
+
+@criterion("transformer_block.dtype")
+def test_integers_count_as_float64(check, rng):
+    shapes = {"w_1": (3, 4), "b_1": (4,), "w_2": (4, 3), "b_2": (3,)}
+    params = {name: rng.integers(-5, 5, shape) for name, shape in shapes.items()}
+    check.dtype.feed_forward(rng.integers(-5, 5, (2, 3)), params)

@@ -1,0 +1,102 @@
+"""Batch norm beside layer norm: which numbers share a mean and a variance?
+
+Layer norm takes its statistics along a row (one example, all features), batch norm down a column (one
+feature, all examples of the batch). So batch norm mixes examples, needs more than one of them, and needs
+running statistics for the time after training.
+
+Sources: Ioffe and Szegedy, Batch Normalization (2015), https://arxiv.org/abs/1502.03167; Ba, Kiros and
+Hinton, Layer Normalization (2016), https://arxiv.org/abs/1607.06450.
+"""
+
+import numpy as np
+
+
+def batch_norm(
+    x: np.ndarray,
+    gamma: np.ndarray,
+    beta: np.ndarray,
+    running_mean: np.ndarray,
+    running_var: np.ndarray,
+    training: bool,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Normalise each feature over the batch (training) or with the running statistics (evaluation).
+
+        y = gamma * (x - mean) / sqrt(var + eps) + beta
+
+    Training: mean and var are those of the batch, over axis 0, with the population variance (divide by n).
+    Also
+
+        new_running = (1 - momentum) * running + momentum * batch
+
+    and the batch variance that enters new_running_var is the unbiased one (divide by n - 1), because the
+    running variance is an estimate for data that are still to come.
+    Evaluation: mean and var are running_mean and running_var, and both are returned unchanged.
+
+    Arguments: x (n, d); gamma, beta, running_mean, running_var (d,); training a bool.
+    Returns: a tuple (y (n, d), new_running_mean (d,), new_running_var (d,)), in the dtype of the arguments
+    (integers count as float64). The arguments themselves are not changed.
+    Raises: ValueError in training when n < 2, since one example has no spread.
+    Source: Ioffe and Szegedy (2015), algorithms 1 and 2.
+
+    >>> table = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]])
+    >>> y, mean, var = batch_norm(table, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), training=True)
+    >>> y[0].round(4)
+    array([-1.2247,  1.069 , -1.2978])
+    >>> mean.round(4)
+    array([0.2   , 0.0667, 0.0333])
+    >>> var.round(4)
+    array([1.    , 1.1333, 1.0583])
+    """
+    raise NotImplementedError("batch_norm is not written yet")
+
+
+def norm_moments(x: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and population variance as layer norm or batch norm takes them from one table.
+
+        "layer": over the features of each example, axis 1, shapes (n, 1)
+        "batch": over the examples for each feature, axis 0, shapes (1, d)
+
+    The axis of length 1 is kept, so that both results broadcast against x.
+
+    Arguments: x (n, d); kind "layer" or "batch".
+    Returns: a tuple (mean, var), in the dtype of x (integers count as float64).
+    Raises: ValueError for another kind.
+    Source: Ba, Kiros and Hinton (2016), sections 2 and 3.
+
+    >>> table = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]])
+    >>> mean, var = norm_moments(table, "batch")
+    >>> mean.round(4)
+    array([[2.    , 0.6667, 0.3333]])
+    >>> var.round(4)
+    array([[0.6667, 1.5556, 1.0556]])
+    """
+    raise NotImplementedError("norm_moments is not written yet")
+
+
+def influence(x: np.ndarray, kind: str, eps: float = 1e-5) -> np.ndarray:
+    """Which example changes which normalised example?
+
+        influence[i, j] = True when some change of example j changes normalised example i
+
+    (gamma 1, beta 0). Ask where the mean and the variance of example i come from:
+
+        "layer":       from example i itself
+        "batch_train": from the whole batch
+        "batch_eval":  from running statistics, which are constants here
+
+    The answer can be reasoned out, or measured by changing one example at a time.
+
+    Arguments: x (n, d) with n >= 3 and d >= 3; kind "layer", "batch_train" or "batch_eval".
+    Returns: (n, n) bool.
+    Raises: ValueError for another kind.
+    Source: Ioffe and Szegedy (2015), section 3.1; Ba, Kiros and Hinton (2016), section 3.
+
+    >>> table = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]])
+    >>> influence(table, "layer")
+    array([[ True, False, False],
+           [False,  True, False],
+           [False, False,  True]])
+    """
+    raise NotImplementedError("influence is not written yet")

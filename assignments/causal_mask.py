@@ -1,0 +1,112 @@
+"""Masks, and a way to measure who can see whom.
+
+A mask is a boolean array, row = query, column = key, True where the query may look. It acts on the scores
+before the softmax: zeroing weights after the softmax leaves rows that no longer sum to 1, and the hidden
+scores still act through the denominator.
+
+Source: Vaswani and others, Attention Is All You Need (2017), https://arxiv.org/abs/1706.03762, section 3.2.3.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def causal_mask(t: int) -> np.ndarray:
+    """Allow every position to see itself and the positions before it.
+
+        mask[i, j] = (j <= i)
+
+    The diagonal is True: row i predicts the token after position i, so it may use token i. Without the
+    diagonal the first row would see nothing.
+
+    Arguments: t >= 1.
+    Returns: (t, t) bool.
+    Source: Vaswani and others (2017), section 3.2.3.
+
+    >>> causal_mask(3)
+    array([[ True, False, False],
+           [ True,  True, False],
+           [ True,  True,  True]])
+    """
+    raise NotImplementedError("causal_mask is not written yet")
+
+
+def padding_mask(lengths: np.ndarray, t: int) -> np.ndarray:
+    """Hide the padding at the end of the shorter sequences of a batch.
+
+        mask[i, 0, j] = (j < lengths[i])
+
+    The axis of length 1 stands for the queries: all of them see the same keys.
+
+    Arguments: lengths (b,) ints; t >= 1, the common length after padding.
+    Returns: (b, 1, t) bool.
+    Raises: ValueError if a length is negative or above t.
+    Source: Vaswani and others (2017), section 3.2.3, applied to padding.
+
+    >>> padding_mask(np.array([2, 3]), 3)
+    array([[[ True,  True, False]],
+    <BLANKLINE>
+           [[ True,  True,  True]]])
+    """
+    raise NotImplementedError("padding_mask is not written yet")
+
+
+def apply_mask(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Hide scores from the softmax that comes next.
+
+        result = scores where mask is True, -inf where it is False
+
+    Arguments: scores (..., t_q, t_k); mask bool, broadcastable to the shape of scores.
+    Returns: a new array of the shape and dtype of scores (integers count as float64); scores is not changed.
+    Source: Vaswani and others (2017), section 3.2.3.
+
+    >>> apply_mask(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
+    array([[  1., -inf],
+           [  3.,   4.]])
+    """
+    raise NotImplementedError("apply_mask is not written yet")
+
+
+def dependency_matrix(
+    f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, delta: float = 1e-3
+) -> np.ndarray:
+    """Find out by experiment which output rows of f depend on which input rows.
+
+        result[i, j] = some change of row j of x, of about the size delta, moves f(x)[i] by more than 1e-8
+
+    Things to think of: the change must differ from feature to feature (a layer norm does not see a uniform
+    shift, nor a stretching of the row); one change alone can go unnoticed (relu does not see a step down from
+    0); f may return its argument itself, so do not go on writing into what it was given; a row of x may be
+    all zeros, so a factor is no change.
+
+    Arguments: f maps (t, d) to finite (t, d_out); x (t, d); delta the size of the changes.
+    Returns: (t, t) bool. f may be called as often as needed; x is not changed.
+    Source: the definition of a derivative by finite differences, asked only whether it is zero.
+
+    >>> dependency_matrix(lambda x: np.cumsum(x, axis=0), np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]]))
+    array([[ True, False, False],
+           [ True,  True, False],
+           [ True,  True,  True]])
+    """
+    raise NotImplementedError("dependency_matrix is not written yet")
+
+
+def is_autoregressive(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> bool:
+    """Say whether no output row of f depends on a later input row.
+
+        True when dependency_matrix(f, x) has no True above its diagonal
+
+    An output row may depend on the input row of the same position.
+
+    Arguments: f maps (t, d) to finite (t, d_out); x (t, d).
+    Returns: a Python bool.
+    Source: the same experiment as dependency_matrix.
+
+    >>> x = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]])
+    >>> is_autoregressive(lambda x: np.cumsum(x, axis=0), x)
+    True
+    >>> is_autoregressive(lambda x: x - x.mean(axis=0), x)
+    False
+    """
+    raise NotImplementedError("is_autoregressive is not written yet")

@@ -1,0 +1,126 @@
+"""A decoder-only Transformer: from tokens to the probability of what comes next.
+
+Tokens are a 1-D integer array. The parameters of a decoder:
+
+    {"embedding" (vocab, d), "blocks": [block parameters, ...], "w_out" (d, vocab), "b_out" (vocab,)}
+
+with block parameters as in transformer_block.py. Row i of the logits is about the token at position i + 1.
+
+Sources: Vaswani and others, Attention Is All You Need (2017), https://arxiv.org/abs/1706.03762; Radford and
+others, Language Models are Unsupervised Multitask Learners (2019), the paper on GPT-2; Bengio and others, A
+Neural Probabilistic Language Model (2003).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from causal_mask import causal_mask
+from transformer_block import transformer_stack
+
+
+def positional_encoding(t: int, d_model: int) -> np.ndarray:
+    """Give every position a vector of sines and cosines, from fast to slow waves.
+
+        result[p, 2i]     = sin(p / 10000**(2i / d_model))
+        result[p, 2i + 1] = cos(p / 10000**(2i / d_model))
+
+    Arguments: t positions, from p = 0; d_model even.
+    Returns: (t, d_model) float64.
+    Raises: ValueError if d_model is odd.
+    Source: Vaswani and others (2017), section 3.5.
+
+    >>> positional_encoding(3, 4).round(4)
+    array([[ 0.    ,  1.    ,  0.    ,  1.    ],
+           [ 0.8415,  0.5403,  0.01  ,  1.    ],
+           [ 0.9093, -0.4161,  0.02  ,  0.9998]])
+    """
+    raise NotImplementedError("positional_encoding is not written yet")
+
+
+def embed(tokens: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Look up the vector of every token.
+
+        result[i] = table[tokens[i]]
+
+    Arguments: tokens (t,) ints; table (vocab, d).
+    Returns: (t, d), in the dtype of table.
+    Raises: ValueError if a token is negative or not below vocab. (NumPy would take a negative index from the
+    end.)
+    Source: Vaswani and others (2017), section 3.4.
+
+    >>> embed(np.array([2, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    array([[5., 6.],
+           [1., 2.],
+           [5., 6.]])
+    """
+    raise NotImplementedError("embed is not written yet")
+
+
+def decoder_logits(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> np.ndarray:
+    """Score every token of the vocabulary as the successor of every position.
+
+        x      = embedding of the tokens + positional encoding
+        logits = stack(x) @ w_out + b_out
+
+    The stack has pre-norm blocks and works under the causal mask. There is no final norm.
+
+    Arguments: tokens (t,) ints with t >= 1; params of a decoder (see the top of this file); n_heads.
+    Returns: (t, vocab), in the dtype of the parameters (integers count as float64). The positional encoding
+    is float64, so it has to be brought to that dtype.
+    Source: Vaswani and others (2017), figure 1, right side, without the encoder; pre-norm as in Radford and
+    others (2019), section 2.3.
+
+    >>> params = {"embedding": np.array([[0.5, 0.0], [0.0, 0.5]]), "blocks": [],
+    ...           "w_out": np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]), "b_out": np.array([0.0, 0.0, -3.0])}
+    >>> decoder_logits(np.array([0, 1]), params, n_heads=1).round(4)
+    array([[0.5   , 1.    , 0.    ],
+           [0.8415, 1.0403, 0.7635]])
+    """
+    raise NotImplementedError("decoder_logits is not written yet")
+
+
+def sequence_log_prob(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> float:
+    """The logarithm of the probability that the decoder gives to a sequence, after its first token.
+
+        log p = sum over i >= 1 of log p(tokens[i] given tokens[:i])
+        log softmax(s)_k = s_k - log(sum_j exp(s_j))
+
+    tokens[i] is scored by row i - 1 of the logits, which has seen tokens[:i]. Subtract the largest logit of a
+    row before exp, so that large logits do not overflow.
+
+    Arguments: tokens (t,) ints with t >= 1; params of a decoder; n_heads.
+    Returns: a float; 0.0 for one token, which is given and not scored.
+    Source: the chain rule of probability; Bengio and others (2003), section 1.
+
+    >>> params = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": np.zeros((2, 2)),
+    ...           "b_out": np.log(np.array([0.25, 0.75]))}
+    >>> round(sequence_log_prob(np.array([0, 1, 1, 0]), params, n_heads=1), 4)  # log(0.75 * 0.75 * 0.25)
+    -1.9617
+    """
+    raise NotImplementedError("sequence_log_prob is not written yet")
+
+
+def generate(
+    tokens: np.ndarray, params: dict[str, Any], n_heads: int, max_new_tokens: int, eos: int | None = None
+) -> np.ndarray:
+    """Continue a prompt greedily, one token at a time.
+
+        next token = the one with the largest logit in the last row; the lowest id wins a tie
+
+    Stop right after eos has been produced (it stays in the result), else after max_new_tokens. An eos in the
+    prompt does not count.
+
+    Arguments: tokens, the prompt (t,) ints with t >= 1; params of a decoder; n_heads; max_new_tokens >= 0;
+    eos a token id or None.
+    Returns: a 1-D int array, the prompt and its continuation. The prompt itself is not changed.
+    Source: Radford and others (2019); the search is greedy decoding.
+
+    >>> params = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.zeros(4),
+    ...           "w_out": np.roll(np.eye(4), 1, axis=1)}  # each token is followed by the next id, 3 by 0
+    >>> generate(np.array([1]), params, n_heads=1, max_new_tokens=5)
+    array([1, 2, 3, 0, 1, 2])
+    >>> generate(np.array([1]), params, n_heads=1, max_new_tokens=5, eos=3)
+    array([1, 2, 3])
+    """
+    raise NotImplementedError("generate is not written yet")

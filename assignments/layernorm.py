@@ -1,0 +1,81 @@
+"""Layer norm, RMS norm, and the gradient of layer norm.
+
+Both norms look at one token at a time: the statistics are taken over its features, the last axis, so every
+token has a mean and a variance of its own. Leading axes (batch, position, none at all) are left alone.
+
+Sources: Ba, Kiros and Hinton, Layer Normalization (2016), https://arxiv.org/abs/1607.06450; Zhang and
+Sennrich, Root Mean Square Layer Normalization (2019), https://arxiv.org/abs/1910.07467.
+"""
+
+import numpy as np
+
+
+def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 1e-5) -> np.ndarray:
+    """Normalise each token over its features, then scale and shift each feature.
+
+        y = gamma * (x - mean) / sqrt(var + eps) + beta
+
+    mean and var are those of the last axis; var is the population variance, which divides by d (not d - 1).
+    eps stands inside the root, so a constant token gives beta and not 0/0. The variance of
+    (x - mean) / sqrt(var + eps) is var / (var + eps): close to 1 for ordinary tokens, but never above it.
+
+    Arguments: x (..., d), gamma (d,), beta (d,).
+    Returns: (..., d), in the dtype of the arguments (integers count as float64).
+    Accuracy: also where abs(mean) is far above the spread. In float64, with a mean of 1e6 and a spread of 1,
+    the result is right to 1e-6; subtract the mean before you square.
+    Source: Ba, Kiros and Hinton (2016), section 3.
+
+    >>> layer_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4), np.zeros(4)).round(4)
+    array([ 1.3416,  0.4472, -0.4472, -1.3416])
+    """
+    raise NotImplementedError("layer_norm is not written yet")
+
+
+def rms_norm(x: np.ndarray, gamma: np.ndarray, eps: float = 1e-6) -> np.ndarray:
+    """Divide each token by the root of its mean square, then scale each feature.
+
+        y = gamma * x / sqrt(mean(x**2) + eps)
+
+    The mean is over the last axis. Nothing is subtracted and there is no shift; for a token whose mean is 0
+    this is layer norm without beta.
+
+    Arguments: x (..., d), gamma (d,).
+    Returns: (..., d), in the dtype of the arguments (integers count as float64).
+    Source: Zhang and Sennrich (2019), equation 4; eps is inside the root, as in most implementations.
+
+    >>> rms_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4)).round(4)
+    array([ 1.633 ,  0.8165,  0.    , -0.8165])
+    """
+    raise NotImplementedError("rms_norm is not written yet")
+
+
+def layer_norm_backward(
+    grad_out: np.ndarray, x: np.ndarray, gamma: np.ndarray, eps: float = 1e-5
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Carry the gradient of a loss back through y = layer_norm(x, gamma, beta, eps).
+
+    With s = sqrt(var + eps), n = (x - mean) / s, g = grad_out * gamma, and means over the last axis:
+
+        grad_x     = (g - mean(g) - n * mean(g * n)) / s
+        grad_gamma = sum of grad_out * n
+        grad_beta  = sum of grad_out
+
+    The two subtracted terms are there because every feature also moves the mean and the variance of its
+    token. The sums run over all leading axes, since gamma and beta are shared by all tokens. beta itself is
+    not needed.
+
+    Arguments: grad_out (..., d), the gradient of the loss by y; x (..., d); gamma (d,).
+    Returns: a tuple (grad_x (..., d), grad_gamma (d,), grad_beta (d,)), in the dtype of the arguments
+    (integers count as float64).
+    Source: the chain rule, applied to Ba, Kiros and Hinton (2016), section 3.
+
+    >>> x = np.array([[4.0, 2.0, 0.0, -2.0]])
+    >>> grad_x, grad_gamma, grad_beta = layer_norm_backward(np.array([[1.0, 0.0, 0.0, 0.0]]), x, np.ones(4))
+    >>> grad_x.round(4)
+    array([[ 0.1342, -0.1789, -0.0447,  0.0894]])
+    >>> grad_gamma.round(4)
+    array([1.3416, 0.    , 0.    , 0.    ])
+    >>> grad_beta
+    array([1., 0., 0., 0.])
+    """
+    raise NotImplementedError("layer_norm_backward is not written yet")

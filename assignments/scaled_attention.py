@@ -1,0 +1,123 @@
+"""Softmax, scaled dot-product attention and multi-head attention.
+
+A query is compared with every key; the softmax of the scores says how much of each value the query takes.
+Masks are boolean arrays with at least two dimensions, True where a query may look.
+
+Source: Vaswani and others, Attention Is All You Need (2017), https://arxiv.org/abs/1706.03762, section 3.2.
+"""
+
+import math
+
+import numpy as np
+
+
+def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Turn scores into weights that are positive and sum to 1 along one axis.
+
+        softmax(s)_i = exp(s_i) / sum_j exp(s_j)
+
+    Subtracting one number from all scores of a slice changes nothing in the quotient; subtract the largest
+    one, and exp cannot overflow. A score of -inf gets the weight 0. A slice that is -inf throughout gives
+    zeros (there is nothing to choose from), without a warning.
+
+    Arguments: scores with at least one dimension, entries finite or -inf; axis one int.
+    Returns: the shape of scores, in their dtype (integers count as float64).
+    Source: Vaswani and others (2017), equation 1.
+
+    >>> softmax(np.array([10.0, 2.0, 3.0, 1.0])).round(4)
+    array([9.986e-01, 3.000e-04, 9.000e-04, 1.000e-04])
+    """
+    raise NotImplementedError("softmax is not written yet")
+
+
+def scaled_dot_product_attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Average the values with the weights that queries and keys agree on.
+
+        weights = softmax(q @ k^T / sqrt(d_k)) over the keys
+        output  = weights @ v
+
+    d_k is the width of queries and keys. Where mask is False the score becomes -inf before the softmax. A
+    query that may see nothing gets zero weights and a zero output.
+
+    Arguments: q (..., t_q, d_k), k (..., t_k, d_k), v (..., t_k, d_v) with the same leading axes; mask None
+    or bool, broadcastable to (..., t_q, t_k).
+    Returns: a tuple (output (..., t_q, d_v), weights (..., t_q, t_k)), in the dtype of the arguments
+    (integers count as float64). float32_array / np.sqrt(8) is float64 in NumPy 2; dividing by a Python float
+    is not.
+    Source: Vaswani and others (2017), equation 1.
+
+    The word "cat" looks at the six words of "The cat sat on the mat":
+
+    >>> query = np.array([[1.0, 0.0, 1.0]])
+    >>> keys = np.array([[1, 0, 0], [1, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
+    >>> values = np.array([[1, 0, 0], [0, 1, 0.5], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
+    >>> output, weights = scaled_dot_product_attention(query, keys, values)
+    >>> weights.round(4)
+    array([[0.1819, 0.1819, 0.1819, 0.1363, 0.1819, 0.1363]])
+    >>> output.round(4)
+    array([[0.3409, 0.3181, 0.4319]])
+    """
+    raise NotImplementedError("scaled_dot_product_attention is not written yet")
+
+
+def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
+    """Deal the features of every token out to the heads, in consecutive runs.
+
+        result[..., h, p, :] = x[..., p, h * d_head : (h + 1) * d_head]   with d_head = d_model // n_heads
+
+    Arguments: x (..., t, d_model); n_heads at least 1.
+    Returns: (..., n_heads, t, d_head), in the dtype of x.
+    Raises: ValueError if n_heads does not divide d_model.
+    Source: Vaswani and others (2017), section 3.2.2.
+
+    >>> split_heads(np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), 2)
+    array([[[1., 2.],
+            [5., 6.]],
+    <BLANKLINE>
+           [[3., 4.],
+            [7., 8.]]])
+    """
+    raise NotImplementedError("split_heads is not written yet")
+
+
+def merge_heads(x: np.ndarray) -> np.ndarray:
+    """Put the heads of every token side by side again: the inverse of split_heads.
+
+        result[..., p, h * d_head : (h + 1) * d_head] = x[..., h, p, :]
+
+    Arguments: x (..., n_heads, t, d_head).
+    Returns: (..., t, n_heads * d_head), in the dtype of x.
+    Source: Vaswani and others (2017), section 3.2.2.
+
+    >>> merge_heads(np.array([[[1.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]))
+    array([[1., 2., 3., 4.],
+           [5., 6., 7., 8.]])
+    """
+    raise NotImplementedError("merge_heads is not written yet")
+
+
+def multi_head_attention(
+    x: np.ndarray, params: dict[str, np.ndarray], n_heads: int, mask: np.ndarray | None = None
+) -> np.ndarray:
+    """Let several heads attend side by side, each with its own run of the projected features.
+
+        q, k, v = x @ w_q, x @ w_k, x @ w_v, each split into heads
+        result  = merge_heads(attention of each head) @ w_o
+
+    Each head is d_head = d_model / n_heads wide, so its scores are divided by sqrt(d_head).
+
+    Arguments: x (..., t, d_model); params with "w_q", "w_k", "w_v", "w_o", each (d_model, d_model), no
+    biases; n_heads, which divides d_model; mask None or bool, broadcastable to (..., t, t), the same for all
+    heads (a mask (b, t, t) has no axis for the heads yet).
+    Returns: (..., t, d_model), in the dtype of the arguments (integers count as float64).
+    Source: Vaswani and others (2017), section 3.2.2.
+
+    >>> eye = np.eye(2)
+    >>> params = {"w_q": eye, "w_k": eye, "w_v": eye, "w_o": 10 * eye}
+    >>> multi_head_attention(np.array([[1.0, 0.0], [0.0, 2.0]]), params, n_heads=2).round(4)
+    array([[ 7.3106, 10.    ],
+           [ 5.    , 19.6403]])
+    """
+    raise NotImplementedError("multi_head_attention is not written yet")

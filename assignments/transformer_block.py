@@ -1,0 +1,160 @@
+"""The Transformer block in both orders, stacks of blocks, and what happens to gradients in them.
+
+A block has two sub-layers, attention and a feed-forward network. Each is wrapped in an addition (residual)
+and a layer norm; the order of these two is what "pre-norm" and "post-norm" mean. The parameters of one block:
+
+    {"ln_1": {"gamma", "beta"}, "attention": {"w_q", "w_k", "w_v", "w_o"},
+     "ln_2": {"gamma", "beta"}, "ffn": {"w_1" (d, h), "b_1" (h,), "w_2" (h, d), "b_2" (d,)}}
+
+Sources: Vaswani and others, Attention Is All You Need (2017), https://arxiv.org/abs/1706.03762; He and
+others, Deep Residual Learning for Image Recognition (2016), https://arxiv.org/abs/1512.03385; Xiong and
+others, On Layer Normalization in the Transformer Architecture (2020), https://arxiv.org/abs/2002.04745.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from layernorm import layer_norm
+from scaled_attention import multi_head_attention
+
+
+def feed_forward(x: np.ndarray, params: dict[str, np.ndarray]) -> np.ndarray:
+    """Send every token on its own through a network with one hidden layer.
+
+        y = relu(x @ w_1 + b_1) @ w_2 + b_2        relu(a) = max(a, 0), entry by entry
+
+    Arguments: x (..., d); params with "w_1" (d, h), "b_1" (h,), "w_2" (h, d), "b_2" (d,).
+    Returns: (..., d), in the dtype of the arguments (integers count as float64).
+    Source: Vaswani and others (2017), equation 2.
+
+    >>> params = {"w_1": np.array([[1.0, -1.0, 2.0], [0.0, 1.0, 1.0]]), "b_1": np.array([0.0, 1.0, -2.0]),
+    ...           "w_2": np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 2.0]]), "b_2": np.array([0.5, -0.5])}
+    >>> feed_forward(np.array([[2.0, 1.0], [-1.0, 1.0]]), params)
+    array([[11.5,  5.5],
+           [ 0.5,  2.5]])
+    """
+    raise NotImplementedError("feed_forward is not written yet")
+
+
+def residual(x: np.ndarray, sublayer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Add to x what a sub-layer makes of it.
+
+        y = x + sublayer(x)
+
+    Arguments: x (..., d); sublayer, a function from (..., d) to (..., d).
+    Returns: (..., d), in the dtype of the arguments.
+    Source: He and others (2016), equation 1.
+
+    >>> residual(np.array([1.5, 2.0, -0.5]), lambda x: np.array([0.8, 1.2, -0.1])).round(4)
+    array([ 2.3,  3.2, -0.6])
+    """
+    raise NotImplementedError("residual is not written yet")
+
+
+def pre_norm_block(
+    x: np.ndarray, params: dict[str, dict[str, np.ndarray]], n_heads: int, mask: np.ndarray | None = None
+) -> np.ndarray:
+    """Normalise on the way into each sub-layer; the additions get x and h as they are.
+
+        h = x + MHA(LN_1(x))
+        y = h + FFN(LN_2(h))
+
+    The layer norms use their default eps.
+
+    Arguments: x (..., t, d); params of one block (see the top of this file); n_heads, which divides d; mask
+    None or bool, broadcastable to (..., t, t), for the attention.
+    Returns: (..., t, d), in the dtype of the arguments (integers count as float64).
+    Source: Xiong and others (2020), table 1, right side; the order of GPT-2.
+
+    >>> zero, eye = np.zeros((2, 2)), np.eye(2)
+    >>> params = {"ln_1": {"gamma": np.ones(2), "beta": np.zeros(2)},
+    ...           "attention": {"w_q": zero, "w_k": zero, "w_v": eye, "w_o": eye},
+    ...           "ln_2": {"gamma": np.ones(2), "beta": np.zeros(2)},
+    ...           "ffn": {"w_1": eye, "b_1": np.zeros(2), "w_2": eye, "b_2": np.zeros(2)}}
+    >>> causal = np.array([[True, False], [True, True]])
+    >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1, mask=causal).round(3)
+    array([[5., 0.],
+           [2., 8.]])
+    """
+    raise NotImplementedError("pre_norm_block is not written yet")
+
+
+def post_norm_block(
+    x: np.ndarray, params: dict[str, dict[str, np.ndarray]], n_heads: int, mask: np.ndarray | None = None
+) -> np.ndarray:
+    """Normalise after each addition.
+
+        h = LN_1(x + MHA(x))
+        y = LN_2(h + FFN(h))
+
+    The layer norms use their default eps.
+
+    Arguments: x (..., t, d); params of one block (see the top of this file); n_heads, which divides d; mask
+    None or bool, broadcastable to (..., t, t), for the attention.
+    Returns: (..., t, d), in the dtype of the arguments (integers count as float64).
+    Source: Vaswani and others (2017), section 3.1; Xiong and others (2020), table 1, left side.
+
+    >>> zero, eye = np.zeros((2, 2)), np.eye(2)
+    >>> params = {"ln_1": {"gamma": np.ones(2), "beta": np.zeros(2)},
+    ...           "attention": {"w_q": zero, "w_k": zero, "w_v": eye, "w_o": eye},
+    ...           "ln_2": {"gamma": np.array([1.0, 2.0]), "beta": np.array([0.0, 5.0])},
+    ...           "ffn": {"w_1": eye, "b_1": np.zeros(2), "w_2": eye, "b_2": np.zeros(2)}}
+    >>> post_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1).round(3)
+    array([[ 1.,  3.],
+           [-1.,  7.]])
+    """
+    raise NotImplementedError("post_norm_block is not written yet")
+
+
+def transformer_stack(
+    x: np.ndarray,
+    blocks: list[dict[str, dict[str, np.ndarray]]],
+    n_heads: int,
+    norm: str = "pre",
+    mask: np.ndarray | None = None,
+) -> np.ndarray:
+    """Apply blocks one after the other, the first of the list first.
+
+        x -> block_1(x) -> block_2(block_1(x)) -> ...
+
+    Arguments: x (..., t, d); blocks a list of block parameters (an empty list returns x); n_heads, which
+    divides d; norm "pre" or "post", the order in all blocks; mask None or bool, the same for all blocks.
+    Returns: (..., t, d), in the dtype of the arguments (integers count as float64).
+    Raises: ValueError for a norm other than exactly "pre" or "post", also when there are no blocks.
+    Source: Vaswani and others (2017), section 3.1.
+
+    >>> zero, ln = np.zeros((2, 2)), {"gamma": np.ones(2), "beta": np.zeros(2)}
+    >>> def block(w_1, b_2):
+    ...     return {"ln_1": ln, "attention": {"w_q": zero, "w_k": zero, "w_v": zero, "w_o": zero},
+    ...             "ln_2": ln, "ffn": {"w_1": w_1, "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": b_2}}
+    >>> blocks = [block(np.eye(2), np.zeros(2)), block(zero, np.array([0.0, 10.0]))]
+    >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1).round(3)
+    array([[ 4., 11.],
+           [ 2., 19.]])
+    """
+    raise NotImplementedError("transformer_stack is not written yet")
+
+
+def gradient_flow(jacobians: np.ndarray, grad_out: np.ndarray, residual: bool = True) -> np.ndarray:
+    """Follow the length of a gradient from the output of a network back to its input.
+
+    With J_l = jacobians[l], J_l[i, j] = d f_l(x)_i / d x_j, and the gradient g as a column:
+
+        layer x + f_l(x):  g_before = g_after + J_l^T g_after
+        layer f_l(x):      g_before = J_l^T g_after
+
+    The addition gives the gradient a path of its own, which keeps a small J_l from making it vanish. It is
+    not a guarantee: J_l = -I stops it altogether, and large J_l make it grow.
+
+    Arguments: jacobians (L, d, d), layer 1 first; grad_out (d,), the gradient at the network's output;
+    residual, whether each layer is x + f_l(x).
+    Returns: (L + 1,), the Euclidean norms, at the network's input first, of grad_out itself last; in the
+    dtype of the arguments (integers count as float64).
+    Source: the chain rule; He and others, https://arxiv.org/abs/1603.05027, equation 5.
+
+    >>> halves = np.array([[[-0.5]], [[-0.5]], [[-0.5]]])
+    >>> gradient_flow(halves, np.array([1.0]))
+    array([0.125, 0.25 , 0.5  , 1.   ])
+    """
+    raise NotImplementedError("gradient_flow is not written yet")

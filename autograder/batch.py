@@ -1,0 +1,287 @@
+"""A whole class: every submission graded in warm worker processes, every result written as soon as it is there.
+
+What can go wrong, and what then happens:
+- killed at any moment: results are written whole or not at all; the next run takes up what is missing;
+- a submission cannot be read, or a test breaks: that submission is a fault, the others are graded;
+- a worker dies: the workers are started anew; what they were busy with is tried again one at a time, and whatever kills
+  its worker twice while alone is a fault; if workers do nothing but die, the run stops;
+- a result cannot be written: a fault; after three in a row the run stops, because the disk is full or gone;
+- Ctrl-C: the workers end, the results stay, KeyboardInterrupt goes on to the caller.
+A fault leaves no result, so it can never be taken for a 0.
+"""
+
+import contextlib
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
+from typing import Any
+
+from autograder import digest, worker
+from autograder.entries import Entry, load
+from autograder.progress import Display
+from autograder.rubric import Limits
+from autograder.store import Document, Grade, Store
+from autograder.submission import Submission, UnreadableError
+
+TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
+WRITES = 3  # failed writes in a row
+BREAKS = 50  # crashes in a row, without one result between them
+
+
+@dataclass
+class Outcome:
+    """What a run has come to so far: grades and faults by key, and how many grades stood already."""
+
+    kit: worker.Kit
+    grades: dict[str, Grade] = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
+    kept: int = 0
+    stopped: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A submission on its way through the workers."""
+
+    entry: Entry
+    submission: Submission
+    stamp: dict[str, Any]
+    crashes: int = 0
+
+
+class NoWorkersError(Exception):
+    """No worker could be made ready; the text says why."""
+
+
+class Pool:
+    """An executor that can be made anew. `make` makes it, `width` is how many submissions it works on at a time."""
+
+    def __init__(self, make: Callable[[], Executor], width: int, close: Callable[[], object] = lambda: None):
+        self.make, self.width, self.close = make, width, close
+        self.executor = make()
+
+    def submit(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
+        """Processes that this starts are deaf to Ctrl-C until they have said how they take it."""
+        if not hasattr(signal, "pthread_sigmask"):
+            return self.executor.submit(function, *args)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return self.executor.submit(function, *args)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def renew(self) -> None:
+        self.end()
+        self.executor = self.make()
+
+    def end(self) -> None:
+        """End the workers now, whatever they do."""
+        processes = getattr(self.executor, "_processes", None) or {}
+        for process in list(processes.values()):
+            with contextlib.suppress(OSError, ValueError):
+                process.kill()
+        self.executor.shutdown(wait=bool(processes))
+
+
+def cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def patience(limits: Limits) -> float:
+    """Seconds without any result after which a worker must be stuck: far more than any submission may take."""
+    return 2 * limits.submission_seconds * limits.wall_factor + 60
+
+
+def local(jobs: int) -> Pool:
+    """Worker processes on this machine; started fresh, because a forked copy of a process with threads is not safe."""
+    context = get_context("spawn")
+    return Pool(lambda: ProcessPoolExecutor(jobs, mp_context=context, initializer=worker.start), jobs)
+
+
+def run(
+    entries: Sequence[Entry], store: Store, pool: Pool, limits: Limits, display: Display, fresh: bool = False
+) -> Outcome:
+    """Grade what has no valid result yet.
+
+    Raises KeyboardInterrupt, or NoWorkersError.
+    """
+    running: dict[Future[Document], Job] = {}
+    try:
+        outcome = Outcome(_ready(pool))
+        return _Run(store, pool, limits, display, outcome, running, fresh).all(entries)
+    finally:
+        with _undisturbed():
+            display.close()
+            for future in running:
+                future.cancel()
+            pool.end()
+            pool.close()
+
+
+def _ready(pool: Pool) -> worker.Kit:
+    try:
+        kit: worker.Kit = pool.submit(worker.describe).result()
+    except Exception as error:
+        raise NoWorkersError(f"{type(error).__name__}: {error}") from error
+    return kit
+
+
+class _Run:
+    """One run; its methods stand in the order in which a submission meets them."""
+
+    def __init__(
+        self,
+        store: Store,
+        pool: Pool,
+        limits: Limits,
+        display: Display,
+        outcome: Outcome,
+        running: dict[Future[Document], Job],
+        fresh: bool,
+    ):
+        self.store, self.pool, self.limits, self.display = store, pool, limits, display
+        self.outcome, self.running, self.fresh = outcome, running, fresh
+        self.suspects: deque[Job] = deque()
+        self.failed_writes = self.breaks = 0
+        self.patience = patience(limits)
+
+    def all(self, entries: Sequence[Entry]) -> Outcome:
+        self.display.start(len(entries))
+        jobs = self._jobs(entries)
+        while self._fill(jobs) and not self.outcome.stopped:
+            self._collect()
+        for entry in entries if self.outcome.stopped else ():
+            if entry.key not in self.outcome.grades:
+                self.outcome.faults.setdefault(entry.key, "not graded: the run was stopped")
+        return self.outcome
+
+    def _jobs(self, entries: Sequence[Entry]) -> Iterator[Job]:
+        """What must be graded, read only when its turn comes."""
+        for entry in entries:
+            try:
+                submission = load(entry, self.limits)
+            except (UnreadableError, OSError, MemoryError) as error:
+                self._fault(entry, str(error))
+                continue
+            stamp = self._stamp(submission)
+            kept = None if self.fresh else self.store.kept(entry.key, stamp)
+            if kept is None:
+                yield Job(entry, submission, stamp)
+            else:
+                self.outcome.kept += 1
+                self._graded(kept, kept=True)
+
+    def _stamp(self, submission: Submission) -> dict[str, Any]:
+        kit = self.outcome.kit
+        return {"submission": digest.of_submission(submission), "kit": kit.digest, "layers": list(kit.layers)}
+
+    def _fill(self, jobs: Iterator[Job]) -> bool:
+        """Keep the workers busy; after a crash with one suspect at a time. False when there is nothing left."""
+        if self.suspects:
+            if not self.running:
+                self._submit(self.suspects.popleft())
+            return True
+        while len(self.running) < 2 * self.pool.width and (job := next(jobs, None)) is not None:
+            self._submit(job)
+            if self.suspects:
+                break
+        return bool(self.running or self.suspects)
+
+    def _submit(self, job: Job) -> None:
+        try:
+            future = self.pool.submit(worker.grade, job.submission, self.outcome.kit.digest)
+        except BrokenExecutor:
+            self.suspects.append(job)
+            self._broken()
+        else:
+            self.running[future] = job
+
+    def _collect(self) -> None:
+        """Wait for results; silence for far longer than any submission may take counts as a crash."""
+        done = wait(self.running, self.patience, FIRST_COMPLETED).done
+        for future in done:
+            self._settle(future)
+        if not done and self.running:
+            self._broken()
+
+    def _settle(self, future: "Future[Document]") -> None:
+        job = self.running.get(future)
+        if job is None:
+            return
+        try:
+            document = future.result()
+        except BrokenExecutor:
+            self._broken()
+        except Exception as error:
+            del self.running[future]
+            if type(error).__name__ == "KilledWorker":
+                self._crashed(job, alone=not self.running)
+            else:
+                self._fault(job.entry, f"{type(error).__name__}: {error}")
+        else:
+            del self.running[future]
+            self.breaks = 0
+            self._write(job, document)
+
+    def _broken(self) -> None:
+        """A worker is dead, and nobody knows which submission was its last: all that were on their way are suspects."""
+        for future in [future for future in self.running if _succeeded(future)]:
+            self._settle(future)
+        self.breaks += 1
+        if self.breaks >= BREAKS:
+            self.outcome.stopped = "the worker processes end again and again"
+        lost = list(self.running.values())
+        self.running.clear()
+        self.pool.renew()
+        for job in lost:
+            self._crashed(job, alone=len(lost) == 1)
+
+    def _crashed(self, job: Job, alone: bool) -> None:
+        job = replace(job, crashes=job.crashes + alone)
+        if job.crashes < TRIES:
+            self.suspects.append(job)
+        else:
+            self._fault(job.entry, "grading it ended the worker process, again and again")
+
+    def _write(self, job: Job, document: Document) -> None:
+        try:
+            grade = self.store.write(job.entry.key, document, job.stamp)
+        except OSError as error:
+            self.failed_writes += 1
+            self._fault(job.entry, f"its result cannot be written: {error.strerror or error}")
+            if self.failed_writes >= WRITES:
+                self.outcome.stopped = f"{self.store.results} cannot be written ({error.strerror or error})"
+        else:
+            self.failed_writes = 0
+            self._graded(grade)
+
+    def _graded(self, grade: Grade, kept: bool = False) -> None:
+        self.outcome.grades[grade.key] = grade
+        self.display.advance(grade.score, kept)
+
+    def _fault(self, entry: Entry, why: str) -> None:
+        self.outcome.faults[entry.key] = " ".join(why.split())
+        self.store.set_aside(entry.key)
+        self.display.advance(None)
+
+
+def _succeeded(future: "Future[Document]") -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ctrl-C waits until this is over."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

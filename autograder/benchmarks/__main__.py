@@ -1,0 +1,200 @@
+"""Measure, print, and put the figures into the README: `python -m autograder.benchmarks [--quick]`."""
+
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from autograder import audit, batch, kit, reference, worker
+from autograder import rubric as rubrics
+from autograder.audit import Case
+from autograder.benchmarks import floor
+from autograder.grading import Grader, open_grader
+from autograder.runner import Suites
+from autograder.stand_ins import answerer
+from autograder.submission import Submission
+
+WORKERS = 2
+START, END = "<!-- figures -->", "<!-- end of figures -->"
+
+
+def mixed_class(size: int) -> list[Submission]:
+    """Good, wrong, empty and crashing submissions in turn; none that runs into a deadline."""
+    cases = audit.cases()
+    wrong = [case for case in cases if case.function and not case.trivial][::7]
+    good = [case for case in cases if not case.function]
+    ring = []
+    for number in range(24):
+        ring.append((good if number % 3 == 0 else wrong)[number % len(good)])
+    files = [audit.submission(case) for case in ring]
+    files[5] = Submission("crash", files[5].files | {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"})
+    files[11] = Submission("empty", {})
+    return [Submission(f"{n:04}", files[n % len(files)].files) for n in range(size)]
+
+
+def throughput(sample: int, size: int) -> dict[str, float]:
+    """Submissions a second: ours on `size` submissions, start included; `otter run` on the first `sample` of them."""
+    submissions = mixed_class(size)
+    with tempfile.TemporaryDirectory() as folder:
+        otter = _otter_rate(Path(folder), submissions[:sample])
+    pool = batch.local(WORKERS)
+    started = time.perf_counter()
+    try:
+        described = pool.submit(worker.describe).result()
+        list(pool.executor.map(worker.grade, submissions, [described.digest] * size))
+        ours = size / (time.perf_counter() - started)
+    finally:
+        pool.end()
+    return {"ours": ours, "otter": otter, "ratio": ours / otter}
+
+
+def _otter_rate(folder: Path, submissions: list[Submission]) -> float:
+    from autograder.build import build
+
+    build(folder / "dist")
+    zips = [_zipped(folder, submission) for submission in submissions]
+    command = [sys.executable, "-m", "otter", "run", "-a", str(folder / "dist" / "autograder.zip"), "--no-logo"]
+
+    def grade(path: Path) -> None:
+        out = path.with_suffix("")
+        out.mkdir()
+        subprocess.run([*command, "-o", str(out), str(path)], check=True, capture_output=True)
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(WORKERS) as threads:
+        list(threads.map(grade, zips))
+    return len(zips) / (time.perf_counter() - started)
+
+
+def _zipped(folder: Path, submission: Submission) -> Path:
+    path = folder / f"{submission.name}.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in (submission.files or {"nothing.txt": b""}).items():
+            archive.writestr(name, content)
+    return path
+
+
+def _median(run: Callable[[], Any], times: int) -> float:
+    taken = []
+    for _ in range(times):
+        started = time.perf_counter()
+        run()
+        taken.append(time.perf_counter() - started)
+    return statistics.median(taken)
+
+
+def wire(grader: Grader) -> dict[str, float]:
+    """Microseconds of a call with a 16 kB array, over the wire and direct, in the median."""
+    x, ones = np.random.default_rng(0).normal(size=(32, 64)), np.ones(64)
+    grader.sandbox.place(audit.submission(Case("vectorised")).files | _references())
+    student = grader.sandbox.start()
+    answer = answerer(frozenset())
+    try:
+        student.load("layernorm", ("layernorm",), {}, answer)
+        over = _median(lambda: student.call("layernorm", "layernorm", "layer_norm", (x, ones, ones), {}, [], answer), 3000)
+    finally:
+        student.close()
+    direct = _median(lambda: reference.functions()["layer_norm"](x, ones, ones), 3000)
+    return {"over": over * 1e6, "direct": direct * 1e6, "overhead": (over - direct) * 1e6}
+
+
+def _references() -> dict[str, bytes]:
+    return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubrics.current().modules}
+
+
+def _processor_time(grader: Grader) -> float:
+    """Seconds of this process and of the student processes that have ended."""
+    assert grader.sandbox.server_pid is not None
+    server = psutil.Process(grader.sandbox.server_pid).cpu_times()
+    own = psutil.Process().cpu_times()
+    return float(own.user + own.system + server.user + server.system + server.children_user + server.children_system)
+
+
+def against_floor(grader: Grader, suites: Suites, times: int) -> dict[str, float]:
+    """Milliseconds of processor time for a submission of the references, and for the same tests called directly."""
+    submission = Submission("references", _references())
+    grader.grade(submission)
+    floor.run_once(grader.rubric, suites)
+    before = _processor_time(grader)
+    for _ in range(times):
+        grader.grade(submission)
+    ours = (_processor_time(grader) - before) / times
+    started = time.process_time()
+    for _ in range(times):
+        floor.run_once(grader.rubric, suites)
+    lowest = (time.process_time() - started) / times
+    return {"ours": ours * 1e3, "floor": lowest * 1e3, "ratio": ours / lowest}
+
+
+def growth(grader: Grader, sizes: tuple[int, ...]) -> list[dict[str, float]]:
+    """Milliseconds of processor time a submission, and the grader's memory, after so many submissions."""
+    rows, done = [], 0
+    before = _processor_time(grader)
+    for number, submission in enumerate(mixed_class(max(sizes)), 1):
+        grader.grade(submission)
+        if number in sizes:
+            spent = _processor_time(grader) - before
+            memory = psutil.Process().memory_info().rss / 2**20
+            rows.append({"size": number, "cost": spent / (number - done) * 1e3, "memory": memory})
+            before, done = before + spent, number
+    return rows
+
+
+def deadline(grader: Grader) -> float:
+    """Seconds for a submission with one endless function, which is reported apart."""
+    files = _references()
+    files["layernorm.py"] += b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass\n"
+    started = time.perf_counter()
+    grader.grade(Submission("endless", files))
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    quick = "--quick" in sys.argv
+    sizes = (10, 50) if quick else (10, 100, 1000)
+    with open_grader() as grader:
+        wired, floored = wire(grader), against_floor(grader, grader.suites, 5 if quick else 30)
+        grown, endless = growth(grader, sizes), deadline(grader)
+    rate = throughput(4, 40) if quick else throughput(24, 480)
+    text = _report(rate, wired, floored, grown, endless)
+    print(text)
+    readme = kit.home() / "README.md"
+    if not quick and readme.is_file():
+        pattern = re.compile(f"{START}.*{END}", re.DOTALL)
+        readme.write_text(pattern.sub(lambda _: f"{START}\n{text}\n{END}", readme.read_text()))
+
+
+def _report(rate: Any, wired: Any, floored: Any, grown: Any, endless: float) -> str:
+    rows = [
+        ("submissions a second, mixed class, two workers", f"{rate['ours']:.1f}"),
+        ("the same with `otter run`", f"{rate['otter']:.2f}"),
+        ("ratio (goal: at least 50)", f"{rate['ratio']:.0f}"),
+        ("processor time of a right submission", f"{floored['ours']:.0f} ms"),
+        ("the same tests called directly", f"{floored['floor']:.0f} ms"),
+        ("ratio (goal: at most 3)", f"{floored['ratio']:.1f}"),
+        ("a call with a 16 kB array over the wire, median", f"{wired['over']:.0f} µs"),
+        ("overhead against a direct call (goal: below 100)", f"{wired['overhead']:.0f} µs"),
+    ]
+    rows += [
+        (f"processor time a submission up to {row['size']}, memory", f"{row['cost']:.0f} ms, {row['memory']:.0f} MB")
+        for row in grown
+    ]
+    rows.append(("a submission with one endless function, apart", f"{endless:.1f} s"))
+    machine = f"{platform.machine()}, {psutil.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}"
+    lines = [f"Measured on {machine}.", "", "| figure | value |", "|---|---|"]
+    return "\n".join([*lines, *(f"| {name} | {value} |" for name, value in rows)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Two runs side by side: who gains or loses what, by criterion. To be run before a changed rubric or suite is shipped."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder import store
+from autograder.gradebook import unsafe
+from autograder.store import Grade
+
+
+@dataclass(frozen=True)
+class Change:
+    """A submission that scores otherwise: by how much in each criterion that differs."""
+
+    key: str
+    who: str
+    old: float
+    new: float
+    criteria: Mapping[str, float]
+
+    @property
+    def difference(self) -> float:
+        return self.new - self.old
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion that differs: how many gain and lose in it, and its points then and now (None: it was not there)."""
+
+    name: str
+    gain: int
+    lose: int
+    points: tuple[float | None, float | None]
+
+    @property
+    def rubric_changed(self) -> bool:
+        return self.points[0] != self.points[1]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two runs have in common and what not; changes with the greatest loss first."""
+
+    compared: int
+    changes: tuple[Change, ...]
+    criteria: tuple[Criterion, ...]
+    only_old: tuple[str, ...]
+    only_new: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        return not (self.changes or self.criteria or self.only_old or self.only_new)
+
+
+def compare(old: Path, new: Path) -> Comparison:
+    """Raises OSError or ValueError for a folder without results."""
+    before, after = store.read_all(old), store.read_all(new)
+    names = {**_names(old), **_names(new)}
+    both = [key for key in before if key in after]
+    changes = [_change(before[key], after[key], names.get(key, "")) for key in both]
+    changed = [change for change in changes if change.criteria or change.difference]
+    return Comparison(
+        len(both),
+        tuple(sorted(changed, key=lambda change: (change.difference, change.key))),
+        tuple(_criteria(before, after, changes)),
+        tuple(key for key in before if key not in after),
+        tuple(key for key in after if key not in before),
+    )
+
+
+def _change(old: Grade, new: Grade, who: str) -> Change:
+    before, after = old.points, new.points
+    criteria = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in {**before, **after}}
+    return Change(old.key, who, old.score, new.score, {name: d for name, d in criteria.items() if d})
+
+
+def _criteria(before: Mapping[str, Grade], after: Mapping[str, Grade], changes: list[Change]) -> list[Criterion]:
+    """Every criterion in which somebody gains or loses, or whose points differ."""
+    old, new = _points(before), _points(after)
+    found = []
+    for name in {**old, **new}:
+        differences = [change.criteria.get(name, 0.0) for change in changes]
+        gain, lose = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
+        one = Criterion(name, gain, lose, (old.get(name), new.get(name)))
+        if gain or lose or one.rubric_changed:
+            found.append(one)
+    return found
+
+
+def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
+    return {mark.criterion: mark.max_score for grade in grades.values() for mark in grade.marks}
+
+
+def _names(folder: Path) -> dict[str, str]:
+    """Who handed in what, from a run's grades.csv; empty without one."""
+    try:
+        with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+            found: dict[str, list[str]] = {}
+            for row in csv.DictReader(file):
+                found.setdefault(row["Submission ID"], []).append(unsafe(row["Name"]))
+    except (OSError, KeyError, UnicodeDecodeError):
+        return {}
+    return {key: ", ".join(filter(None, names)) for key, names in found.items()}

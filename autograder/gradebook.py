@@ -1,0 +1,138 @@
+"""grades.csv: one row a student, one column a criterion.
+
+The first columns are those that Canvas's importer wants (instructure/canvas-lms, lib/gradebook_importer.rb: Student, ID,
+SIS User ID, SIS Login ID, Section), the next those of Gradescope's own grade tables. Canvas would make an assignment of
+every further column, so canvas.csv holds the total alone.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder import rubric
+from autograder.entries import Entry, Student
+from autograder.results import number
+from autograder.store import Grade
+
+FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+GRADESCOPE = ("Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID", "Submission Time")
+OWN = ("Late", "Other Submissions", "Remark")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A student with the submission that counts; `grade` is None where that is a fault. `others` do not count."""
+
+    student: Student
+    entry: Entry
+    grade: Grade | None
+    fault: str
+    others: tuple[Entry, ...]
+
+
+def rows(entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> list[Row]:
+    """Every student once, in the order of the entries; of several submissions of one student the newest counts."""
+    emails = _emails(entries)
+    handed_in: dict[object, list[tuple[Student, Entry]]] = {}
+    for entry in entries:
+        for student in entry.students or (Student(),):
+            handed_in.setdefault(_identity(student, entry, emails), []).append((student, entry))
+    return [_row(found, grades, faults) for found in handed_in.values()]
+
+
+def _row(found: list[tuple[Student, Entry]], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> Row:
+    latest = max(range(len(found)), key=lambda i: (found[i][1].created_at, _number(found[i][1].key), i))
+    student, entry = found[latest]
+    others = tuple(other for i, (_, other) in enumerate(found) if i != latest)
+    return Row(student, entry, grades.get(entry.key), faults.get(entry.key, ""), others)
+
+
+def _emails(entries: Sequence[Entry]) -> dict[str, set[str]]:
+    """The addresses that go with a student id."""
+    emails: dict[str, set[str]] = {}
+    for student in (student for entry in entries for student in entry.students):
+        if student.sid and student.email:
+            emails.setdefault(student.sid, set()).add(student.email.lower())
+    return emails
+
+
+def _identity(student: Student, entry: Entry, emails: Mapping[str, set[str]]) -> object:
+    """Who it is: by address, else by id; names do not tell two students apart, so without both a submission stands alone."""
+    if student.email:
+        return "email", student.email.lower()
+    if student.sid:
+        known = emails.get(student.sid, set())
+        return ("email", *known) if len(known) == 1 else ("sid", student.sid)
+    return ("canvas", student.canvas) if student.canvas else ("entry", entry.key, student.name)
+
+
+def _number(key: str) -> int:
+    digits = key.rpartition("_")[2]
+    return int(digits) if digits.isdigit() else 0
+
+
+# The tables
+
+
+def table(found: Iterable[Row]) -> str:
+    """grades.csv; a fault has no score, and says so."""
+    found = list(found)
+    graded = dict.fromkeys(mark.criterion for row in found if row.grade for mark in row.grade.marks)
+    criteria = list(graded or rubric.current().criteria)
+    lines: list[list[object]] = [[*CANVAS, *GRADESCOPE, *OWN, *criteria]]
+    for row in found:
+        points = row.grade.points if row.grade else {}
+        marks = [number(points[name]) if name in points else "" for name in criteria]
+        lines.append([*_canvas(row), *_gradescope(row), *_own(row), *marks])
+    return _csv(lines)
+
+
+def canvas_table(found: Iterable[Row], title: str) -> str:
+    """canvas.csv: the total as one assignment; faults are left out, so that they overwrite nothing."""
+    lines: list[list[object]] = [[*CANVAS, title]]
+    lines += [[*_canvas(row), number(row.grade.score)] for row in found if row.grade]
+    return _csv(lines)
+
+
+def _canvas(row: Row) -> list[object]:
+    student = row.student
+    return [student.name, student.canvas, student.sid, student.email, ""]
+
+
+def _gradescope(row: Row) -> list[object]:
+    student, grade, entry = row.student, row.grade, row.entry
+    scores = [number(grade.score), number(grade.max_score), "Graded"] if grade else ["", "", "Fault"]
+    return [student.name, student.sid, student.email, *scores, entry.key, entry.created_at]
+
+
+def _own(row: Row) -> list[object]:
+    others = "; ".join(other.key for other in row.others)
+    return ["late" if row.entry.late else "", others, remark(row)]
+
+
+def remark(row: Row) -> str:
+    """What an instructor should know about a row."""
+    parts = [f"not graded, a fault of the grader: {row.fault}"] if row.grade is None else []
+    parts += [row.entry.remark] if row.entry.remark else []
+    return "; ".join(parts)
+
+
+def _csv(lines: list[list[object]]) -> str:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows([[safe(cell) for cell in line] for line in lines])
+    return stream.getvalue()
+
+
+def safe(cell: object) -> object:
+    """A cell on one line that no spreadsheet takes for a formula."""
+    if not isinstance(cell, str):
+        return cell
+    text = "".join(" " if c in "\t\r\n\v\f" else c for c in cell if c != "\0")
+    return "'" + text if cell.lstrip().startswith(FORMULA) or cell.startswith(("\t", "\r", "\n")) else text
+
+
+def unsafe(cell: str) -> str:
+    """The text that `safe` made a cell of, but for the line breaks in it."""
+    return cell[1:] if cell.startswith("'") and cell[1:].lstrip().startswith(FORMULA) else cell

@@ -1,0 +1,92 @@
+"""What the grades of a class say about the class and about the criteria: the numbers behind report.html."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+import numpy as np
+
+from autograder.store import Grade
+
+FEW = 5
+
+
+@dataclass(frozen=True)
+class Item:
+    """One criterion over the class. `discrimination` is the point-biserial correlation of passing it with the score of all
+    other criteria, None where it says nothing: fewer than five submissions, all pass, all fail, or all others equal."""
+
+    criterion: str
+    name: str
+    points: float
+    passed: int
+    of: int
+    discrimination: float | None
+
+    @property
+    def rate(self) -> float:
+        return self.passed / self.of
+
+    @property
+    def difficulty(self) -> str:
+        """In words; the borders are those that item analysis commonly uses."""
+        borders = ((0.9, "very easy"), (0.75, "easy"), (0.45, "medium"), (0.25, "hard"))
+        return next((word for border, word in borders if self.rate >= border), "very hard")
+
+    @property
+    def verdict(self) -> str:
+        """What the discrimination means; Ebel's borders (Essentials of Educational Measurement, 1972)."""
+        if self.discrimination is None:
+            return ""
+        borders = ((0.4, "very good"), (0.3, "good"), (0.2, "fair"), (0.0, "weak"))
+        return next((word for border, word in borders if self.discrimination >= border), "negative")
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The totals of a class."""
+
+    count: int
+    mean: float
+    median: float
+    lowest: float
+    highest: float
+    full: int
+
+
+def overview(grades: Sequence[Grade]) -> Overview | None:
+    """None for an empty class."""
+    if not grades:
+        return None
+    scores = [grade.score for grade in grades]
+    full = sum(grade.score >= grade.max_score for grade in grades)
+    return Overview(len(scores), fmean(scores), median(scores), min(scores), max(scores), full)
+
+
+def histogram(grades: Sequence[Grade], bins: int = 20) -> list[int]:
+    """How many scores lie in each of `bins` equal parts from 0 to the maximum; full marks belong to the last."""
+    counts = [0] * bins
+    for grade in grades:
+        share = grade.score / grade.max_score if grade.max_score else 0.0
+        counts[min(bins - 1, max(0, int(share * bins + 1e-9)))] += 1
+    return counts
+
+
+def items(grades: Sequence[Grade]) -> list[Item]:
+    """Every criterion, in the order of the results."""
+    found: dict[str, tuple[str, float]] = {}
+    scores: dict[str, list[tuple[bool, float]]] = {}
+    for grade in grades:
+        for mark in grade.marks:
+            found[mark.criterion] = (mark.name, mark.max_score)
+            scores.setdefault(mark.criterion, []).append((mark.score >= mark.max_score, grade.score - mark.score))
+    return [Item(name, *found[name], sum(p for p, _ in pairs), len(pairs), _correlation(pairs)) for name, pairs in scores.items()]
+
+
+def _correlation(pairs: Sequence[tuple[bool, float]]) -> float | None:
+    if len(pairs) < FEW:
+        return None
+    passed, rest = np.array(pairs, dtype=float).T
+    if np.ptp(passed) == 0 or np.ptp(rest) == 0:
+        return None
+    return float(np.corrcoef(passed, rest)[0, 1])

@@ -1,0 +1,166 @@
+"""report.html: a class on one page, which needs no network and holds everything in itself.
+
+Whatever a student could have chosen (names, addresses, file names) is escaped by the template. The page's policy allows no
+script but its own and no connection at all.
+"""
+
+import base64
+import hashlib
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+from markupsafe import Markup
+
+from autograder import catalogue, item_analysis, rubric
+from autograder.gradebook import Row, remark
+from autograder.item_analysis import Item
+from autograder.results import number
+from autograder.sandbox import confine
+from autograder.store import Grade
+
+TEMPLATES = Path(__file__).with_name("templates")
+BINS = 20
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a report is about. `problems` is what the instructor should look at, `kept` how many results stood already."""
+
+    rows: Sequence[Row]
+    faults: Mapping[str, str]
+    problems: Sequence[str]
+    kept: int
+    kit: str
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A misconception that occurred, and the numbers of the rows where it did."""
+
+    id: str
+    sentence: str
+    read: str
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of the histogram, in the units of its picture."""
+
+    x: float
+    height: float
+    count: int
+    label: str
+
+
+def html(run: Run) -> str:
+    """The page."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=number, when=_when, percent=lambda share: f"{100 * share:.0f}%")
+    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    policy = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    page = environment.get_template("report.html")
+    return page.render(script=Markup(script), style=Markup(style), policy=policy, **_content(run))
+
+
+def _content(run: Run) -> dict[str, Any]:
+    grades = counting(run.rows)
+    return {
+        "title": rubric.current().title,
+        "run": run,
+        "grades": grades,
+        "overview": item_analysis.overview(grades),
+        "most": max((grade.max_score for grade in grades), default=0),
+        "bars": _bars(grades),
+        "modules": _by_module(item_analysis.items(grades)),
+        "mistakes": mistakes(run.rows),
+        "subtotals": [_subtotals(row.grade) for row in run.rows],
+        "lost": [_lost(row.grade) for row in run.rows],
+        "remarks": [remark(row) for row in run.rows],
+        "layers": _layers(grades),
+        "times": sorted(grade.graded_at for grade in grades),
+        "versions": f"Python {platform.python_version()}, NumPy {np.__version__}",
+    }
+
+
+def counting(rows: Sequence[Row]) -> list[Grade]:
+    """The submissions that count for somebody, each once."""
+    return list({row.grade.key: row.grade for row in rows if row.grade}.values())
+
+
+def _bars(grades: Sequence[Grade]) -> list[Bar]:
+    counts = item_analysis.histogram(grades, BINS)
+    most = max(grades[0].max_score if grades else 0, 1)
+    tallest = max(*counts, 1)
+    edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
+    return [Bar(i / BINS, count / tallest, count, f"{edges[i]} to {edges[i + 1]}") for i, count in enumerate(counts)]
+
+
+def _by_module(items: Sequence[Item]) -> dict[str, list[Item]]:
+    modules: dict[str, list[Item]] = {}
+    for item in items:
+        modules.setdefault(item.criterion.partition(".")[0], []).append(item)
+    return modules
+
+
+def mistakes(rows: Sequence[Row]) -> list[Mistake]:
+    """The misconceptions that occurred, the most frequent first."""
+    found: dict[str, list[int]] = {}
+    for index, row in enumerate(rows):
+        names = {mark.misconception for mark in row.grade.marks if mark.misconception} if row.grade else set()
+        for name in sorted(names):
+            found.setdefault(name, []).append(index)
+    ranked = sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    return [Mistake(name, *_described(name), tuple(indices)) for name, indices in ranked]
+
+
+def _described(name: str) -> tuple[str, str]:
+    """The sentence and the reading of a misconception; empty if today's catalogue does not have it."""
+    function = name.partition(".")[0]
+    for module, entry in rubric.current().modules.items():
+        if function in entry.functions:
+            known = [m for m in catalogue.of_function(module, function) if m.id == name]
+            return (known[0].sentence, known[0].read) if known else ("", "")
+    return "", ""
+
+
+def _subtotals(grade: Grade | None) -> dict[str, tuple[float, float]]:
+    """Points and maximum of each module."""
+    found: dict[str, tuple[float, float]] = {}
+    for mark in grade.marks if grade else ():
+        module = mark.criterion.partition(".")[0]
+        score, most = found.get(module, (0.0, 0.0))
+        found[module] = (score + mark.score, most + mark.max_score)
+    return found
+
+
+def _lost(grade: Grade | None) -> list[tuple[str, str]]:
+    """The criteria that were missed, with the name of the mistake where there is one."""
+    missed = [mark for mark in grade.marks if mark.score < mark.max_score] if grade else []
+    return [(mark.criterion, mark.misconception or "") for mark in missed]
+
+
+def _layers(grades: Sequence[Grade]) -> list[tuple[tuple[str, ...], tuple[str, ...], int]]:
+    """Each set of layers in use, what it lacks, and how many submissions were graded under it."""
+    counts: dict[tuple[str, ...], int] = {}
+    for grade in grades:
+        counts[grade.layers] = counts.get(grade.layers, 0) + 1
+    known = tuple(confine.available())
+    return [(used, tuple(name for name in known if name not in used), count) for used, count in counts.items()]
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

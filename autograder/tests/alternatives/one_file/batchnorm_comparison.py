@@ -1,0 +1,5 @@
+"""One file: passes on the functions of the student's own everything.py."""
+
+from everything import batch_norm, influence, norm_moments
+
+__all__ = ["batch_norm", "influence", "norm_moments"]

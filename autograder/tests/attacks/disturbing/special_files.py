@@ -1,0 +1,35 @@
+"""Makes pipes, devices and sockets with names, abstract ones too, on which somebody could get stuck."""
+
+import os
+import socket
+import stat
+
+NEEDS = ("seccomp",)
+TRIES = {
+    "pipe": lambda: os.mkfifo("pipe"),
+    "device": lambda: os.mknod("device", stat.S_IFCHR | 0o666, os.makedev(1, 1)),
+    "disk": lambda: os.mknod("disk", stat.S_IFBLK | 0o666, os.makedev(8, 0)),
+    "socket node": lambda: os.mknod("node", stat.S_IFSOCK | 0o666),
+    "socket": lambda: socket.socket(socket.AF_UNIX).bind("socket"),
+    "abstract": lambda: socket.socket(socket.AF_UNIX).bind("\0hostile"),
+}
+for name, attempt in TRIES.items():
+    try:
+        attempt()
+    except OSError:
+        continue
+    raise RuntimeError(f"SUCCEEDED: {name}")
+pair = socket.socketpair()
+try:
+    socket.send_fds(pair[0], [b"x"], [0])
+except OSError:
+    pass
+else:
+    raise RuntimeError("SUCCEEDED: sent a descriptor")
+
+
+def layer_norm(x, *_, **__):
+    return x
+
+
+rms_norm = layer_norm_backward = layer_norm

@@ -1,0 +1,15 @@
+"""Stops itself with SIGSTOP: it uses no processor time, and does not answer."""
+
+import os
+import signal
+
+
+def layer_norm(*_, **__):
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def rms_norm(x, *_, **__):
+    return x
+
+
+layer_norm_backward = rms_norm

@@ -1,0 +1,18 @@
+"""Sends half a message and waits."""
+
+import time
+
+from forge import pack, wires
+
+
+def layer_norm(*_, **__):
+    for wire in wires():
+        wire.sendall(pack(["returned", 1.0, [], False])[:9])
+    time.sleep(100)
+
+
+def rms_norm(x, *_, **__):
+    return x
+
+
+layer_norm_backward = rms_norm

@@ -1,0 +1,231 @@
+"""Hostile uploads: each function makes one in a folder and returns its path. Its docstring says what it tries."""
+
+import importlib.util
+import io
+import marshal
+import os
+import struct
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+HONEST = "def causal_mask(t):\n    import numpy as np\n\n    return np.tri(t, dtype=bool)\n"
+Upload = Callable[[Path], Path]
+UPLOADS: dict[str, Upload] = {}
+EARNS: dict[str, float] = {}  # 1 where HONEST is found among the rest
+
+
+def upload(earns: float) -> Callable[[Upload], Upload]:
+    def enter(make: Upload) -> Upload:
+        UPLOADS[make.__name__], EARNS[make.__name__] = make, earns
+        return make
+
+    return enter
+
+
+def _zip(path: Path, entries: Iterable[tuple["str | zipfile.ZipInfo", "str | bytes"]], packed: bool = True) -> Path:
+    kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(path / "upload.zip", "w", kind) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+    return path / "upload.zip"
+
+
+def _typed(name: str, mode: int) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    return info
+
+
+@upload(earns=0)
+def zip_bomb(path: Path) -> Path:
+    """Five gigabytes of nothing in a few megabytes, under names that are graded."""
+    return _zip(path, ((f"layernorm{n}.py", bytes(50 * 2**20)) for n in range(100)))
+
+
+@upload(earns=0)
+def zip_bomb_of_damaged_entries(path: Path) -> Path:
+    """Entries whose checksums are wrong, so that each is unpacked in vain: the allowance must still shrink."""
+    zipped = _zip(path, ((f"layernorm{n}.py", bytes(9 * 2**20)) for n in range(200)))
+    data = bytearray(zipped.read_bytes())
+    at = -1
+    while (at := data.find(b"PK\1\2", at + 1)) >= 0:
+        data[at + 16 : at + 20] = b"evil"
+    zipped.write_bytes(data)
+    return zipped
+
+
+@upload(earns=0)
+def zip_with_hundred_thousand_files(path: Path) -> Path:
+    """More files than anybody needs."""
+    return _zip(path, ((f"{n}.py", "") for n in range(100_000)), packed=False)
+
+
+@upload(earns=1)
+def zip_in_zip_in_zip(path: Path) -> Path:
+    """Zips in zips, each of which would be opened by a grader that looks for more."""
+    inner = b"x = 1\n" * 100
+    for level in range(20):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for copy in range(3):
+                archive.writestr(f"{level}-{copy}.zip", inner)
+        inner = buffer.getvalue()[:200_000]
+    return _zip(path, [("inner.zip", inner), ("causal_mask.py", HONEST)])
+
+
+@upload(earns=1)
+def zip_with_ways_out(path: Path) -> Path:
+    """Absolute paths, paths upwards, with drive letters and backslashes."""
+    names = ("/tmp/hostile-zip.py", "../../hostile-zip.py", "..\\..\\hostile-zip.py", "C:\\hostile-zip.py", "a/../../x.py", "//x.py")
+    return _zip(path, [*((name, "x = 1\n") for name in names), ("causal_mask.py", HONEST)])
+
+
+@upload(earns=1)
+def zip_with_links_and_devices(path: Path) -> Path:
+    """Links to the machine's accounts, a pipe and a device, as file types of a zip."""
+    kinds = {"layernorm.py": 0o120777, "decoder.py": 0o010666, "concept_check.py": 0o020666, "scaled_attention.py": 0o060666}
+    entries = [(_typed(name, mode), "/etc/passwd") for name, mode in kinds.items()]
+    return _zip(path, [*entries, ("causal_mask.py", HONEST)])
+
+
+@upload(earns=1)
+def zip_with_a_name_twice(path: Path) -> Path:
+    """The same name several times, also as a folder and with other letters."""
+    names = ("layernorm.py", "layernorm.py", "./layernorm.py", "layernorm.py/x.py", "LAYERNORM.py/y.py", "layernorm.py/")
+    return _zip(path, [*((name, "x = 1\n") for name in names), ("causal_mask.py", HONEST)])
+
+
+@upload(earns=0)
+def zip_encrypted(path: Path) -> Path:
+    """Entries that say that they are encrypted."""
+    zipped = _zip(path, [("layernorm.py", "x = 1\n"), ("decoder.py", "x = 1\n")])
+    data = zipped.read_bytes().replace(b"PK\1\2\x14\x03\x14\x00\x00", b"PK\1\2\x14\x03\x14\x00\x01")
+    zipped.write_bytes(data)
+    return zipped
+
+
+@upload(earns=1)
+def zip_with_evil_names(path: Path) -> Path:
+    """Names with line breaks, escapes, markup, text from right to left, and hundreds of characters."""
+    names = ("a\nb.py", "\x1b[31mred.py", "<script>alert(1)</script>.py", "\u202eyp.mronreyal.py", "`x` | y | **z**.py",
+             "layernorm" + "é" * 150 + ".py", "[here](http://evil.example).py", "-rf.py", "con.py", " .py", "..py")  # fmt: skip
+    return _zip(path, [*((name, "x = 1\n") for name in names), ("causal_mask.py", HONEST)])
+
+
+@upload(earns=0)
+def zip_of_lies(path: Path) -> Path:
+    """A central directory whose sizes and offsets are impossible."""
+    zipped = _zip(path, [("layernorm.py", "x = 1\n" * 100), ("causal_mask.py", HONEST)])
+    data = bytearray(zipped.read_bytes())
+    at = data.find(b"PK\1\2")
+    data[at + 20 : at + 28] = struct.pack("<II", 0xFFFFFFF0, 7)
+    data[at + 42 : at + 46] = struct.pack("<I", 0xFFFFFF00)
+    zipped.write_bytes(data)
+    return zipped
+
+
+@upload(earns=0)
+def half_a_zip(path: Path) -> Path:
+    """The first half of a zip."""
+    zipped = _zip(path, [("layernorm.py", os.urandom(10_000)), ("causal_mask.py", HONEST)])
+    zipped.write_bytes(zipped.read_bytes()[:5000])
+    return zipped
+
+
+@upload(earns=1)
+def fifty_megabyte_module(path: Path) -> Path:
+    """A module that is too large to be compiled."""
+    (path / "layernorm.py").write_bytes(b"x = 1\n" * (50 * 2**20 // 6))
+    (path / "causal_mask.py").write_text(HONEST)
+    return path
+
+
+@upload(earns=1)
+def dear_to_compile(path: Path) -> Path:
+    """A small module that takes the compiler for ever, and one that overflows its stack."""
+    (path / "layernorm.py").write_text("x = " + "(" * 90 + "1" + ")" * 90 + "\n" + "y = (" + "-" * 400_000 + "1)\n")
+    (path / "decoder.py").write_text("x = " + "[" * 100_000 + "\n")
+    (path / "concept_check.py").write_text("x = 1 << (1 << 40)\n" * 3)
+    (path / "causal_mask.py").write_text(HONEST)
+    return path
+
+
+@upload(earns=1)
+def not_text(path: Path) -> Path:
+    """Sources that are no UTF-8, that name odd encodings, or that contain zeros."""
+    (path / "layernorm.py").write_bytes(b"# \xff\xfe\x80\nx = 1\n")
+    (path / "decoder.py").write_bytes(b"# coding: utf-7\n+AGE-\n")
+    (path / "concept_check.py").write_bytes(b"x = 1\0\n")
+    (path / "scaled_attention.py").write_bytes(b"# coding: hostile\n")
+    (path / "causal_mask.py").write_text(HONEST)
+    return path
+
+
+@upload(earns=1)
+def folders_called_as_modules(path: Path) -> Path:
+    """Folders where files should be, one of them a package."""
+    (path / "layernorm.py").mkdir()
+    (path / "layernorm.py" / "__init__.py").write_text("raise SystemExit")
+    (path / "decoder").mkdir()
+    (path / "decoder" / "__init__.py").write_text("raise SystemExit")
+    (path / "causal_mask.py").write_text(HONEST)
+    return path
+
+
+@upload(earns=1)
+def links(path: Path) -> Path:
+    """Symbolic links to files and folders outside, to itself, and a pipe."""
+    (path / "layernorm.py").symlink_to("/etc/passwd")
+    (path / "decoder.py").symlink_to("decoder.py")
+    (path / "all").symlink_to("/")
+    (path / "again").symlink_to(path)
+    os.mkfifo(path / "concept_check.py")
+    (path / "causal_mask.py").write_text(HONEST)
+    return path
+
+
+@upload(earns=1)
+def deep_folders(path: Path) -> Path:
+    """A thousand folders in each other, more than Python's recursion allows."""
+    here = os.open(path, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=here)
+        here, before = os.open("d", os.O_RDONLY, dir_fd=here), here
+        os.close(before)
+    os.close(here)
+    (path / "causal_mask.py").write_text(HONEST)
+    return path
+
+
+@upload(earns=1)
+def names_that_are_no_text(path: Path) -> Path:
+    """File names with bytes that no encoding has."""
+    for name in (b"\xff\xfe.py", b"layer\nnorm.py", b"\xf0\x28\x8c\x28.py", b"layernorm.py\xff"):
+        with open(os.path.join(os.fsencode(path), name), "wb") as file:
+            file.write(b"x = 1\n")
+    (path / "causal_mask.py").write_text(HONEST)
+    return path
+
+
+@upload(earns=1)
+def compiled_caches(path: Path) -> Path:
+    """Compiled files and libraries beside the sources, which Python would prefer if it believed their dates."""
+    code = compile("raise RuntimeError('SUCCEEDED: the compiled file was used')", "layernorm.py", "exec")
+    pyc = importlib.util.MAGIC_NUMBER + struct.pack("<III", 0b01, 0, 0) + marshal.dumps(code)
+    (path / "__pycache__").mkdir()
+    tag = importlib.util.cache_from_source("causal_mask.py")
+    for name in (tag, "causal_mask.pyc", "layernorm.pyc", "causal_mask.so", "layernorm.cpython-311-x86_64-linux-gnu.so"):
+        (path / name).write_bytes(pyc)
+    (path / "causal_mask.py").write_text(HONEST)
+    return path
+
+
+@upload(earns=0)
+def hundred_thousand_files(path: Path) -> Path:
+    """A folder with too many files, and another with too many folders."""
+    for number in range(15_000):
+        (path / f"{number}.py").touch()
+        if number % 3 == 0:
+            (path / f"folder{number}").mkdir()
+    return path

@@ -1,0 +1,267 @@
+"""`autograder build`: the students' folder holds no answer, both zips are the same bytes each time, errors are one line."""
+
+import errno
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from autograder import build, handout, kit, otter_plugin
+from autograder import rubric as rubrics
+from autograder.build import BuildError
+from autograder.handout import HandoutError
+
+if TYPE_CHECKING:
+    from autograder.tests.road import Built
+
+pytest_plugins = ["autograder.tests.road"]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of the repository at another place and of another age, with what an instructor's own runs leave behind."""
+    root = tmp_path / "a copy"
+    skip = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")
+    shutil.copytree(kit.home(), root, ignore=skip, copy_function=shutil.copy)
+    for name in (".OTTER_LOG", ".ipynb_checkpoints/transformer.ipynb", "__pycache__/a.pyc", "checks/__pycache__/b.pyc"):
+        (root / "solutions" / name).parent.mkdir(exist_ok=True)
+        (root / "solutions" / name).write_bytes(b"1")
+    return root
+
+
+def in_tree(tree: Path, code: str) -> "subprocess.CompletedProcess[str]":
+    code = f"from pathlib import Path; from autograder import build; {code}"
+    return subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True)
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+# What is built
+
+
+def test_committed_assignments_are_what_the_solutions_give(built: "Built") -> None:
+    assert build.differences(built.assignments, kit.home() / "assignments") == [], "run: autograder build"
+
+
+def test_same_tree_gives_the_same_bytes(built: "Built", tree: Path) -> None:
+    code = "build.write(stack.enter_context(build.assigned(check=False)), Path('dist'), Path('assignments'))"
+    done = in_tree(tree, f"import contextlib; stack = contextlib.ExitStack(); {code}; stack.close()")
+    assert done.returncode == 0, done.stderr
+    assert (tree / "dist" / "student.zip").read_bytes() == built.student_zip.read_bytes()
+    assert (tree / "dist" / "autograder.zip").read_bytes() == built.zip.read_bytes()
+
+
+def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None:
+    cells = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
+    given = yaml.safe_load("".join(cells[0]["source"]))["files"]
+    paths = [path for name in given for path in [kit.solutions() / name, *(kit.solutions() / name).rglob("*.py")]]
+    wanted = {path.relative_to(kit.solutions()).as_posix() for path in paths if path.is_file()}
+    wanted |= {"transformer.ipynb", *(f"{name}.py" for name in rubrics.current().modules)}
+    found = build.contents(built.assignments)
+    assert set(found) == wanted
+    with zipfile.ZipFile(built.student_zip) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            f"transformer/{n}": d for n, d in found.items()
+        }
+
+
+def test_students_get_no_line_of_a_solution(built: "Built") -> None:
+    given = {line.strip() for data in build.contents(built.assignments).values() for line in data.decode().splitlines()}
+    for module in rubrics.current().modules:
+        source = (kit.solutions() / f"{module}.py").read_text()
+        bodies = re.findall(r"# BEGIN SOLUTION\n(.*?)# END SOLUTION", source, re.DOTALL)
+        assert len(bodies) == len(rubrics.current().modules[module].functions)
+        lines = {line.strip() for body in bodies for line in body.splitlines() if len(line.strip()) > 10}
+        assert not lines & given, module
+
+
+def test_every_stub_names_the_function_that_is_not_written_yet(built: "Built") -> None:
+    for module, entry in rubrics.current().modules.items():
+        stub = (built.assignments / f"{module}.py").read_text()
+        assert re.findall(r"    raise NotImplementedError\(\"(\w+) is not written yet\"\)", stub) == [
+            name for name in re.findall(r"^def (\w+)\(", stub, re.MULTILINE) if name in entry.functions
+        ]
+        assert "SOLUTION" not in stub
+
+
+def test_readme_has_every_criterion_with_its_points(built: "Built") -> None:
+    text = (built.assignments / "README.md").read_text()
+    assert handout.MARKER not in text
+    rows = re.findall(r"^\| (\S+\.\S+) \| (\S+) \|", text, re.MULTILINE)
+    assert {name: float(points) for name, points in rows} == {
+        c.id: c.points for c in rubrics.current().criteria.values()
+    }
+
+
+def test_notebook_has_a_check_for_each_module_that_needs_nothing_of_ours(built: "Built", tmp_path: Path) -> None:
+    notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
+    tests = notebook["metadata"]["otter"]["tests"]
+    assert set(tests) == set(rubrics.current().groups)
+    folder = shutil.copytree(built.assignments, tmp_path / "homework")
+    code = tests["layernorm"].replace("from otter.test_files import test_case", "test_case = lambda **_: lambda f: f")
+    command = [sys.executable, "-c", f"{code}\ntest_layernorm()"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "rms_norm is not written yet" in done.stdout
+    shutil.copy(kit.solutions() / "layernorm.py", folder)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"layernorm +(\d+)/\1 done", done.stdout)
+
+
+def test_zip_carries_the_kit_as_it_is_and_tests_that_run_nothing(built: "Built") -> None:
+    with zipfile.ZipFile(built.zip) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    wheel = next(name for name in files if name.endswith(".whl"))
+    assert set(files) == {
+        "run_autograder", "run_otter.py", "setup.sh", "environment.yml", "otter_config.json", "files/transformer.ipynb",
+        wheel, *(f"tests/{group}.py" for group in rubrics.current().groups),
+    }  # fmt: skip
+    assert f"/autograder/source/{wheel}" in files["environment.yml"].decode()
+    assert not any(b"subprocess" in files[f"tests/{group}.py"] for group in rubrics.current().groups)
+    inside = build.contents(built.installed / "autograder")
+    assert inside["kit/rubric.yaml"] == kit.rubric_file().read_bytes()
+    assert inside["kit/solutions/layernorm.py"] == (kit.solutions() / "layernorm.py").read_bytes()
+    assert not any(name.startswith("tests/") for name in inside)
+
+
+def test_refresh_touches_only_what_differs(tmp_path: Path) -> None:
+    for name in ("same.py", "stale.py", "__pycache__/a.pyc"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"1")
+    os.utime(tmp_path / "same.py", (1, 1))
+    build.refresh({"same.py": b"1", "checks/new.py": b"2"}, tmp_path)
+    assert build.contents(tmp_path) == {"checks/new.py": b"2", "same.py": b"1"}
+    assert (tmp_path / "same.py").stat().st_mtime == 1
+    assert (tmp_path / "__pycache__" / "a.pyc").exists()
+
+
+# Errors, each one line
+
+
+def test_solution_that_loses_points_fails_the_build(tree: Path) -> None:
+    edit(tree / "solutions" / "layernorm.py", "np.sqrt(mean_square + eps)", "np.sqrt(mean_square)")
+    done = in_tree(tree, "build.build(Path('dist'))")
+    text = r"autograder\.build\.BuildError: the solutions do not get full marks; they lose \w+\.\w+(, \w+\.\w+)*"
+    assert re.fullmatch(text, done.stderr.splitlines()[-1])
+    assert not (tree / "dist").exists()
+
+
+@pytest.mark.parametrize(
+    ("listed", "questions", "text"),
+    [
+        (["layernorm.py"], [], "wants this under student_files: layernorm.py, batchnorm_comparison.py, "),
+        ([f"{name}.py" for name in rubrics.current().modules], ["encoder"], "has nothing for the question encoder"),
+    ],
+    ids=["a module is missing", "unknown question"],
+)
+def test_notebook_that_does_not_go_with_the_rubric(
+    tmp_path: Path, listed: list[str], questions: list[str], text: str
+) -> None:
+    for name in questions:
+        (tmp_path / f"{name}.py").touch()
+    tests = {"tests": SimpleNamespace(files=False), "generate_tests_dir": str(tmp_path)}
+    assignment = SimpleNamespace(master=kit.solutions() / "transformer.ipynb", student_files=listed, **tests)
+    with pytest.raises(ValueError, match=rf"transformer\.ipynb: rubric\.yaml {text}"):
+        otter_plugin.HomeworkPlugin("", {}, {}).during_assign(assignment)
+
+
+def test_notebook_of_another_clone_than_the_installed_kit(tmp_path: Path) -> None:
+    assignment = SimpleNamespace(master=tmp_path / "solutions" / "transformer.ipynb")
+    with pytest.raises(ValueError, match=f"first run: pip install -e {tmp_path}"):
+        otter_plugin.HomeworkPlugin("", {}, {}).during_assign(assignment)
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "solutions/transformer.ipynb"])
+def test_kit_without_a_clone(tree: Path, name: str) -> None:
+    (tree / name).unlink()
+    done = in_tree(tree, "build.build(Path('dist'))")
+    assert f"BuildError: there is no {tree / name}; build needs a clone" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("version", ["6.1.3", "8.0.0"])
+def test_another_major_version_of_otter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda _: version)
+    with pytest.raises(BuildError, match=f"Otter {version} is installed; Otter 7 is needed: pip install"):
+        build.build(tmp_path)
+
+
+def test_no_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("jupyter_client.kernelspec.KernelSpecManager._find_spec_directory", lambda *_: None)
+    with pytest.raises(BuildError, match=r"no Jupyter kernel named python3\..* pip install ipykernel"):
+        build.build(tmp_path)
+
+
+def test_no_disk_space(monkeypatch: pytest.MonkeyPatch, built: "Built", tmp_path: Path) -> None:
+    full = os.strerror(errno.ENOSPC)
+    failed = subprocess.CompletedProcess(
+        [], 1, "", f"Traceback (most recent call last):\nOSError: [Errno 28] {full}: 'a'"
+    )
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: failed)
+    with pytest.raises(BuildError, match="no space left on the disk"):
+        build.build(tmp_path)
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, full, "x.zip")
+
+    (tmp_path / "result" / "student").mkdir(parents=True)
+    shutil.copytree(built.zip.parent, tmp_path / "result" / "autograder")
+    monkeypatch.setattr("zipfile.ZipFile.writestr", fail)
+    with pytest.raises(BuildError, match=f"x.zip: {full}"):
+        build.write(tmp_path / "result", tmp_path / "dist", tmp_path / "assignments")
+    assert list((tmp_path / "dist").iterdir()) == []
+
+
+# Stubs
+
+
+def stub(source: str) -> str:
+    return handout.stub(source, ["f"])
+
+
+def test_stub_keeps_signature_docstring_and_imports() -> None:
+    head = '"""A."""\nimport numpy as np\n\n\ndef f(x: int = 1) -> int:\n    """B."""\n'
+    solution = "    # BEGIN SOLUTION\n    return x\n    # END SOLUTION\n"
+    assert stub(head + solution) == head + '    raise NotImplementedError("f is not written yet")\n'
+
+
+LEAKS = {
+    "no marks": ("def f(x):\n    return x\n", "students would get all of 'f'"),
+    "a line before the marks": (
+        "def f(x):\n    y = x\n    # BEGIN SOLUTION\n    return y\n    # END SOLUTION\n",
+        "'f'",
+    ),
+    "a helper": (
+        "def g(x):\n    return x\n\n\ndef f(x):\n    # BEGIN SOLUTION\n    return g(x)\n    # END SOLUTION\n",
+        "all of 'g'",
+    ),
+    "a table": ("A = {'q1': 'b'}\n", "all of \"A = {'q1': 'b'}\""),
+    "no end": ("def f(x):\n    # BEGIN SOLUTION\n    return x\n", "must come in pairs"),
+    "no beginning": ("def f(x):\n    return x\n    # END SOLUTION\n", "must come in pairs"),
+    "another name": ("def g(x):\n    # BEGIN SOLUTION\n    return x\n    # END SOLUTION\n", "there is no function f"),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_stub_refuses_what_would_reach_the_students(name: str) -> None:
+    source, text = LEAKS[name]
+    with pytest.raises(HandoutError, match=re.escape(text)):
+        stub(source)
+
+
+def test_readme_needs_its_marker() -> None:
+    with pytest.raises(HandoutError, match="must stand there once"):
+        handout.readme("# Homework\n", rubrics.current())

@@ -14,8 +14,8 @@ import contextlib
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from typing import Any
@@ -117,10 +117,17 @@ def run(
     finally:
         with _undisturbed():
             display.close()
-            for future in running:
-                future.cancel()
-            pool.end()
-            pool.close()
+            _abandon(running, pool)
+
+
+def _abandon(running: Iterable["Future[Document]"], pool: Pool) -> None:
+    """Whatever of the executor still works is told to end; it may be gone already."""
+    for future in running:
+        with contextlib.suppress(Exception):
+            future.cancel()
+    for end in (pool.end, pool.close):
+        with contextlib.suppress(Exception):
+            end()
 
 
 def _ready(pool: Pool) -> worker.Kit:
@@ -157,7 +164,7 @@ class _Run:
             self._collect()
         for entry in entries if self.outcome.stopped else ():
             if entry.key not in self.outcome.grades:
-                self.outcome.faults.setdefault(entry.key, "not graded: the run was stopped")
+                self.outcome.faults.setdefault(entry.key, "the run was stopped before its turn")
         return self.outcome
 
     def _jobs(self, entries: Sequence[Entry]) -> Iterator[Job]:
@@ -186,10 +193,11 @@ class _Run:
             if not self.running:
                 self._submit(self.suspects.popleft())
             return True
-        while len(self.running) < 2 * self.pool.width and (job := next(jobs, None)) is not None:
-            self._submit(job)
-            if self.suspects:
+        while len(self.running) < 2 * self.pool.width and not (self.suspects or self.outcome.stopped):
+            job = next(jobs, None)
+            if job is None:
                 break
+            self._submit(job)
         return bool(self.running or self.suspects)
 
     def _submit(self, job: Job) -> None:
@@ -198,6 +206,8 @@ class _Run:
         except BrokenExecutor:
             self.suspects.append(job)
             self._broken()
+        except Exception as error:
+            self._gone(error)
         else:
             self.running[future] = job
 
@@ -217,6 +227,8 @@ class _Run:
             document = future.result()
         except BrokenExecutor:
             self._broken()
+        except CancelledError as error:
+            self._gone(error)
         except Exception as error:
             del self.running[future]
             if type(error).__name__ == "KilledWorker":
@@ -240,6 +252,11 @@ class _Run:
         self.pool.renew()
         for job in lost:
             self._crashed(job, alone=len(lost) == 1)
+
+    def _gone(self, error: Exception) -> None:
+        """The executor takes no more work, or has dropped what it had: a cluster whose scheduler has ended."""
+        self.running.clear()
+        self.outcome.stopped = f"the workers cannot be reached any more ({type(error).__name__})"
 
     def _crashed(self, job: Job, alone: bool) -> None:
         job = replace(job, crashes=job.crashes + alone)

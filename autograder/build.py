@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from autograder import kit
@@ -28,13 +28,22 @@ class BuildError(Exception):
     """The homework cannot be built; one line says why and what to do."""
 
 
-def build(out: Path, assignments: Path | None = None) -> list[Path]:
+def build(out: Path, assignments: Path | None = None, only: Sequence[str] = ()) -> list[Path]:
     """Write OUT/autograder.zip and OUT/student.zip and bring assignments/ up to date; what has been written.
 
-    Raises BuildError, also when the solutions do not get full marks.
+    With `only`, the homework has these modules and no others, and its students' folder is OUT/assignments.
+    Raises BuildError, also when the solutions do not get full marks, and SelectionError for an unusable `only`.
     """
-    with assigned() as result:
-        return write(result, out, assignments or kit.home() / "assignments")
+    if not only:
+        with assigned() as result:
+            return write(result, out, assignments or kit.home() / "assignments")
+    from autograder import selection
+
+    students = assignments or out / "assignments"
+    if students.resolve() == kit.home() / "assignments":
+        raise BuildError(f"{students} is for the whole homework; give another folder with -o")
+    with selection.selected(only) as root, assigned(root=root) as result:
+        return write(result, out, students)
 
 
 def write(result: Path, out: Path, assignments: Path) -> list[Path]:
@@ -63,32 +72,27 @@ def check_assignments() -> list[str]:
 
 
 @contextlib.contextmanager
-def assigned(check: bool = True) -> Iterator[Path]:
+def assigned(check: bool = True, root: Path | None = None) -> Iterator[Path]:
     """The RESULT of `otter assign`, in a temporary folder; with `check`, Otter grades the solutions with the zip.
 
-    Raises BuildError.
+    `root` is the tree that is built, this kit's own unless given. Raises BuildError.
     """
-    for needed in (kit.home() / "pyproject.toml", kit.solutions() / MASTER):
-        if not needed.is_file():
-            raise BuildError(
-                f"there is no {needed}; build needs a clone and the kit installed from it: pip install -e ."
-            )
-    _look_for_otter()
-    _look_for_kernel()
-    with contextlib.ExitStack() as stack:
-        try:
-            result = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="autograder-build-"))).resolve()
-        except OSError as error:
-            raise BuildError(f"no temporary folder can be made: {error.strerror}") from error
-        _assign(result, check)
+    root = root or clone()
+    require_otter()
+    require_kernel()
+    with temporary_folder("autograder-build-") as result:
+        _assign(root, result, check)
         yield result
 
 
-def _assign(result: Path, check: bool) -> None:
-    command = [sys.executable, "-m", "otter", "assign", str(kit.solutions() / MASTER), str(result)]
+def _assign(root: Path, result: Path, check: bool) -> None:
+    """Run Otter in `root`, with the kit that lies there, whatever kit is installed."""
+    command = [sys.executable, "-m", "otter", "assign", str(root / "solutions" / MASTER), str(result)]
+    path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
         command if check else [*command, "--no-run-tests"],
-        cwd=kit.home(),
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": path},
         capture_output=True,
         text=True,
         errors="replace",
@@ -97,7 +101,43 @@ def _assign(result: Path, check: bool) -> None:
         raise BuildError(_reason(done.stderr))
 
 
-def _look_for_otter() -> None:
+@contextlib.contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """A folder that is gone afterwards.
+
+    Raises BuildError.
+    """
+    try:
+        folder = tempfile.TemporaryDirectory(prefix=prefix)
+    except OSError as error:
+        raise BuildError(f"no temporary folder can be made: {error.strerror}") from error
+    with folder as place:
+        yield Path(place).resolve()
+
+
+# What an instructor may lack
+
+
+def clone() -> Path:
+    """The tree that is built.
+
+    Raises BuildError where the kit is not installed from a clone, or is, but from another one than we are in.
+    """
+    for needed in (kit.home() / "pyproject.toml", kit.solutions() / MASTER):
+        if not needed.is_file():
+            raise BuildError(
+                f"there is no {needed}; build needs a clone and the kit installed from it: pip install -e ."
+            )
+    here = Path.cwd()
+    around = [folder for folder in (here, *here.parents) if (folder / "autograder" / "kit.py").is_file()]
+    if around and around[0] != kit.home():
+        advice = f"first run: pip install -e {around[0]}"
+        raise BuildError(f"this is the clone {around[0]}, but the kit that is installed is {kit.home()}; {advice}")
+    return kit.home()
+
+
+def require_otter() -> None:
+    """Raises BuildError for no Otter, or another one than the kit was made for."""
     needed = f"Otter {OTTER} is needed: pip install 'otter-grader[grading]>={OTTER},<{int(OTTER) + 1}'"
     try:
         version = importlib.metadata.version("otter-grader")
@@ -107,7 +147,8 @@ def _look_for_otter() -> None:
         raise BuildError(f"Otter {version} is installed; {needed}")
 
 
-def _look_for_kernel() -> None:
+def require_kernel() -> None:
+    """Raises BuildError if Jupyter has no Python kernel."""
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     try:

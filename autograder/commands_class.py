@@ -3,6 +3,7 @@
 Exit status of `grade`: 0 everything is graded; 1 a fault of the grader, which is listed; 2 unusable arguments; 130 Ctrl-C.
 """
 
+import logging
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 FAULT, USAGE, INTERRUPTED = 1, 2, 130
 SMALL = 40
+CONNECT = "15s"
 Folder = click.Path(path_type=Path)
 
 
@@ -96,8 +98,9 @@ def _cluster(address: str) -> "Pool":
         import distributed
     except ImportError:
         raise UnusableError("--cluster needs Dask: pip install 'transformer-homework[cluster]'") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        client = distributed.Client(address, timeout="15s", set_as_default=False)
+        client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise UnusableError(f"--cluster {address}: there is no Dask scheduler ({error})") from error
     workers = len(client.scheduler_info(n_workers=-1)["workers"])
@@ -120,8 +123,10 @@ def _report(found: "Listing", outcome: "Outcome", store: "Store", quiet: bool) -
         click.echo(f"{len(outcome.grades)} graded, {outcome.kept} of them already before; see {store.out / 'report.html'}")
     for problem in found.problems:
         click.echo(f"note: {_printable(problem)}", err=True)
-    for key, why in outcome.faults.items():
+    for key, why in list(outcome.faults.items())[:SMALL]:
         click.echo(f"FAULT {key}: {_printable(why)}", err=True)
+    if len(outcome.faults) > SMALL:
+        click.echo(f"FAULT and {len(outcome.faults) - SMALL} more; the report lists them", err=True)
     if outcome.stopped:
         click.echo(f"autograder: stopped: {outcome.stopped}. Mend it and run the same command again.", err=True)
     return FAULT if outcome.faults or outcome.stopped or not written else 0

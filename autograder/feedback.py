@@ -242,7 +242,8 @@ def _came_back(record: Record) -> str:
         return sentence(record)
     error = record.reply.error
     if error is None:
-        return display(record.reply.value)
+        text = display(record.reply.value)
+        return text if len(text) <= 3000 else text[:3000] + " ..."
     if error.hint in ("missing", "signature") or error.kind == "NotImplementedError":
         return sentence(record)
     text = "".join(c if c.isprintable() else " " for c in error.text)
@@ -253,9 +254,12 @@ def _commented(text: str) -> str:
     return "\n#           ".join(line for line in text.split("\n") if line.strip())
 
 
-def display(value: Any) -> str:
-    """A value as it is shown: numbers to six digits, with dtype and shape where they are not obvious."""
-    if isinstance(value, np.ndarray):
+def display(value: Any, depth: int = 2) -> str:
+    """A value as it is shown: numbers to six digits, with dtype and shape where they are not obvious.
+
+    What is much larger than any result is only described, and so are lists in lists: a student's value may be anything.
+    """
+    if isinstance(value, np.ndarray) and value.size <= 512:
         text = np.array2string(value, precision=6, suppress_small=True, separator=", ", threshold=64, max_line_width=96)
         plain_float = value.dtype in (np.float64, np.bool_, np.int64)
         return (
@@ -263,8 +267,8 @@ def display(value: Any) -> str:
             + ("" if value.ndim and plain_float else f"  ({value.dtype})")
             + (f"  (shape {value.shape})" if value.ndim > 2 else "")
         )
-    if isinstance(value, tuple | list):
-        inner = ",\n".join(display(part) for part in list(value)[:8])
+    if isinstance(value, tuple | list) and depth:
+        inner = ",\n".join(display(part, depth - 1) for part in list(value)[:8])
         return ("({})" if isinstance(value, tuple) else "[{}]").format(inner)
     if isinstance(value, Oddity):
         return value.kind

@@ -1,12 +1,13 @@
-"""What students get of the solutions: every function as a stub, and the grading table of their README.
+"""What students get of the solutions: every function as a stub, and whatever follows from rubric.yaml.
 
 A file out of which anything of a solution would reach the students is refused.
 """
 
 import ast
+import json
 import re
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from otter.assign.solutions import replace_solutions
@@ -15,6 +16,8 @@ from autograder.results import number
 from autograder.rubric import Rubric
 
 MARKER = "<!-- grading table -->"
+MODULES = "<!-- modules -->"
+CHECKS = "checks/conftest.py"
 WHEN = {
     "visible": "at once",
     "after_due_date": "after the due date",
@@ -27,8 +30,8 @@ class HandoutError(ValueError):
     """The solutions cannot be turned into a handout; the text says where and what to do."""
 
 
-def write(folder: Path, solutions: Path, rubric: Rubric) -> None:
-    """Put a stub of every module, and the README with its table, into the students' folder.
+def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
+    """Complete the students' folder: stubs, README, the order of the checks, and what the notebook exports.
 
     Raises HandoutError.
     """
@@ -38,9 +41,15 @@ def write(folder: Path, solutions: Path, rubric: Rubric) -> None:
             raise HandoutError(f"rubric.yaml has the module {module}, but there is no {path}")
         text = stub(path.read_text(encoding="utf-8"), tuple(entry.functions), str(path))
         (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
-    text = readme((solutions / "README.md").read_text(encoding="utf-8"), rubric)
-    (folder / "README.md").write_text(text, encoding="utf-8", newline="\n")
+    _rewrite(solutions / "README.md", lambda text: readme(text, rubric), folder / "README.md")
+    _rewrite(solutions / CHECKS, lambda text: checks(text, rubric), folder / CHECKS)
+    _rewrite(folder / notebook, exporting, folder / notebook)
     _remove_junk(folder)
+
+
+def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(change(source.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
 
 
 def stub(source: str, functions: Collection[str], path: str = "the solution") -> str:
@@ -83,10 +92,61 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def readme(text: str, rubric: Rubric) -> str:
-    """The students' README: the marker's line gives way to the grading table."""
-    if text.split("\n").count(MARKER) != 1:
-        raise HandoutError(f"solutions/README.md: the line {MARKER} must stand there once, where the table shall go")
-    return text.replace(MARKER, grading_table(rubric))
+    """The students' README: two marked lines give way to tables, {module} and {function} to the first of the rubric.
+
+    Raises HandoutError where a marker is not there exactly once.
+    """
+    for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
+        if text.split("\n").count(marker) != 1:
+            raise HandoutError(
+                f"solutions/README.md: the line {marker} must stand there once, where its table shall go"
+            )
+        text = text.replace(marker, table)
+    module, entry = next(iter(rubric.modules.items()))
+    return text.replace("{module}", module).replace("{function}", next(iter(entry.functions)))
+
+
+def modules_table(rubric: Rubric) -> str:
+    """Every file that a student writes, with its functions, in Markdown."""
+    rows = ["| file | what it is about | what you write |", "|---|---|---|"]
+    for module, entry in rubric.modules.items():
+        functions = ", ".join(f"`{function}`" for function in entry.functions)
+        rows.append(f"| `{module}.py` | {entry.title} | {functions} |")
+    return "\n".join(rows)
+
+
+def checks(text: str, rubric: Rubric) -> str:
+    """The public checks' conftest.py with the rubric's modules, in their order.
+
+    Raises HandoutError.
+    """
+    names = "".join(f'    "{module}",\n' for module in rubric.modules)
+    changed, found = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
+    if found != 1:
+        raise HandoutError(
+            f"solutions/{CHECKS}: it must have one list MODULES = [...], an entry a line, to be filled in"
+        )
+    return changed
+
+
+def exporting(text: str) -> str:
+    """The students' notebook, whose last cell puts every .py file beside it into the zip, a student's own ones too.
+
+    Raises HandoutError.
+    """
+    notebook = json.loads(text)
+    exports = [cell for cell in notebook["cells"] if "grader.export(" in "".join(cell["source"])]
+    if len(exports) != 1:
+        raise HandoutError("the notebook must have an export cell; leave export_cell in its first cell as it was")
+    source = re.sub(r",? *files=\[.*\]", "", "".join(exports[0]["source"]))
+    source = re.sub(r"grader\.export\((.*)\)", _export_all, source)
+    exports[0]["source"] = source.splitlines(keepends=True)
+    return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True, separators=(",", ": ")) + "\n"
+
+
+def _export_all(call: re.Match[str]) -> str:
+    arguments = ", ".join(filter(None, (call[1], 'files=sorted(glob.glob("*.py"))')))
+    return f"import glob\n\ngrader.export({arguments})"
 
 
 def grading_table(rubric: Rubric) -> str:

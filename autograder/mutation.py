@@ -3,10 +3,11 @@
 A mutant is killed when it loses a criterion that grades its function. One that keeps them all must be equivalent, that is,
 still right by the contract; equivalent_mutants.yaml says why, one line each, and nothing else may survive.
 
-Why ours on `ast`: cosmic-ray changes the file in place and starts a test command for each mutant, mutmut rewrites the package
-so that all mutants stand in it at once and forks its own pytest. Both put the code under test into the process of the suite;
-ours is a submission, sent through the sandbox by a warm grader, twenty times as fast. And neither knows the mistakes of array
-code: an axis, `keepdims`, `ddof`, `sum` for `mean`, a dropped `.copy()`, the wrong one of two arrays of the same shape.
+Why ours on `ast`: cosmic-ray writes each mutant over the module and starts a test command for it; mutmut builds a package in
+which all mutants stand side by side, and forks its own pytest. For both, suite and code share a process, and a mutant costs a
+start of Python. Here a mutant is a submission like any other, goes through the sandbox of a warm grader, and costs some 20 ms.
+Nor do they make the mistakes of array code: another axis, no `keepdims`, `sum` for `mean`, no `.copy()`, another array that
+has the same shape.
 """
 
 import ast
@@ -83,8 +84,16 @@ def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
             _put(parent, name, place, ast.copy_location(change, node))
             wrong = ast.unparse(function)
             _put(parent, name, place, node)
-            if wrong != right:
+            if wrong != right and _is_python(wrong):
                 yield Mutant(module, function.name, *_differing(right, wrong), wrong)
+
+
+def _is_python(source: str) -> bool:
+    try:
+        compile(source, "<mutant>", "exec")
+    except SyntaxError:
+        return False
+    return True
 
 
 def _undress(function: ast.FunctionDef) -> None:
@@ -124,7 +133,11 @@ def _differing(right: str, wrong: str) -> tuple[str, str]:
         one, other = one[1:], other[1:]
     while one and other and one[-1] == other[-1]:
         one, other = one[:-1], other[:-1]
-    return tuple("; ".join(line.strip() for line in lines) for lines in (one, other))  # type: ignore[return-value]
+    return _one_line(one), _one_line(other)
+
+
+def _one_line(lines: list[str]) -> str:
+    return "; ".join(line.strip() for line in lines)
 
 
 # the changes
@@ -211,7 +224,8 @@ class Scope:
                 tests = [ast.Constant(True), ast.Constant(False), ast.UnaryOp(ast.Not(), test)]
                 yield from (ast.If(other, body, orelse) for other in tests)
             case ast.For(target=target, iter=source, body=body):
-                yield from (ast.For(target, source, other, []) for other in ([ast.Pass()], [*body, ast.Break()]))
+                bodies: list[list[ast.stmt]] = [[ast.Pass()], [*body, ast.Break()]]
+                yield from (ast.For(target, source, other, []) for other in bodies)
             case ast.Raise():
                 yield from (ast.Pass(), ast.Raise(ast.Name("TypeError")))
             case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=op, right=right)):
@@ -395,8 +409,10 @@ def report(jobs: int | None = None) -> int:
         click.echo(f"PROBLEM recorded as equivalent, but loses a criterion: {mutant}")
     wrong = len(graded) - len(recorded)
     killed = wrong - len(survivors)
-    click.echo(f"{len(graded)} mutants, {len(recorded)} of them equivalent; killed {killed} of the other {wrong}, "
-               f"{100 * killed / max(wrong, 1):.1f} %.")
+    click.echo(
+        f"{len(graded)} mutants, {len(recorded)} of them equivalent; killed {killed} of the other {wrong}, "
+        f"{100 * killed / max(wrong, 1):.1f} %."
+    )
     return 1 if survivors or mistaken else 0
 
 

@@ -41,7 +41,8 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         solutions = Path(assignment.master).parent.resolve()
         _check(assignment, solutions)
         student, grader = Path(assignment.get_stu_path()), Path(assignment.get_ag_path())
-        handout.write(student, solutions, rubric.current())
+        assignment.student_files = _modules()
+        handout.write(student, solutions, rubric.current(), assignment.master.name)
         packing.test_files(_tests(assignment), rubric.current())
         packing.driver(grader / assignment.master.name, assignment.name)
         wheel = packing.wheel(solutions.parent, grader)
@@ -165,15 +166,21 @@ def _check(assignment: Any, solutions: Path) -> None:
     """Refuse a notebook that does not go with this kit: else the zip would grade something else than was checked."""
     if solutions.parent != kit.home():
         raise ValueError(f"the kit that is installed is {kit.home()}; first run: pip install -e {solutions.parent}")
-    files = [f"{module}.py" for module in rubric.current().modules]
-    if assignment.student_files != files:
-        raise ValueError(f"{assignment.master.name}: rubric.yaml wants this under student_files: {', '.join(files)}")
+    foreign = [name for name in assignment.student_files if name not in _modules()]
+    if foreign:
+        advice = "what students write is taken from rubric.yaml; leave student_files out"
+        raise ValueError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
     for question in sorted(path.stem for path in _tests(assignment).glob("*.py")):
         if question not in rubric.current().groups:
             known = ", ".join(rubric.current().groups)
             raise ValueError(
                 f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {known}"
             )
+
+
+def _modules() -> list[str]:
+    """What students write, and Otter grades when it checks the solutions."""
+    return [f"{module}.py" for module in rubric.current().modules]
 
 
 def _tests(assignment: Any) -> Path:

@@ -232,7 +232,7 @@ def heat(axes: Axes, values: np.ndarray, title: str, limit: float = 0.0, form: s
     for (i, j), value in np.ndenumerate(values):
         red, green, blue, _ = colours((value - low) / (high - low)) if np.isfinite(value) else (1, 1, 1, 1)
         ink = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
-        text = f"{value + 0.0:{form}}" if np.isfinite(value) else "-inf"
+        text = f"{np.round(value, int(form[1])) + 0.0:{form}}" if np.isfinite(value) else "-inf"
         axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=ink)
     ticks(axes, values, title, **names)
 

@@ -113,12 +113,12 @@ def _references() -> dict[str, bytes]:
     return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubrics.current().modules}
 
 
-def _processor_time(grader: Grader) -> float:
-    """Seconds of this process and of the student processes that have ended."""
-    assert grader.sandbox.server_pid is not None
-    server = psutil.Process(grader.sandbox.server_pid).cpu_times()
-    own = psutil.Process().cpu_times()
-    return float(own.user + own.system + server.user + server.system + server.children_user + server.children_system)
+def _processor_time() -> float:
+    """Seconds of this process, the fork server, and the student processes that have ended."""
+    times = [process.cpu_times() for process in (psutil.Process(), *psutil.Process().children())]
+    own, *servers = times
+    spent = own.user + own.system
+    return float(spent + sum(t.user + t.system + t.children_user + t.children_system for t in servers))
 
 
 def against_floor(grader: Grader, suites: Suites, times: int) -> dict[str, float]:
@@ -126,10 +126,10 @@ def against_floor(grader: Grader, suites: Suites, times: int) -> dict[str, float
     submission = Submission("references", _references())
     grader.grade(submission)
     floor.run_once(grader.rubric, suites)
-    before = _processor_time(grader)
+    before = _processor_time()
     for _ in range(times):
         grader.grade(submission)
-    ours = (_processor_time(grader) - before) / times
+    ours = (_processor_time() - before) / times
     started = time.process_time()
     for _ in range(times):
         floor.run_once(grader.rubric, suites)
@@ -140,11 +140,11 @@ def against_floor(grader: Grader, suites: Suites, times: int) -> dict[str, float
 def growth(grader: Grader, sizes: tuple[int, ...]) -> list[dict[str, float]]:
     """Milliseconds of processor time a submission, and the grader's memory, after so many submissions."""
     rows, done = [], 0
-    before = _processor_time(grader)
+    before = _processor_time()
     for number, submission in enumerate(mixed_class(max(sizes)), 1):
         grader.grade(submission)
         if number in sizes:
-            spent = _processor_time(grader) - before
+            spent = _processor_time() - before
             memory = psutil.Process().memory_info().rss / 2**20
             rows.append({"size": number, "cost": spent / (number - done) * 1e3, "memory": memory})
             before, done = before + spent, number

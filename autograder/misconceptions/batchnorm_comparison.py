@@ -28,9 +28,7 @@ def batch_norm__layer_statistics(x, gamma, beta, running_mean, running_var, trai
     "running variance only, y takes the population variance.",
     read="the formula in the docstring of batch_norm",
 )
-def batch_norm__unbiased_in_training(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__unbiased_in_training(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if not training:
         return gamma * (x - running_mean) / np.sqrt(running_var + eps) + beta, running_mean, running_var
     if len(x) < 2:
@@ -44,9 +42,7 @@ def batch_norm__unbiased_in_training(
     "The population variance enters the running variance; the unbiased one does, which divides by n - 1.",
     read="the formula in the docstring of batch_norm",
 )
-def batch_norm__population_running_var(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__population_running_var(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if not training:
         return gamma * (x - running_mean) / np.sqrt(running_var + eps) + beta, running_mean, running_var
     if len(x) < 2:
@@ -79,9 +75,7 @@ def batch_norm__momentum_swapped(x, gamma, beta, running_mean, running_var, trai
     "A momentum of 0.1 is used whatever the caller passes; the argument momentum is the share of the batch.",
     read="the signature of batch_norm",
 )
-def batch_norm__momentum_hard_coded(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__momentum_hard_coded(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if not training:
         return gamma * (x - running_mean) / np.sqrt(running_var + eps) + beta, running_mean, running_var
     if len(x) < 2:
@@ -91,13 +85,10 @@ def batch_norm__momentum_hard_coded(
 
 
 @misconception(
-    "The running statistics come back from training as they were; each training call moves them towards "
-    "the batch.",
+    "The running statistics come back from training as they were; each training call moves them towards the batch.",
     read="the formula in the docstring of batch_norm",
 )
-def batch_norm__running_not_updated(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__running_not_updated(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if training and len(x) < 2:
         raise ValueError("training needs two examples")
     mean, var = (x.mean(axis=0), x.var(axis=0)) if training else (running_mean, running_var)
@@ -105,13 +96,10 @@ def batch_norm__running_not_updated(
 
 
 @misconception(
-    "The statistics of the batch are returned in place of the running ones; they are mixed with the old "
-    "by momentum.",
+    "The statistics of the batch are returned in place of the running ones; they are mixed with the old by momentum.",
     read="the formula in the docstring of batch_norm",
 )
-def batch_norm__batch_statistics_returned(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__batch_statistics_returned(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if not training:
         return gamma * (x - running_mean) / np.sqrt(running_var + eps) + beta, running_mean, running_var
     if len(x) < 2:
@@ -121,13 +109,10 @@ def batch_norm__batch_statistics_returned(
 
 
 @misconception(
-    "In training x is normalised with the new running statistics; training normalises with those of the "
-    "batch.",
+    "In training x is normalised with the new running statistics; training normalises with those of the batch.",
     read="Ioffe and Szegedy 2015, algorithm 2",
 )
-def batch_norm__training_uses_running(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__training_uses_running(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if training:
         if len(x) < 2:
             raise ValueError("training needs two examples")
@@ -141,9 +126,7 @@ def batch_norm__training_uses_running(
     "that an example's result does not depend on its neighbours.",
     read="Ioffe and Szegedy 2015, section 3.1",
 )
-def batch_norm__evaluation_uses_batch(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__evaluation_uses_batch(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if training and len(x) < 2:
         raise ValueError("training needs two examples")
     mean = x.mean(axis=0)
@@ -158,9 +141,7 @@ def batch_norm__evaluation_uses_batch(
     "Evaluation moves the running statistics towards the batch; it returns them unchanged.",
     read="the part on evaluation in the docstring of batch_norm",
 )
-def batch_norm__evaluation_updates(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__evaluation_updates(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if training and len(x) < 2:
         raise ValueError("training needs two examples")
     mean, var = (x.mean(axis=0), x.var(axis=0)) if training else (running_mean, running_var)
@@ -173,9 +154,7 @@ def batch_norm__evaluation_updates(
     "Evaluation multiplies the running variance by n / (n - 1); it is unbiased already and is used as it is.",
     read="the part on evaluation in the docstring of batch_norm",
 )
-def batch_norm__unbiased_in_evaluation(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__unbiased_in_evaluation(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     n = len(x)
     if not training:
         var = running_var * n / max(n - 1, 1)
@@ -192,9 +171,7 @@ def batch_norm__unbiased_in_evaluation(
     "The standard deviation of the batch enters the running variance; its variance does.",
     read="the formula in the docstring of batch_norm",
 )
-def batch_norm__running_deviation(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__running_deviation(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if not training:
         return gamma * (x - running_mean) / np.sqrt(running_var + eps) + beta, running_mean, running_var
     if len(x) < 2:
@@ -221,8 +198,7 @@ def batch_norm__eps_outside_root(x, gamma, beta, running_mean, running_var, trai
 
 
 @misconception(
-    "eps is not used; it is added to the variance, so that a feature that does not vary does not divide "
-    "by zero.",
+    "eps is not used; it is added to the variance, so that a feature that does not vary does not divide by zero.",
     read="the formula in the docstring of batch_norm",
 )
 def batch_norm__eps_missing(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
@@ -281,9 +257,7 @@ def batch_norm__assertion(x, gamma, beta, running_mean, running_var, training, m
     "A single example is refused in evaluation too; only training needs two.",
     read="the Raises part of the docstring of batch_norm",
 )
-def batch_norm__refuses_evaluation(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5
-):
+def batch_norm__refuses_evaluation(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     if len(x) < 2:
         raise ValueError("two examples are needed")
     if not training:
@@ -294,8 +268,7 @@ def batch_norm__refuses_evaluation(
 
 
 @misconception(
-    "The caller's running statistics are changed in place, as *= and += do; the new ones are returned as "
-    "new arrays.",
+    "The caller's running statistics are changed in place, as *= and += do; the new ones are returned as new arrays.",
     read="NumPy's page on copies and views",
 )
 def batch_norm__in_place(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
@@ -316,9 +289,7 @@ def batch_norm__in_place(x, gamma, beta, running_mean, running_var, training, mo
     "arguments and the result.",
     read="the Python FAQ on default values shared between calls",
 )
-def batch_norm__remembers(
-    x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5, kept={}
-):
+def batch_norm__remembers(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5, kept={}):
     if not training:
         running_mean, running_var = kept.get(x.shape[1], (running_mean, running_var))
         return gamma * (x - running_mean) / np.sqrt(running_var + eps) + beta, running_mean, running_var
@@ -405,8 +376,7 @@ def norm_moments__standard_deviation(x, kind):
 
 
 @misconception(
-    "The second result is the mean of the squares; the variance is the mean of the squared distances from "
-    "the mean.",
+    "The second result is the mean of the squares; the variance is the mean of the squared distances from the mean.",
     read="numpy.var",
 )
 def norm_moments__mean_square(x, kind):
@@ -437,8 +407,7 @@ def norm_moments__no_value_error(x, kind):
 
 
 @misconception(
-    "Every kind that begins with batch is taken for batch; batch_train, a kind of influence, raises "
-    "ValueError here.",
+    "Every kind that begins with batch is taken for batch; batch_train, a kind of influence, raises ValueError here.",
     read="the Raises part of the docstring of norm_moments",
 )
 def norm_moments__any_batch(x, kind):
@@ -471,8 +440,7 @@ def norm_moments__in_place(x, kind):
 
 
 @misconception(
-    "The moments are collected in a list of Python floats, which become float64; float32 in means float32 "
-    "out.",
+    "The moments are collected in a list of Python floats, which become float64; float32 in means float32 out.",
     read="numpy.array, argument dtype",
 )
 def norm_moments__float64_result(x, kind):
@@ -499,8 +467,7 @@ def influence__batch_is_independent(x, kind, eps=1e-5):
 
 
 @misconception(
-    "In batch_eval every example changes every other, as in training; running statistics are constants "
-    "there.",
+    "In batch_eval every example changes every other, as in training; running statistics are constants there.",
     read="the docstring of influence",
 )
 def influence__evaluation_mixes(x, kind, eps=1e-5):
@@ -522,8 +489,7 @@ def influence__layer_mixes(x, kind, eps=1e-5):
 
 
 @misconception(
-    "In batch_eval nothing depends on anything; the statistics are constants, but every example still "
-    "changes itself.",
+    "In batch_eval nothing depends on anything; the statistics are constants, but every example still changes itself.",
     read="the docstring of influence",
 )
 def influence__evaluation_constant(x, kind, eps=1e-5):
@@ -536,8 +502,7 @@ def influence__evaluation_constant(x, kind, eps=1e-5):
 
 
 @misconception(
-    "The influence of an example on itself is left out; [i, i] is True, since its own values are what is "
-    "normalised.",
+    "The influence of an example on itself is left out; [i, i] is True, since its own values are what is normalised.",
     read="the docstring of influence",
 )
 def influence__without_itself(x, kind, eps=1e-5):
@@ -643,8 +608,7 @@ def influence__key_error(x, kind, eps=1e-5):
 
 
 @misconception(
-    "The examples are changed in the caller's own array and stay changed; work on a copy, or put the old "
-    "values back.",
+    "The examples are changed in the caller's own array and stay changed; work on a copy, or put the old values back.",
     read="numpy.copy",
 )
 def influence__in_place(x, kind, eps=1e-5):

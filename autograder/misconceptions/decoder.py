@@ -489,9 +489,20 @@ def decoder_logits__pops_blocks(tokens, params, n_heads):
 )
 def decoder_logits__float64_positions(tokens, params, n_heads):
     x = embed(tokens, params["embedding"])
+    x = x + positional_encoding(*x.shape)
+    x = transformer_stack(x, params["blocks"], n_heads, mask=causal_mask(len(tokens)))
+    return x @ params["w_out"] + params["b_out"]
+
+
+@misconception(
+    "The positions are cut to whole numbers, the dtype of the embedding; integers count as float64.",
+    read="numpy.ndarray.astype",
+)
+def decoder_logits__positions_truncated(tokens, params, n_heads):
+    x = embed(tokens, params["embedding"])
     x = x + positional_encoding(*x.shape).astype(x.dtype)
     x = transformer_stack(x, params["blocks"], n_heads, mask=causal_mask(len(tokens)))
-    return x.astype(float) @ params["w_out"] + params["b_out"]
+    return x @ params["w_out"] + params["b_out"]
 
 
 # ---------------------------------------------------------------- sequence_log_prob
@@ -908,6 +919,12 @@ THREE = {
     "w_out": np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]]),
     "b_out": np.array([0.2, 0.0, -0.4]),
 }
+WHOLE = {
+    "embedding": np.eye(2, dtype=int),
+    "blocks": [],
+    "w_out": np.array([[1, 3], [2, 0]]),
+    "b_out": np.array([0, 1]),
+}
 TIE = {
     "embedding": np.array([[1.0, 2.0], [0.5, 0.0], [1.0, 1.0]]),
     "blocks": [],
@@ -934,6 +951,7 @@ EXAMPLES = {
     "decoder_logits": [
         ((np.array([2]), THREE, 1), {}),
         ((np.array([0, 1, 2]), TWO_BLOCKS, 2), {}),
+        ((np.array([0, 1]), WHOLE, 1), {}),
     ],
     "sequence_log_prob": [
         ((np.array([1]), THREE, 1), {}),

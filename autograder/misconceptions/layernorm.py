@@ -46,8 +46,7 @@ def layer_norm__no_keepdims(x, gamma, beta, eps=1e-5):
 
 
 @misconception(
-    "The mean is not subtracted from the numerator; that is nearly RMS norm, layer norm centres every row "
-    "first.",
+    "The mean is not subtracted from the numerator; that is nearly RMS norm, layer norm centres every row first.",
     read="the formula in the docstring of layer_norm",
 )
 def layer_norm__not_centred(x, gamma, beta, eps=1e-5):
@@ -165,15 +164,12 @@ def layer_norm__statistics_kept(x, gamma, beta, eps=1e-5, kept={}):
 
 
 @misconception(
-    "The result is collected in an array of the dtype of NumPy's choice, float64; float32 in means "
-    "float32 out.",
+    "The result is collected in an array of the dtype of NumPy's choice, float64; float32 in means float32 out.",
     read="numpy.zeros, argument dtype",
 )
 def layer_norm__float64_result(x, gamma, beta, eps=1e-5):
     out = np.zeros(x.shape)
-    out[...] = (
-        gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
-    )
+    out[...] = gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
     return out
 
 
@@ -184,9 +180,7 @@ def layer_norm__float64_result(x, gamma, beta, eps=1e-5):
 )
 def layer_norm__integers_truncated(x, gamma, beta, eps=1e-5):
     out = np.empty_like(x)
-    out[...] = (
-        gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
-    )
+    out[...] = gamma * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta
     return out
 
 
@@ -400,8 +394,7 @@ def layer_norm_backward__not_divided(grad_out, x, gamma, eps=1e-5):
 
 
 @misconception(
-    "The two means in grad_x run over the first axis, as in batch norm; they run over the features of one "
-    "row.",
+    "The two means in grad_x run over the first axis, as in batch norm; they run over the features of one row.",
     read="the formula in the docstring of layer_norm_backward",
 )
 def layer_norm_backward__means_over_rows(grad_out, x, gamma, eps=1e-5):
@@ -413,8 +406,7 @@ def layer_norm_backward__means_over_rows(grad_out, x, gamma, eps=1e-5):
 
 
 @misconception(
-    "The deviation leaves eps out; the backward pass divides by the same sqrt(var + eps) as the forward "
-    "pass.",
+    "The deviation leaves eps out; the backward pass divides by the same sqrt(var + eps) as the forward pass.",
     read="the formula in the docstring of layer_norm_backward",
 )
 def layer_norm_backward__eps_missing(grad_out, x, gamma, eps=1e-5):

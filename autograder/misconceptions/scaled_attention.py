@@ -118,7 +118,7 @@ def softmax__cut_to_integers(scores, axis=-1):
     read="softmax docstring, Arguments",
 )
 def softmax__matrices_only(scores, axis=-1):
-    rows, columns = scores.shape
+    _, _ = scores.shape
     highest = scores.max(axis=axis, keepdims=True)
     e = np.exp(scores - np.where(highest == -np.inf, 0.0, highest))
     total = e.sum(axis=axis, keepdims=True)
@@ -749,7 +749,7 @@ def multi_head_attention__mask_axis_second(x, params, n_heads, mask=None):
     read="multi_head_attention docstring, Arguments",
 )
 def multi_head_attention__batch_required(x, params, n_heads, mask=None):
-    b, t, d_model = x.shape
+    _, _, _ = x.shape
     q, k, v = (split_heads(x @ params[name], n_heads) for name in ("w_q", "w_k", "w_v"))
     mask = None if mask is None else mask[..., np.newaxis, :, :]
     return merge_heads(scaled_dot_product_attention(q, k, v, mask)[0]) @ params["w_o"]
@@ -770,7 +770,7 @@ def multi_head_attention__params_popped(x, params, n_heads, mask=None):
     "The projections of the first call are kept and used again in later calls; use the params of each call.",
     read="Python tutorial, Default argument values",
 )
-def multi_head_attention__params_remembered(x, params, n_heads, mask=None, cache={}):  # noqa: B006
+def multi_head_attention__params_remembered(x, params, n_heads, mask=None, cache={}):
     params = cache.setdefault(x.shape, params)
     q, k, v = (split_heads(x @ params[name], n_heads) for name in ("w_q", "w_k", "w_v"))
     mask = None if mask is None else mask[..., np.newaxis, :, :]

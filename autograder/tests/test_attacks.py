@@ -24,18 +24,19 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from markdown_it import MarkdownIt
 
 from autograder import kit, pytest_plugin, results
 from autograder import rubric as rubrics
 from autograder.grading import Grader, Result, open_grader
-from autograder.sandbox import confine
+from autograder.sandbox import confine, sweep
 from autograder.submission import Submission, read
 from autograder.tests.attacks import Attack, catalogue
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
 
 ATTACKS = {attack.name: attack for attack in catalogue()}
 LIMITS = rubrics.current().limits
-TIGHT = LIMITS.model_copy(update={"call_seconds": 0.4, "submission_seconds": 8, "disk_mb": 4})
+TIGHT = LIMITS.model_copy(update={"call_seconds": 0.4, "submission_seconds": 8, "wall_factor": 3, "disk_mb": 4})
 SECONDS = 25  # for the worst of them, under the tight limits, on a busy machine
 OPEN = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue")
 PLAIN = 54_321  # a user without rights, whom nobody else uses
@@ -106,7 +107,8 @@ def assault(field: Field, submission: Submission, modules: tuple[str, ...], earn
     assert "SUCCEEDED" not in text + repr([graded.record and graded.record.reply for graded in result.graded])
     assert not leaked(result, text)
     assert left(field) == []
-    assert permissions() == modes
+    now = permissions()
+    assert {place: mode for place, mode in modes.items() if now.get(place, mode) != mode} == {}
     assert field.ordinary() == field.before
     return result
 
@@ -168,7 +170,8 @@ def _numbers(records: list[Any]) -> Any:
 
 def messages_hold(attack: Attack, result: Result) -> None:
     text = shown(result)
-    assert [word for word in attack.forbidden if word in text] == []
+    page = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
+    assert [word for word in attack.forbidden if word in page] == []
     assert len(text) <= attack.longest * len(result.modules)
 
 
@@ -209,7 +212,7 @@ def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
     (tmp_path / "upload").mkdir()
     made = UPLOADS[name](tmp_path / "upload")
     began, memory = time.monotonic(), peak()
-    submission = read(made, LIMITS)
+    submission = read(made, LIMITS.model_copy(update={"upload_files": 100}))
     assert time.monotonic() - began < 5
     assert peak() - memory < 150
     assert sum(map(len, submission.files.values())) <= LIMITS.upload_mb * 2**20
@@ -218,8 +221,7 @@ def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
     assert all(c.isprintable() or c == "\n" for c in text)
     assert not any(word in text for word in ("<script", "](http", "root:", "/etc/passwd:"))
     assert len(text) < 60_000
-    if (tmp_path / "upload").is_dir():
-        shutil.rmtree(tmp_path / "upload", ignore_errors=False) if name != "deep_folders" else None
+    assert sweep.empty(str(tmp_path))  # pytest's own way ends at the depth of a thousand folders
 
 
 def test_other_submission_beside_it_is_not_read(fields: Any) -> None:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from io import StringIO
 from multiprocessing import get_context
@@ -31,7 +31,6 @@ from autograder.submission import Submission
 ROOT = Path(commands_class.__file__).parents[1]
 MODULES = list(rubrics.current().modules)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and process groups are POSIX")
-QUICK = rubrics.current().limits.model_copy(update={"submission_seconds": 0.01, "wall_factor": 1})
 
 
 @pytest.fixture(scope="module")
@@ -281,8 +280,13 @@ def grade_or_not(submission: Submission, kit: str) -> dict[str, Any]:
             os._exit(9)
         case "s07":
             raise SandboxFault("the machine is\nto blame")
-        case "s08":
-            time.sleep(600)
+    return one_point(submission, kit)
+
+
+def grade_or_hang(submission: Submission, kit: str) -> dict[str, Any]:
+    """In place of a worker's function: one that never comes back."""
+    if submission.name == "s01":
+        time.sleep(600)
     return one_point(submission, kit)
 
 
@@ -300,12 +304,10 @@ def bare() -> Executor:
 
 
 @pytest.fixture
-def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers that do not grade but behave as `grade_or_not` says."""
     monkeypatch.setattr(worker, "grade", grade_or_not)
     monkeypatch.setattr(worker, "describe", pretend)
-    monkeypatch.setattr(batch, "patience", lambda limits: 3.0)
-    yield
 
 
 @pytest.fixture
@@ -318,10 +320,22 @@ def harmless(pretended: None, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_only_what_crashes_a_worker_again_and_again_is_a_fault(small: Path, tmp_path: Path) -> None:
     outcome = run(small, tmp_path, bare)
-    assert set(outcome.faults) == {"s02", "s05", "s07", "s08"}
+    assert set(outcome.faults) == {"s02", "s05", "s07"}
     assert "again and again" in outcome.faults["s02"]
     assert outcome.faults["s07"] == "SandboxFault: the machine is to blame"
     assert set(documents(tmp_path)) == set(outcome.grades) == {f"s{i:02d}" for i in range(12)} - set(outcome.faults)
+
+
+@pytest.mark.usefixtures("pretended")
+@pytest.mark.slow
+def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("s00", "s01", "s02"):
+        sample.write(tmp_path / "class" / key, {f"{MODULES[0]}.py": ""})
+    monkeypatch.setattr(worker, "grade", grade_or_hang)
+    monkeypatch.setattr(batch, "patience", lambda limits: 8.0)
+    monkeypatch.setattr(batch, "TRIES", 1)
+    outcome = run(tmp_path / "class", tmp_path / "out", bare)
+    assert (set(outcome.grades), set(outcome.faults)) == ({"s00", "s02"}, {"s01"})
 
 
 def test_fault_is_listed_and_is_no_0(graded: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -450,6 +464,7 @@ def test_unusable_arguments_are_refused_with_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.txt").write_text("")
     (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(commands_class, "CONNECT", "1s")
     sample.write(tmp_path / "class" / "ada", {f"{MODULES[0]}.py": ""})
     done = call(*arguments)
     assert done.exit_code == 2

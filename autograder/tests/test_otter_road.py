@@ -13,7 +13,7 @@ from otter.run import main as otter_run
 from otter.run.run_autograder.utils import OtterRuntimeError
 from otter.test_files import GradingResults
 
-from autograder import otter_plugin, submission
+from autograder import otter_plugin, sample, submission
 from autograder import rubric as rubrics
 from autograder.otter_plugin import GraderFault
 from autograder.rubric import RubricError
@@ -107,16 +107,16 @@ def test_otter_run_gives_each_question_the_points_of_its_module(
     assert results.to_gradescope_dict(None) == document
 
 
-def test_references_and_stubs_on_both_roads(
-    box: MakeBox, at_home: AtHome, built: "Built", references: dict[str, bytes]
-) -> None:
-    stubs = {f"{name}.py": (built.assignments / f"{name}.py").read_bytes() for name in MODULES}
-    for files, score in ((references, 100), (stubs, 0)):
-        tried = box(files)
-        home = at_home(tried.submission)
-        tried.run_without_kernel()
-        assert tried.document() == home
-        assert home["score"] == score
+@pytest.mark.parametrize("name", sample.students())
+def test_sample_class_on_both_roads(box: MakeBox, at_home: AtHome, built: "Built", name: str) -> None:
+    files = {file: text.encode() for file, text in sample.students()[name].items()}
+    if name == "nobody-yet":
+        assert files == {file: (built.assignments / file).read_bytes() for file in files}
+    tried = box(files)
+    home = at_home(tried.submission)
+    tried.run_without_kernel()
+    assert tried.document() == home
+    assert home["score"] == {"ada": 100, "nobody-yet": 0}.get(name, home["score"])
 
 
 FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {

@@ -1,5 +1,6 @@
 """Hostile uploads: each function makes one in a folder and returns its path. Its docstring says what it tries."""
 
+import copy
 import importlib.util
 import io
 import marshal
@@ -31,6 +32,17 @@ def _zip(path: Path, entries: Iterable[tuple["str | zipfile.ZipInfo", "str | byt
     return path / "upload.zip"
 
 
+def _repeated(path: Path, content: bytes, names: Iterable[str]) -> Path:
+    """A zip in which every name is another entry for the same bytes, so that it is made quickly."""
+    with zipfile.ZipFile(path / "upload.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("layernorm.py", content)
+        for name in names:
+            entry = copy.copy(archive.filelist[0])
+            entry.filename = name
+            archive.filelist.append(entry)
+    return path / "upload.zip"
+
+
 def _typed(name: str, mode: int) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name)
     info.external_attr = mode << 16
@@ -39,14 +51,14 @@ def _typed(name: str, mode: int) -> zipfile.ZipInfo:
 
 @upload(earns=0)
 def zip_bomb(path: Path) -> Path:
-    """Five gigabytes of nothing in a few megabytes, under names that are graded."""
-    return _zip(path, ((f"layernorm{n}.py", bytes(50 * 2**20)) for n in range(100)))
+    """Five gigabytes of nothing in a few kilobytes, under names that are graded."""
+    return _repeated(path, bytes(50 * 2**20), (f"layernorm{n}.py" for n in range(100)))
 
 
 @upload(earns=0)
 def zip_bomb_of_damaged_entries(path: Path) -> Path:
     """Entries whose checksums are wrong, so that each is unpacked in vain: the allowance must still shrink."""
-    zipped = _zip(path, ((f"layernorm{n}.py", bytes(9 * 2**20)) for n in range(200)))
+    zipped = _zip(path, ((f"layernorm{n}.py", bytes(9 * 2**20)) for n in range(12)))
     data = bytearray(zipped.read_bytes())
     at = -1
     while (at := data.find(b"PK\1\2", at + 1)) >= 0:
@@ -58,7 +70,7 @@ def zip_bomb_of_damaged_entries(path: Path) -> Path:
 @upload(earns=0)
 def zip_with_hundred_thousand_files(path: Path) -> Path:
     """More files than anybody needs."""
-    return _zip(path, ((f"{n}.py", "") for n in range(100_000)), packed=False)
+    return _repeated(path, b"", (f"{n}.py" for n in range(100_000)))
 
 
 @upload(earns=1)
@@ -113,7 +125,7 @@ def zip_with_evil_names(path: Path) -> Path:
     return _zip(path, [*((name, "x = 1\n") for name in names), ("causal_mask.py", HONEST)])
 
 
-@upload(earns=0)
+@upload(earns=1)
 def zip_of_lies(path: Path) -> Path:
     """A central directory whose sizes and offsets are impossible."""
     zipped = _zip(path, [("layernorm.py", "x = 1\n" * 100), ("causal_mask.py", HONEST)])
@@ -189,7 +201,7 @@ def links(path: Path) -> Path:
 def deep_folders(path: Path) -> Path:
     """A thousand folders in each other, more than Python's recursion allows."""
     here = os.open(path, os.O_RDONLY)
-    for _ in range(1500):
+    for _ in range(1100):
         os.mkdir("d", dir_fd=here)
         here, before = os.open("d", os.O_RDONLY, dir_fd=here), here
         os.close(before)
@@ -222,10 +234,10 @@ def compiled_caches(path: Path) -> Path:
 
 
 @upload(earns=0)
-def hundred_thousand_files(path: Path) -> Path:
-    """A folder with too many files, and another with too many folders."""
-    for number in range(15_000):
+def too_many_files(path: Path) -> Path:
+    """More files and folders than are looked at; the test lowers the limit, since disks are slow."""
+    for number in range(2000):
         (path / f"{number}.py").touch()
-        if number % 3 == 0:
+        if number % 4 == 0:
             (path / f"folder{number}").mkdir()
     return path

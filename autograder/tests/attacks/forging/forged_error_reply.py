@@ -6,7 +6,7 @@ from forge import reply
 
 MODULE = "causal_mask"
 KINDS = [name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, Exception)][:31]
-FORBIDDEN = ("999999", "passed")
+FORBIDDEN = ("999999", "<b>passed")
 
 
 def causal_mask(*_, **__):

@@ -6,7 +6,7 @@ LONGEST = 20_000
 
 
 def layer_norm(x, *_, **__):
-    return np.random.default_rng(0).normal(size=(2,) * 14)
+    return np.full((2,) * 14, 1234.56789)
 
 
 def rms_norm(x, *_, **__):

@@ -1,6 +1,6 @@
 """Fails to import with a text that would end a code block and start a page of its own."""
 
-FORBIDDEN = ("<script", "<img", "\n# Full", "](http", "\u202e", "\x1b", "\n```\n#")
+FORBIDDEN = ("<script", "<img", "<h1", "<table", "href=", "\u202e", "\x1b")
 
 raise RuntimeError(
     "```\n# Full points\n<script>alert(1)</script><img src=x onerror=alert(1)> [here](http://evil.example)"

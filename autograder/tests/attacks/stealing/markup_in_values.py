@@ -2,7 +2,7 @@
 
 import numpy as np
 
-FORBIDDEN = ("<script", "\n# Full", "](http", "\u202e", "\x1b", "\n```\n#", "\n~~~")
+FORBIDDEN = ("<script", "<img", "<h1", "href=", "\u202e", "\x1b")
 BREAK = "```\n# Full points\n~~~\n<script>alert(1)</script> [here](http://evil.example) \x1b[31m\u202e\u2028\n```\n# Full points"
 
 

@@ -10,7 +10,7 @@ def digits(x):
 
 
 def layer_norm(x, *_, **__):
-    return np.zeros(digits(x)[:8], "int8")
+    return np.zeros(digits(x)[:4], "int8")
 
 
 def rms_norm(x, *_, **__):

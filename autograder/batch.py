@@ -1,12 +1,13 @@
-"""A whole class: every submission graded in warm worker processes, every result written as soon as it is there.
+"""A whole class: graded in warm worker processes, every result written as soon as it is there.
 
 What can go wrong, and what then happens:
 - killed at any moment: results are written whole or not at all; the next run takes up what is missing;
 - a submission cannot be read, or a test breaks: that submission is a fault, the others are graded;
-- a worker dies: the workers are started anew; what they were busy with is tried again one at a time, and whatever kills
-  its worker twice while alone is a fault; if workers do nothing but die, the run stops;
+- a worker dies: the workers are started anew; what they were busy with is tried again one at a time, and
+  whatever kills its worker twice while alone is a fault; if workers do nothing but die, the run stops;
 - a result cannot be written: a fault; after three in a row the run stops, because the disk is full or gone;
 - Ctrl-C: the workers end, the results stay, KeyboardInterrupt goes on to the caller.
+
 A fault leaves no result, so it can never be taken for a 0.
 """
 
@@ -15,7 +16,15 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from typing import Any
@@ -58,7 +67,7 @@ class NoWorkersError(Exception):
 
 
 class Pool:
-    """An executor that can be made anew. `make` makes it, `width` is how many submissions it works on at a time."""
+    """An executor that can be made anew: `make` makes it. It works on `width` submissions at a time."""
 
     def __init__(self, make: Callable[[], Executor], width: int, close: Callable[[], object] = lambda: None):
         self.make, self.width, self.close = make, width, close
@@ -98,7 +107,7 @@ def patience(limits: Limits) -> float:
 
 
 def local(jobs: int) -> Pool:
-    """Worker processes on this machine; started fresh, because a forked copy of a process with threads is not safe."""
+    """Worker processes on this machine; started fresh, since a process with threads is not safely forked."""
     context = get_context("spawn")
     return Pool(lambda: ProcessPoolExecutor(jobs, mp_context=context, initializer=worker.start), jobs)
 
@@ -172,8 +181,11 @@ class _Run:
         for entry in entries:
             try:
                 submission = load(entry, self.limits)
-            except (UnreadableError, OSError, MemoryError) as error:
+            except UnreadableError as error:
                 self._fault(entry, str(error))
+                continue
+            except Exception as error:
+                self._fault(entry, f"it cannot be read: {type(error).__name__}: {error}")
                 continue
             stamp = self._stamp(submission)
             kept = None if self.fresh else self.store.kept(entry.key, stamp)
@@ -241,7 +253,7 @@ class _Run:
             self._write(job, document)
 
     def _broken(self) -> None:
-        """A worker is dead, and nobody knows which submission was its last: all that were on their way are suspects."""
+        """A worker is dead, nobody knows of which submission: all that were on their way are suspects."""
         for future in [future for future in self.running if _succeeded(future)]:
             self._settle(future)
         self.breaks += 1

@@ -1,7 +1,8 @@
 """Canvas's bulk download: one flat folder, each file named after its student.
 
-Names as Canvas's ContentZipper makes them: `<name>_<LATE_>?<user id>_<file id>_<file name>`; in an anonymous assignment
-`<LATE_>?anon_<code>_<file id>_<file name>`; a text or a link instead of files ends in `_text.html` or `_link.html`.
+Names as Canvas's ContentZipper makes them: `<name>_<LATE_>?<user id>_<file id>_<file name>`; in an anonymous
+assignment `<LATE_>?anon_<code>_<file id>_<file name>`; a text or a link instead of files ends in `_text.html`
+or `_link.html`.
 """
 
 import re
@@ -39,7 +40,7 @@ def is_download(names: Sequence[str]) -> bool:
 
 
 def entries(files: Iterable[tuple[str, Source]]) -> tuple[list[Entry], list[str]]:
-    """One entry a student, the newest version of each of the student's files; and what is not named as it should be."""
+    """One entry a student, with the newest version of each file; and what Canvas cannot have named."""
     users: dict[str, list[_File]] = {}
     problems = []
     for name, source in files:

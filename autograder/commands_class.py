@@ -1,6 +1,7 @@
 """The commands for a whole class: `grade` and `compare`.
 
-Exit status of `grade`: 0 everything is graded; 1 a fault of the grader, which is listed; 2 unusable arguments; 130 Ctrl-C.
+Exit status of `grade`: 0 everything is graded; 1 a fault of the grader, which is listed; 2 unusable
+arguments; 130 Ctrl-C.
 """
 
 import logging
@@ -8,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -31,17 +32,25 @@ Folder = click.Path(path_type=Path)
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=Folder)
 @click.option("-o", "--out", required=True, type=Folder, help="where results, grades.csv and report.html go")
-@click.option("--jobs", type=click.IntRange(min=1), help="submissions at a time; as many as there are cores unless given")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="submissions at a time; as many as there are cores unless given",
+)
 @click.option("--fresh", is_flag=True, help="grade everything again, also what has not changed")
 @click.option("--cluster", metavar="ADDRESS", help="grade on the workers of the Dask scheduler at ADDRESS")
 @click.option("--quiet", is_flag=True, help="say only what went wrong")
 def grade(paths: tuple[Path, ...], out: Path, jobs: int | None, fresh: bool, cluster: str | None, quiet: bool) -> None:
     """Grade submissions in whatever form they come.
 
-    PATH is a folder or zip of one submission or of many, a Gradescope export, a Canvas download, or .py files. A run that
-    was stopped goes on where it was when the same command is given again.
+    PATH is a folder or zip of one submission or of many, a Gradescope export, a Canvas download, or .py
+    files. A run that was stopped goes on where it was when the same command is given again.
     """
-    sys.exit(_grade(paths, out, jobs, fresh, cluster, quiet))
+    try:
+        status = _grade(paths, out, jobs, fresh, cluster, quiet)
+    except KeyboardInterrupt:
+        status = _stop(f"interrupted; what is graded is in {out}. The same command goes on from there.", INTERRUPTED)
+    sys.exit(status)
 
 
 def _grade(paths: tuple[Path, ...], out: Path, jobs: int | None, fresh: bool, cluster: str | None, quiet: bool) -> int:
@@ -50,7 +59,7 @@ def _grade(paths: tuple[Path, ...], out: Path, jobs: int | None, fresh: bool, cl
 
     try:
         limits = rubric.current().limits
-        found = listing(paths)
+        found = listing(paths, out)
         store = _store(out)
         pool = _cluster(cluster) if cluster else batch.local(jobs or batch.cores())
     except UnusableError as error:
@@ -60,9 +69,6 @@ def _grade(paths: tuple[Path, ...], out: Path, jobs: int | None, fresh: bool, cl
     _say(quiet, found.forms)
     try:
         outcome = batch.run(found.entries, store, pool, limits, progress.display(sys.stderr, quiet), fresh)
-    except KeyboardInterrupt:
-        there = len(list(store.results.glob("*.json")))
-        return _stop(f"interrupted; {there} results are in {store.results}. The same command goes on from there.", INTERRUPTED)
     except batch.NoWorkersError as error:
         return _stop(f"no worker could be made ready: {error}", FAULT)
     return _report(found, outcome, store, quiet)
@@ -100,12 +106,14 @@ def _cluster(address: str) -> "Pool":
         raise UnusableError("--cluster needs Dask: pip install 'transformer-homework[cluster]'") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
+        client: Any = distributed.Client(address, timeout=CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise UnusableError(f"--cluster {address}: there is no Dask scheduler ({error})") from error
-    workers = len(client.scheduler_info(n_workers=-1)["workers"])
+    workers = len(client.nthreads())
     if not workers:
-        raise UnusableError(f"--cluster {address}: the scheduler has no workers; start some with `dask worker {address}`")
+        raise UnusableError(
+            f"--cluster {address}: the scheduler has no workers; start some with `dask worker {address}`"
+        )
     return Pool(client.get_executor, workers, client.close)
 
 
@@ -117,11 +125,14 @@ def _report(found: "Listing", outcome: "Outcome", store: "Store", quiet: bool) -
     from autograder import gradebook
 
     rows = gradebook.rows(found.entries, outcome.grades, outcome.faults)
-    written = _write(found, outcome, store, rows)
+    problems = [*found.problems, *_left_over(found, store)]
+    written = _write(problems, outcome, store, rows)
     if not quiet:
         _table(rows)
-        click.echo(f"{len(outcome.grades)} graded, {outcome.kept} of them already before; see {store.out / 'report.html'}")
-    for problem in found.problems:
+        click.echo(
+            f"{len(outcome.grades)} graded, {outcome.kept} of them already before; see {store.out / 'report.html'}"
+        )
+    for problem in problems:
         click.echo(f"note: {_printable(problem)}", err=True)
     for key, why in list(outcome.faults.items())[:SMALL]:
         click.echo(f"FAULT {key}: {_printable(why)}", err=True)
@@ -132,11 +143,20 @@ def _report(found: "Listing", outcome: "Outcome", store: "Store", quiet: bool) -
     return FAULT if outcome.faults or outcome.stopped or not written else 0
 
 
-def _write(found: "Listing", outcome: "Outcome", store: "Store", rows: "list[Row]") -> bool:
+def _left_over(found: "Listing", store: "Store") -> list[str]:
+    """A word on results that earlier runs have left in the same folder."""
+    others = sorted(store.keys() - {entry.key for entry in found.entries})
+    if not others:
+        return []
+    named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
+    return [f"{store.results} also holds {len(others)} results of other runs, which are not in grades.csv: {named}"]
+
+
+def _write(problems: list[str], outcome: "Outcome", store: "Store", rows: "list[Row]") -> bool:
     from autograder import gradebook, report, rubric
     from autograder.results import write_atomically
 
-    run = report.Run(rows, outcome.faults, found.problems, outcome.kept, outcome.kit.digest)
+    run = report.Run(rows, outcome.faults, problems, outcome.kept, outcome.kit.digest)
     pages: Mapping[str, Callable[[], str]] = {
         "grades.csv": lambda: gradebook.table(rows),
         "canvas.csv": lambda: gradebook.canvas_table(rows, rubric.current().title),
@@ -144,9 +164,9 @@ def _write(found: "Listing", outcome: "Outcome", store: "Store", rows: "list[Row
     }
     for name, make in pages.items():
         try:
-            write_atomically(store.out / name, make())
+            write_atomically(store.out / name, make().encode("utf-8", "replace").decode())
         except OSError as error:
-            _stop(f"{store.out / name} cannot be written ({error.strerror or error}); the results are complete", FAULT)
+            _stop(f"{store.out / name} cannot be written ({error.strerror or error}); the results are safe", FAULT)
             return False
     return True
 
@@ -160,7 +180,7 @@ def _table(rows: "list[Row]") -> None:
     for row in rows:
         score = f"{row.grade.score:g} of {row.grade.max_score:g}" if row.grade else "fault"
         table.add_row(Text(_printable(row.student.name)), Text(row.entry.key), Text(score))
-    Console().print(table)
+    _console().print(table)
 
 
 def _printable(text: str) -> str:
@@ -189,10 +209,11 @@ def compare(old: Path, new: Path) -> None:
 def _show(found: "Comparison") -> None:
     click.echo(f"{found.compared} submissions are in both runs; {len(found.changes)} of them score otherwise.")
     if found.criteria:
-        _print("Criteria", ("Criterion", "gain", "lose", "points"), [_criterion_line(one) for one in found.criteria])
+        lines = [_criterion_line(one) for one in found.criteria]
+        _print("Criteria", ("Criterion", "gain", "lose", "points"), lines)
     if found.changes:
-        head = ("Submission", "Student", "old", "new", "change", "in")
-        _print("Students", head, [_change_line(change) for change in found.changes])
+        lines = [_change_line(change) for change in found.changes]
+        _print("Students", ("Submission", "Student", "old", "new", "change", "in"), lines)
     for keys, where in ((found.only_old, "first"), (found.only_new, "second")):
         if keys:
             click.echo(f"\nOnly in the {where}: {', '.join(keys)}")
@@ -205,7 +226,8 @@ def _criterion_line(one: "Criterion") -> tuple[str, ...]:
 
 def _change_line(change: "Change") -> tuple[str, ...]:
     where = ", ".join(f"{name} {difference:+g}" for name, difference in change.criteria.items())
-    return change.key, _printable(change.who), f"{change.old:g}", f"{change.new:g}", f"{change.difference:+g}", where
+    scores = (f"{change.old:g}", f"{change.new:g}", f"{change.difference:+g}")
+    return (change.key, _printable(change.who), *scores, where)
 
 
 def _print(title: str, head: tuple[str, ...], lines: list[tuple[str, ...]]) -> None:
@@ -213,4 +235,9 @@ def _print(title: str, head: tuple[str, ...], lines: list[tuple[str, ...]]) -> N
     table = Table(*head, box=None, pad_edge=False)
     for line in lines:
         table.add_row(*(Text(cell) for cell in line))
-    Console(width=None if sys.stdout.isatty() else 200).print(table)
+    _console().print(table)
+
+
+def _console() -> Console:
+    """Standard output; in a file no line is broken to the width of some terminal."""
+    return Console(width=None if sys.stdout.isatty() else 200)

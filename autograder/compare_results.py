@@ -1,4 +1,7 @@
-"""Two runs side by side: who gains or loses what, by criterion. To be run before a changed rubric or suite is shipped."""
+"""Two runs side by side: who gains or loses what, by criterion.
+
+To be run before a changed rubric or suite is shipped.
+"""
 
 import csv
 from collections.abc import Mapping
@@ -27,7 +30,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion that differs: how many gain and lose in it, and its points then and now (None: it was not there)."""
+    """A criterion that differs: how many gain and lose, and its points then and now (None: not there)."""
 
     name: str
     gain: int

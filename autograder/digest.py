@@ -17,16 +17,21 @@ from autograder.submission import Submission
 
 
 def of_submission(submission: Submission) -> str:
-    """Over everything that was handed in and could be used, and what is said about the rest; not over whose it is."""
+    """Over all that was handed in and could be used, and what is said about the rest; not over whose it is."""
     parts = [text for path in sorted(submission.files) for text in (path.encode(), submission.files[path])]
     notes = [*submission.notes, *(text for pair in sorted(submission.refused.items()) for text in pair)]
-    return _digest([*parts, b"notes", *(note.encode("utf-8", "surrogateescape") for note in notes)])
+    return _digest([*parts, b"notes", *(note.encode("utf-8", "surrogatepass") for note in notes)])
 
 
 @cache
 def of_kit() -> str:
     """Over rubric, solutions, suites, catalogue, engine, and the versions of NumPy and Python."""
-    versions = [np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()]
+    versions = [
+        np.__version__,
+        platform.python_implementation(),
+        platform.python_version(),
+        platform.machine(),
+    ]
     named = [part for name, path in sorted(_files().items()) for part in (name.encode(), path.read_bytes())]
     return _digest([*(version.encode() for version in versions), *named])
 
@@ -34,7 +39,12 @@ def of_kit() -> str:
 def _files() -> dict[str, Path]:
     """Everything that grading reads, by a name that is the same in a clone and in a wheel."""
     package = kit.PACKAGE
-    folders = {"solutions": kit.solutions(), "suites": kit.suites(), "catalogue": kit.catalogue(), "sandbox": package / "sandbox"}
+    folders = {
+        "solutions": kit.solutions(),
+        "suites": kit.suites(),
+        "catalogue": kit.catalogue(),
+        "sandbox": package / "sandbox",
+    }
     found = {"rubric.yaml": kit.rubric_file()}
     for name, folder in folders.items():
         paths = [path for path in folder.rglob("*") if path.suffix in (".py", ".ini")]

@@ -1,7 +1,7 @@
 """One submission of a class: whose it is, where it lies, how it is read.
 
-A submission may be a folder, a zip, a few files, or part of a large zip. Whatever the form, `load` gives a Submission; what
-a student did wrong becomes a note in it, what the grader cannot read an UnreadableError.
+A submission may be a folder, a zip, a few files, or part of a large zip. Whatever the form, `load` gives a
+Submission; what a student did wrong becomes a note in it, what the grader cannot read an UnreadableError.
 """
 
 import errno
@@ -44,7 +44,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Entry:
-    """A submission to be graded. `problem` says why it cannot be, `remark` what else the instructor should know."""
+    """A submission to be graded. `problem` says why it cannot be, `remark` what else is to be known."""
 
     key: str
     sources: tuple[Source, ...]
@@ -91,7 +91,7 @@ def _origin(entry: Entry) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 # Reading
@@ -114,7 +114,7 @@ def load(entry: Entry, limits: Limits) -> Submission:
 
 
 def _staged(entry: Entry, folder: Path, limits: Limits) -> Submission:
-    """The sources copied under the names that they have in the submission, and read there; loose files win over zips."""
+    """The sources copied under the names that they have in the submission and read; loose files beat zips."""
     wanted = [source for source in entry.sources if PurePosixPath(source.name).suffix.lower() in (*KEPT, ".zip")]
     notes = tuple(filter(None, (_stage(s, folder, limits) for s in wanted[: 20 * limits.upload_files])))
     zips = [folder / s.name for s in wanted if s.name.lower().endswith(".zip") and (folder / s.name).is_file()]
@@ -130,13 +130,16 @@ def merged(parts: list[Submission], name: str, notes: tuple[str, ...]) -> Submis
 
 
 def _stage(source: Source, folder: Path, limits: Limits) -> str:
-    """Copy one file, no more of it than shows that it is too large; a note where its name or kind does not allow it."""
+    """Copy one file, no more of it than shows that it is too large; a note if it cannot be used."""
     path = PurePosixPath(source.name)
     if path.is_absolute() or ".." in path.parts or "\0" in source.name:
         return f"{shown(source.name)} was not used: its path leads out of the upload."
     if not source.member and not stat.S_ISREG(source.place.lstat().st_mode):
         return f"{shown(source.name)} was not used: it is a link or a device, not a file."
-    content = content_of(source, limits.upload_mb * 2**20 + 1)
+    most = limits.upload_mb * 2**20
+    content = content_of(source, most + 1)
+    if len(content) > most and path.suffix.lower() == ".zip":
+        return f"{shown(source.name)} was not used: it is too large."
     try:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
-"""What a path holds: one submission, a folder of them, a Gradescope export or a Canvas download, as folder or zip.
+"""What a path holds: a submission, a class, a Gradescope export, a Canvas download; as folder or zip.
 
-Told apart by names alone, in this order: a `submission_metadata.yml` makes a Gradescope export; a module of the rubric
-directly inside makes a single submission; names as Canvas writes them make a Canvas download; several folders or zips
-with work in them make a class; all else is a single submission.
+Told apart by names alone, in this order: a `submission_metadata.yml` makes a Gradescope export; a module of
+the rubric directly inside makes a single submission; names as Canvas writes them make a Canvas download;
+several folders or zips with work in them make a class; all else is a single submission.
 """
 
 import os
@@ -37,14 +37,14 @@ class _Found:
     problems: list[str]
 
 
-def listing(paths: Sequence[Path]) -> Listing:
-    """Everything to be graded at `paths`.
+def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
+    """Everything to be graded at `paths`, without the folder `out`, where results go.
 
     Raises UnusableError for a path that does not exist, cannot be read, or holds no form of submission.
     """
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and os.path.isfile(path)]
-    found = [_look(path) for path in paths if path not in modules]
+    found = [_look(path, out) for path in paths if path not in modules]
     if modules:
         found.append(_files(modules))
     entries = keyed(entry for one in found for entry in one.entries)
@@ -54,13 +54,16 @@ def listing(paths: Sequence[Path]) -> Listing:
     return Listing(tuple(entries), tuple(one.form for one in found), problems)
 
 
-def _look(path: Path) -> _Found:
+def _look(path: Path, out: Path | None) -> _Found:
     try:
         if path.is_dir():
-            return _recognised(_unwrapped(tree.of_folder(path)), path)
+            inside = _unwrapped(tree.of_folder(path, out))
+            if kind(inside) == "submission" and out is not None and path.resolve() in (out / "x").resolve().parents:
+                raise UnusableError(f"{path}: the results would go into the submission itself; give another -o")
+            return _recognised(inside, path)
         if path.suffix.lower() == ".zip" and path.is_file():
-            inside = tree.of_zip(path)
-            return _single(path) if inside is None else _recognised(_unwrapped(inside), path)
+            zipped = tree.of_zip(path)
+            return _single(path) if zipped is None else _recognised(_unwrapped(zipped), path)
         path.lstat()
     except OSError as error:
         raise UnusableError(f"{path}: {error.strerror or error}") from error
@@ -101,11 +104,9 @@ def _recognised(inside: Tree, path: Path) -> _Found:
 
 
 def _single(path: Path) -> _Found:
-    if path.is_dir():
-        entry = _entry(path.absolute().name, tree.of_folder(path).work())
-    else:
-        entry = _entry(path.stem, (Source(path),))
-    return _Found(f"{path}: one submission", [entry], [])
+    name = path.absolute().name if path.is_dir() else path.stem
+    sources = tree.of_folder(path).work() if path.is_dir() else (Source(path),)
+    return _Found(f"{path}: one submission", [_entry(name, sources)], [])
 
 
 def _class(inside: Tree, path: Path) -> _Found:

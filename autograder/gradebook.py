@@ -1,8 +1,8 @@
 """grades.csv: one row a student, one column a criterion.
 
-The first columns are those that Canvas's importer wants (instructure/canvas-lms, lib/gradebook_importer.rb: Student, ID,
-SIS User ID, SIS Login ID, Section), the next those of Gradescope's own grade tables. Canvas would make an assignment of
-every further column, so canvas.csv holds the total alone.
+The first columns are those that Canvas's importer wants (instructure/canvas-lms, lib/gradebook_importer.rb:
+Student, ID, SIS User ID, SIS Login ID, Section), the next those of Gradescope's own grade tables. Canvas
+would make an assignment of every further column, so canvas.csv holds the total alone.
 """
 
 import csv
@@ -17,13 +17,22 @@ from autograder.store import Grade
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-GRADESCOPE = ("Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID", "Submission Time")
+GRADESCOPE = (
+    "Name",
+    "SID",
+    "Email",
+    "Total Score",
+    "Max Points",
+    "Status",
+    "Submission ID",
+    "Submission Time",
+)
 OWN = ("Late", "Other Submissions", "Remark")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A student with the submission that counts; `grade` is None where that is a fault. `others` do not count."""
+    """A student with the submission that counts (`grade` is None if it is a fault) and those that do not."""
 
     student: Student
     entry: Entry
@@ -33,7 +42,7 @@ class Row:
 
 
 def rows(entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> list[Row]:
-    """Every student once, in the order of the entries; of several submissions of one student the newest counts."""
+    """Every student once, in the order of the entries; of several submissions the newest counts."""
     emails = _emails(entries)
     handed_in: dict[object, list[tuple[Student, Entry]]] = {}
     for entry in entries:
@@ -59,7 +68,7 @@ def _emails(entries: Sequence[Entry]) -> dict[str, set[str]]:
 
 
 def _identity(student: Student, entry: Entry, emails: Mapping[str, set[str]]) -> object:
-    """Who it is: by address, else by id; names do not tell two students apart, so without both a submission stands alone."""
+    """Who it is: by address, else by id; by the name alone nobody is known, and the submission stands alone."""
     if student.email:
         return "email", student.email.lower()
     if student.sid:

@@ -1,7 +1,8 @@
-"""Gradescope's "Export Submissions": a folder for each submission and `submission_metadata.yml`, which says whose it is.
+"""Gradescope's "Export Submissions": a folder for each submission, `submission_metadata.yml` with the names.
 
-The yml has Ruby's symbols as keys (`:submitters:`). It is read with every scalar as text and every tag as plain data, which
-is stricter than a safe load: nothing is constructed, and a name like `No` or an id like `007` stays what it is.
+The yml has Ruby's symbols as keys (`:submitters:`). It is read with every scalar as text and every tag as
+plain data, which is stricter than a safe load: nothing is constructed, and a name like `No` or an id like
+`007` stays what it is.
 """
 
 import re
@@ -71,7 +72,10 @@ def _earlier(document: Any) -> Iterator[tuple[str, _Record]]:
     """The submissions before those, which belong to the same students."""
     for _, value in _items(document):
         for old in _list(_get(value, "history")):
-            yield f"submission_{_plain(_get(old, 'id'))}", _Record(_students(value), _time(_get(old, "created_at")))
+            yield (
+                f"submission_{_plain(_get(old, 'id'))}",
+                _Record(_students(value), _time(_get(old, "created_at"))),
+            )
 
 
 def _students(value: Any) -> tuple[Student, ...]:
@@ -108,7 +112,7 @@ def _time(value: Any) -> str:
     text = re.sub(r"\s+(Z|UTC|[+-]\d\d:?\d\d)$", r"\1", text).replace("UTC", "+00:00")
     try:
         time = datetime.fromisoformat(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return ""
     return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 

@@ -13,8 +13,10 @@ FEW = 5
 
 @dataclass(frozen=True)
 class Item:
-    """One criterion over the class. `discrimination` is the point-biserial correlation of passing it with the score of all
-    other criteria, None where it says nothing: fewer than five submissions, all pass, all fail, or all others equal."""
+    """One criterion over the class. `discrimination` is the point-biserial correlation of passing it with the
+    score of all other criteria, None where it says nothing: fewer than five submissions, all pass, all fail,
+    or all others equal.
+    """
 
     criterion: str
     name: str
@@ -80,7 +82,10 @@ def items(grades: Sequence[Grade]) -> list[Item]:
         for mark in grade.marks:
             found[mark.criterion] = (mark.name, mark.max_score)
             scores.setdefault(mark.criterion, []).append((mark.score >= mark.max_score, grade.score - mark.score))
-    return [Item(name, *found[name], sum(p for p, _ in pairs), len(pairs), _correlation(pairs)) for name, pairs in scores.items()]
+    return [
+        Item(name, *found[name], sum(p for p, _ in pairs), len(pairs), _correlation(pairs))
+        for name, pairs in scores.items()
+    ]
 
 
 def _correlation(pairs: Sequence[tuple[bool, float]]) -> float | None:

@@ -1,4 +1,4 @@
-"""What is seen while a class is graded: a bar on a terminal, a line now and then in a log, nothing when quiet."""
+"""What is seen while a class is graded: a bar on a terminal, now and then a line in a log, or nothing."""
 
 import bisect
 import time
@@ -112,7 +112,12 @@ class Bar:
 
     def __init__(self, stream: TextIO):
         self.tally = Tally()
-        columns = (TextColumn("Grading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[status]}"))
+        columns = (
+            TextColumn("Grading"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[status]}"),
+        )
         self.progress = Progress(*columns, console=Console(file=stream), refresh_per_second=4)
         self.task = self.progress.add_task("", total=None, status="")
 

@@ -1,7 +1,7 @@
 """report.html: a class on one page, which needs no network and holds everything in itself.
 
-Whatever a student could have chosen (names, addresses, file names) is escaped by the template. The page's policy allows no
-script but its own and no connection at all.
+Whatever a student could have chosen (names, addresses, file names) is escaped by the template. The page's
+policy allows no script but its own and no connection at all.
 """
 
 import base64
@@ -30,7 +30,7 @@ BINS = 20
 
 @dataclass(frozen=True)
 class Run:
-    """What a report is about. `problems` is what the instructor should look at, `kept` how many results stood already."""
+    """What a report is about. `problems` are to be looked at, `kept` is how many results stood already."""
 
     rows: Sequence[Row]
     faults: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""A small class to try things on: folders as students might hand them in, made from the solutions and the catalogue.
+"""A small class to try things on: folders as students hand them in, made from solutions and catalogue.
 
 Which mistakes are made is taken from the catalogue's order, so the sample follows a homework that is changed.
 """

@@ -1,7 +1,7 @@
 """The folder of a run: `results/<key>.json`, one for each graded submission, in Gradescope's form.
 
-A result is written completely or not at all. Beside the layers it holds the digests of the submission and the kit, so
-that a later run knows whether it still stands. Faults leave no result.
+A result is written completely or not at all. Beside the layers it holds the digests of the submission and the
+kit, so that a later run knows whether it still stands. Faults leave no result.
 """
 
 import contextlib
@@ -82,6 +82,10 @@ class Store:
 
     def path(self, key: str) -> Path:
         return self.results / f"{key}.json"
+
+    def keys(self) -> set[str]:
+        """The submissions that have a result, of whatever run."""
+        return {path.stem for path in self.results.glob("*.json") if not path.name.startswith(".")}
 
     def kept(self, key: str, stamp: Mapping[str, Any]) -> Grade | None:
         """The grade of an earlier run, if everything that it depends on is as it was then."""

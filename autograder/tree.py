@@ -15,8 +15,10 @@ BROKEN_ZIP = (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError)
 
 @dataclass(frozen=True)
 class Tree:
-    """`files` maps names, relative and with slashes, to names in the zip ("" in a real folder); `inner` are the folders at
-    any depth, also empty ones; `unreadable` those directly below that could not be looked into."""
+    """`files` maps names, relative and with slashes, to names in the zip ("" in a real folder); `inner` are
+    the folders at any depth, also empty ones; `unreadable` those directly below that could not be looked
+    into.
+    """
 
     place: Path
     name: str
@@ -63,7 +65,7 @@ class Tree:
         return tuple(Source(self.place, name, member) for name, member in self.files.items())
 
     def work(self) -> tuple[Source, ...]:
-        """The sources of the submission here: zips stand for their folder where there is nothing else to grade."""
+        """The sources of the submission here: zips, where there is nothing else to grade, else everything."""
         zips = [name for name in self.loose if name.lower().endswith(".zip")]
         if zips and not any(name.endswith(".py") for name in self.files):
             return tuple(self.source(name) for name in zips)
@@ -75,9 +77,14 @@ class Tree:
         return Source(place, called or PurePosixPath(name).name, self.files[name])
 
 
-def of_folder(folder: Path) -> Tree:
-    """Raises OSError if the folder itself cannot be read."""
-    direct = sorted((entry for entry in os.scandir(folder) if not _junk(entry.name)), key=lambda entry: entry.name)
+def of_folder(folder: Path, without: Path | None = None) -> Tree:
+    """The tree of a folder, but for the folder `without` if that lies directly in it.
+
+    Raises OSError if the folder itself cannot be read.
+    """
+    skipped = without.name if without and without.resolve().parent == folder.resolve() else None
+    wanted = (entry for entry in os.scandir(folder) if not _junk(entry.name) and entry.name != skipped)
+    direct = sorted(wanted, key=lambda entry: entry.name)
     files = {entry.name: "" for entry in direct if not entry.is_dir()}
     inner, unreadable = [], set()
     for child in (entry.name for entry in direct if entry.is_dir()):

@@ -1,7 +1,7 @@
-"""What runs in a worker process, of this machine or of a cluster: the suites collected once, the sandbox set up once.
+"""What runs in a worker process, here or on a cluster: suites collected once, the sandbox set up once.
 
-Arguments and answers are plain data, so any `concurrent.futures` executor can call these functions. A process grades one
-submission at a time.
+Arguments and answers are plain data, so any `concurrent.futures` executor can call these functions. A process
+grades one submission at a time.
 """
 
 import contextlib
@@ -67,11 +67,14 @@ def describe() -> Kit:
 def grade(submission: Submission, kit: str) -> dict[str, Any]:
     """The result of a submission in Gradescope's form.
 
-    Raises OtherKit, SandboxFault (after a second try in a new sandbox) or SuiteFault: faults, none of them the student's.
+    Raises OtherKit, SandboxFault (after a second try in a new sandbox) or SuiteFault: faults, none of them
+    the student's.
     """
     with _lock:
         if digest.of_kit() != kit:
-            raise OtherKit("a worker has another version of the kit; install the same everywhere, do not edit it meanwhile")
+            raise OtherKit(
+                "a worker has another version of the kit; install the same everywhere, do not edit it meanwhile"
+            )
         try:
             return _grade(submission)
         except SandboxFault:

@@ -156,7 +156,7 @@ def weights_of_cat(attention: Any, words: Sequence[str], query: Any, keys: Any, 
     axes[0].set_xticks(range(len(words)), words)
     axes[0].set_ylim(0, 0.31)
     axes[0].legend(fontsize=8, ncols=3, frameon=False, loc="upper right")
-    label(axes[0], "", "", "weight")
+    label(axes[0], "", "word", "weight")
     return figure
 
 
@@ -241,7 +241,7 @@ def two_heads(attention: Any, words: Sequence[str], d_model: int = 8) -> Figure:
 def masks_side_by_side(masks: Any, words: Sequence[str], length: int = 4) -> Figure:
     t = len(words)
     causal, padding = masks.causal_mask(t), masks.padding_mask(np.array([length]), t)[0]
-    names = {"across": "key", "down": "query", "words": list(words)}
+    names: dict[str, Any] = {"across": "key", "down": "query", "words": list(words)}
     figure, axes = canvas(12, 3.3, 3, f"Who may look at whom, when the last {t - length} of {t} tokens are padding")
     grid(axes[0], causal, f"causal: {causal.sum()} True", **names)
     grid(axes[1], np.broadcast_to(padding, (t, t)), "padding: one row for all queries", **names)

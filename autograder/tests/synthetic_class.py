@@ -1,8 +1,9 @@
-"""A made-up class of any size as a Gradescope export: `python -m autograder.tests.synthetic_class N FOLDER_OR_ZIP`.
+"""A made-up class of any size as a Gradescope export: `python -m autograder.tests.synthetic_class N
+FOLDER_OR_ZIP`.
 
-Perfect and empty submissions, known mistakes, correct alternatives, work that is not finished, not Python, never ends or
-crashes; groups, second submissions, and names that try to be markup, formulas, paths or escape codes. The same N and seed make
-the same class.
+Perfect and empty submissions, known mistakes, correct alternatives, work that is not finished, not Python,
+never ends or crashes; groups, second submissions, and names that try to be markup, formulas, paths or escape
+codes. The same N and seed make the same class.
 """
 
 import random
@@ -19,14 +20,51 @@ from autograder import catalogue, kit, rubric, sample
 from autograder.sample import Files
 
 ALTERNATIVES = kit.PACKAGE / "tests" / "alternatives"
-KINDS = {"perfect": 20, "alternative": 12, "mistakes": 45, "unfinished": 12, "empty": 4, "broken": 5, "slow": 1, "crash": 1}
+KINDS = {
+    "perfect": 20,
+    "alternative": 12,
+    "mistakes": 45,
+    "unfinished": 12,
+    "empty": 4,
+    "broken": 5,
+    "slow": 1,
+    "crash": 1,
+}
 AWKWARD = (
     '=HYPERLINK("http://example.org")', "<script>document.title = 'broken'</script>", "O'Neil, \"Pat\"", "+1 Jones",
     "@import", "-2+3", "José Ñandú", "李 小龍", "محمد علي", "Zoë\tTab", "A" * 120, "../../etc/passwd", "\u202enosredna", "No",
     "null", "Ann & Bob <ann@example.org>", "{{ 7 * 7 }}", "%s %d", "🧮 Emoji", "'quoted'", "\x1b[31mred", "  spaced  ",
 )  # fmt: skip
-FIRST = ("Ada", "Bela", "Chidi", "Dana", "Emil", "Fatima", "Goran", "Hana", "Ivo", "Jia", "Kofi", "Lena", "Mei", "Nils")
-LAST = ("Abel", "Brandt", "Costa", "Dvorak", "Eriksen", "Farah", "Gupta", "Haas", "Ito", "Jansen", "Kaya", "Lopez")
+FIRST = (
+    "Ada",
+    "Bela",
+    "Chidi",
+    "Dana",
+    "Emil",
+    "Fatima",
+    "Goran",
+    "Hana",
+    "Ivo",
+    "Jia",
+    "Kofi",
+    "Lena",
+    "Mei",
+    "Nils",
+)
+LAST = (
+    "Abel",
+    "Brandt",
+    "Costa",
+    "Dvorak",
+    "Eriksen",
+    "Farah",
+    "Gupta",
+    "Haas",
+    "Ito",
+    "Jansen",
+    "Kaya",
+    "Lopez",
+)
 SLOW = "\n\ndef {function}(*args, **kwargs):\n    while True:\n        pass\n"
 CRASH = "\n\ndef {function}(*args, **kwargs):\n    import os\n    os._exit(3)\n"
 
@@ -50,7 +88,13 @@ def submissions(number: int, seed: int = 0) -> Iterator[Made]:
         kind = chance.choices(list(KINDS), list(KINDS.values()))[0]
         people = again or tuple(_person(2 * i + k, chance) for k in range(2 if i % 11 == 5 else 1))
         again = people if i % 40 == 7 else None
-        yield Made(f"submission_{1000 + i}", kind, people, f"2025-11-{1 + i % 20:02d} {i % 24:02d}:00:00 -0800", _files(kind, chance))
+        yield Made(
+            f"submission_{1000 + i}",
+            kind,
+            people,
+            f"2025-11-{1 + i % 20:02d} {i % 24:02d}:00:00 -0800",
+            _files(kind, chance),
+        )
 
 
 def _person(number: int, chance: random.Random) -> dict[str, str]:
@@ -102,7 +146,10 @@ def _alternatives() -> list[Files]:
 def _wrong(files: Files, chance: random.Random, number: int) -> Files:
     """Some mistakes are made far more often than others, as in life."""
     pools = [pool for name in rubric.current().modules if (pool := catalogue.of_module(name))]
-    chosen = [pool[min(int(chance.expovariate(0.25)), len(pool) - 1)] for pool in chance.sample(pools, min(number, len(pools)))]
+    chosen = [
+        pool[min(int(chance.expovariate(0.25)), len(pool) - 1)]
+        for pool in chance.sample(pools, min(number, len(pools)))
+    ]
     return sample.wrong(files, *chosen)
 
 

@@ -1,4 +1,4 @@
-"""A class is graded in parallel, and whatever is killed, full, broken or interrupted, no grade is lost or made up."""
+"""Whatever is killed, full, broken or interrupted while a class is graded, no grade is lost or made up."""
 
 import csv
 import errno
@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
@@ -20,7 +21,7 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder import batch, commands_class, progress, results, sample, worker
+from autograder import batch, commands_class, entries, progress, results, sample, worker
 from autograder import rubric as rubrics
 from autograder.batch import Outcome, Pool
 from autograder.exports import listing
@@ -45,7 +46,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(
-    folder: Path, out: Path, make: Callable[[], Executor] | None = None, display: progress.Display | None = None, fresh: bool = False
+    folder: Path,
+    out: Path,
+    make: Callable[[], Executor] | None = None,
+    display: progress.Display | None = None,
+    fresh: bool = False,
 ) -> Outcome:
     """Grade in this process's pools, without the command."""
     pool = Pool(make, 2) if make else batch.local(2)
@@ -54,7 +59,12 @@ def run(
 
 
 def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-c", "from autograder.commands_class import grade; grade()", *map(str, arguments)]
+    return [
+        sys.executable,
+        "-c",
+        "from autograder.commands_class import grade; grade()",
+        *map(str, arguments),
+    ]
 
 
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":
@@ -162,7 +172,9 @@ def test_changed_submission_alone_is_graded_again(graded: Path, small: Path, tmp
 
 
 @pytest.mark.parametrize("change", ["kit", "layers", "submission"])
-def test_result_of_another_kit_or_sandbox_is_graded_again(graded: Path, small: Path, tmp_path: Path, change: str) -> None:
+def test_result_of_another_kit_or_sandbox_is_graded_again(
+    graded: Path, small: Path, tmp_path: Path, change: str
+) -> None:
     out = copied(graded, tmp_path / "out")
     path = out / "results" / "s01.json"
     document = json.loads(path.read_text())
@@ -202,17 +214,25 @@ def test_run_killed_at_any_moment_goes_on_where_it_was(graded: Path, small: Path
     while there < 8:
         process = start(small, "-o", tmp_path, "--jobs", "2")
         wanted = there + chance.randint(1, 4)
-        wait_for(lambda wanted=wanted: len(list(tmp_path.glob("results/*.json"))) >= wanted)
+        wait_for(partial(enough, tmp_path, wanted))
         time.sleep(chance.random() * 0.2)
         children = family(process)
         process.kill()
         process.communicate()
         there = len(documents(tmp_path))
-        wait_for(lambda children=children: not any(map(alive, children)), 20)
+        wait_for(partial(gone, children), 20)
     outcome = run(small, tmp_path)
     assert outcome.kept >= there
     assert not outcome.faults
     assert documents(tmp_path) == documents(graded)
+
+
+def enough(out: Path, number: int) -> bool:
+    return len(list(out.glob("results/*.json"))) >= number
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not any(map(alive, processes))
 
 
 def alive(process: psutil.Process) -> bool:
@@ -227,14 +247,14 @@ def alive(process: psutil.Process) -> bool:
 @pytest.mark.parametrize("group", [True, False], ids=["terminal", "parent alone"])
 def test_ctrl_c_ends_cleanly(small: Path, tmp_path: Path, group: bool) -> None:
     process = start(small, "-o", tmp_path, "--jobs", "2")
-    wait_for(lambda: list(tmp_path.glob("results/*.json")))
+    wait_for(partial(enough, tmp_path, 1))
     children = family(process)
     os.killpg(process.pid, signal.SIGINT) if group else process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "interrupted" in said
     assert "Traceback" not in said
-    wait_for(lambda: not any(map(alive, children)), 20)
+    wait_for(partial(gone, children), 20)
     assert documents(tmp_path)
     assert run(small, tmp_path).kept >= 1
 
@@ -291,7 +311,12 @@ def grade_or_hang(submission: Submission, kit: str) -> dict[str, Any]:
 
 
 def one_point(submission: Submission, kit: str) -> dict[str, Any]:
-    test = {"name": "c: x", "score": 1, "max_score": 1, "extra_data": {"criterion": "c", "misconception": None}}
+    test = {
+        "name": "c: x",
+        "score": 1,
+        "max_score": 1,
+        "extra_data": {"criterion": "c", "misconception": None},
+    }
     return {"score": 1, "tests": [test], "extra_data": {"layers": []}}
 
 
@@ -338,9 +363,11 @@ def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
     assert (set(outcome.grades), set(outcome.faults)) == ({"s00", "s02"}, {"s01"})
 
 
-def test_fault_is_listed_and_is_no_0(graded: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fault_is_listed_and_is_no_0(
+    graded: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = copied(graded, tmp_path / "out")
-    normal = batch.load
+    normal = entries.load
 
     def load(entry: Any, limits: Any) -> Submission:
         if entry.key == "s01":
@@ -378,7 +405,7 @@ def test_submission_that_is_gone_when_its_turn_comes_is_a_fault(small: Path, tmp
 def test_full_disk_stops_the_run_and_keeps_what_is_there(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written = []
+    written: list[Path] = []
     normal = results.write_atomically
 
     def write(path: Path, text: str) -> None:
@@ -400,7 +427,9 @@ def test_really_full_disk(small: Path, tmp_path: Path) -> None:
     """A file system of 64 kB, filled while the class is graded."""
     place = tmp_path / "disk"
     place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place)], capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place)], capture_output=True, check=False
+    )
     if mounted.returncode:
         pytest.skip("a small file system cannot be mounted here")
     try:
@@ -438,7 +467,9 @@ def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
     before = worker.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest)
     grader = worker._warm.open()
     server = grader.sandbox._server
-    assert server is None or (server.kill(), server.wait())
+    if server is not None:
+        server.kill()
+        server.wait()
     assert worker.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest) == before
     worker._warm.close()
 
@@ -476,6 +507,25 @@ def test_empty_folder_is_a_submission_without_files(tmp_path: Path) -> None:
     done = call(tmp_path / "ada", "-o", tmp_path / "out", "--jobs", "1")
     assert done.exit_code == 0
     assert rows(tmp_path / "out")["ada"]["Total Score"] == "0"
+
+
+def test_results_of_other_runs_are_left_alone_and_mentioned(graded: Path, small: Path, tmp_path: Path) -> None:
+    out = copied(graded, tmp_path / "out")
+    done = call(small / "s01", "-o", out)
+    assert done.exit_code == 0
+    assert "11 results of other runs" in done.stderr
+    assert set(rows(out)) == {"s01"}
+    assert len(documents(out)) == 12
+
+
+@POSIX
+def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
+    place = tmp_path / os.fsdecode(b"\xff\x1b[31m")
+    place.mkdir()
+    done = call(place, "-o", tmp_path / "out", "--jobs", "1")
+    assert done.exit_code == 0
+    assert "\x1b" not in done.output
+    assert len(rows(tmp_path / "out")) == 1
 
 
 # What is seen

@@ -18,6 +18,7 @@ from autograder.submission import Submission, UnreadableError
 
 MODULES = list(rubrics.current().modules)
 FIRST, SECOND = f"{MODULES[0]}.py", f"{MODULES[1]}.py"
+Files = dict[str, str | bytes]
 WORK = {FIRST: "x = 1\n"}
 METADATA = """\
 submission_11:
@@ -90,13 +91,24 @@ def keys(found: Listing) -> list[str]:
 @pytest.mark.parametrize("inner", ["", "assignments/"])
 @pytest.mark.parametrize("place", ["ada.zip", "ada"])
 def test_single_submission_may_lie_deeper(tmp_path: Path, place: str, inner: str) -> None:
-    files = {f"{inner}{FIRST}": "x = 1\n", f"{inner}{SECOND}": "y = 1\n", f"{inner}checks/test_x.py": "", "README.md": ""}
+    files = {
+        f"{inner}{FIRST}": "x = 1\n",
+        f"{inner}{SECOND}": "y = 1\n",
+        f"{inner}checks/test_x.py": "",
+        "README.md": "",
+    }
     found = listing([put(tmp_path / place, files)])
     assert [set(files) for files in contents(found).values()] == [{FIRST, SECOND}]
 
 
 def test_submission_with_modules_and_folders_of_its_own_is_one(tmp_path: Path) -> None:
-    files = {FIRST: "", f"old/{FIRST}": "", f"backup/{FIRST}": "", "old.zip": b"", "assignments/readme.txt": ""}
+    files: Files = {
+        FIRST: "",
+        f"old/{FIRST}": "",
+        f"backup/{FIRST}": "",
+        "old.zip": b"",
+        "assignments/readme.txt": "",
+    }
     assert keys(listing([put(tmp_path / "ada", files)])) == ["ada"]
 
 
@@ -146,7 +158,7 @@ def test_same_path_twice_is_graded_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["class", "class.zip"])
 def test_folder_of_folders_and_zips_is_a_class(tmp_path: Path, place: str) -> None:
-    files: dict[str, str | bytes] = {
+    files: Files = {
         f"ada/{FIRST}": "a",
         f"bela/assignments/{FIRST}": "b",
         "chidi/hw.zip": zipped({f"hw/{FIRST}": "c"}),
@@ -189,10 +201,16 @@ def test_loose_file_in_a_class_is_pointed_out(tmp_path: Path) -> None:
 
 
 def test_sections_given_together_keep_their_students_apart(tmp_path: Path) -> None:
-    put(tmp_path, {f"one/ada/{FIRST}": "1", f"one/bela/{FIRST}": "", f"two/Ada/{FIRST}": "2", f"two/bela/{FIRST}": ""})
+    put(
+        tmp_path,
+        {f"one/ada/{FIRST}": "1", f"one/bela/{FIRST}": "", f"two/Ada/{FIRST}": "2", f"two/bela/{FIRST}": ""},
+    )
     found = listing([tmp_path / "one", tmp_path / "two"])
     assert len({key.lower() for key in keys(found)}) == 4
-    assert sorted(files[FIRST] for key, files in contents(found).items() if key.lower().startswith("ada")) == [b"1", b"2"]
+    assert sorted(files[FIRST] for key, files in contents(found).items() if key.lower().startswith("ada")) == [
+        b"1",
+        b"2",
+    ]
 
 
 @pytest.fixture
@@ -240,7 +258,13 @@ def export(tmp_path: Path, request: pytest.FixtureRequest) -> Listing:
 
 
 def test_export_loses_nobody(export: Listing) -> None:
-    assert keys(export) == ["submission_9", "submission_11", "submission_12", "submission_13", "submission_99"]
+    assert keys(export) == [
+        "submission_9",
+        "submission_11",
+        "submission_12",
+        "submission_13",
+        "submission_99",
+    ]
     assert contents(export)["submission_11"] == {FIRST: b"new"}
     assert contents(export)["submission_12"] == {FIRST: b"x"}
 
@@ -271,7 +295,9 @@ def test_export_points_out_what_does_not_fit(export: Listing) -> None:
     assert entries["submission_13"].remark
 
 
-@pytest.mark.parametrize("text", ["a: [", "- just\n- a list", "", "\x00", "submission_1: 5\nsubmission_2:\n  :submitters: no list"])
+@pytest.mark.parametrize(
+    "text", ["a: [", "- just\n- a list", "", "\x00", "submission_1: 5\nsubmission_2:\n  :submitters: no list"]
+)
 def test_metadata_of_any_form_costs_no_submission(tmp_path: Path, text: str) -> None:
     put(tmp_path, {"submission_metadata.yml": text, f"submission_1/{FIRST}": "", f"submission_2/{FIRST}": ""})
     assert keys(listing([tmp_path])) == ["submission_1", "submission_2"]
@@ -313,7 +339,7 @@ def test_too_large_a_file_is_refused_without_being_unpacked(tmp_path: Path) -> N
 
 # Canvas
 
-DOWNLOAD = {
+DOWNLOAD: Files = {
     f"abelada_101_9001_{FIRST}": "old",
     f"abelada_101_9003_{MODULES[0]}-2.py": "newest",
     f"abelada_101_9002_{MODULES[0]}-1.py": "newer",
@@ -387,7 +413,9 @@ def test_plain_names_stay_as_they_are(name: str) -> None:
     assert safe_key(name) == name
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "con", "NUL.txt", ".hidden", "a/b", "", "李", "a\0b", "-rf", "x" * 300])
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "con", "NUL.txt", ".hidden", "a/b", "", "李", "a\0b", "-rf", "x" * 300]
+)
 def test_other_names_get_a_digest(name: str) -> None:
     assert safe_key(name) != name
 
@@ -398,3 +426,28 @@ def test_merging_prefers_loose_files_and_keeps_every_note() -> None:
     found = merged([one, two], "a", ("three",))
     assert found.files == {"x.py": b"2", "y.py": b"1"}
     assert set(found.notes) == {"one", "two", "three"}
+
+
+# Where the results go
+
+
+def test_results_beside_the_submissions_are_no_submission(tmp_path: Path) -> None:
+    put(tmp_path, {f"ada/{FIRST}": "", f"bela/{FIRST}": "", "out/results/ada.json": "{}", "out/old.zip": b""})
+    assert keys(listing([tmp_path], tmp_path / "out")) == ["ada", "bela"]
+
+
+def test_results_inside_a_submission_are_refused(tmp_path: Path) -> None:
+    put(tmp_path, WORK)
+    with pytest.raises(UnusableError, match="into the submission"):
+        listing([tmp_path], tmp_path / "results" / "out")
+
+
+def test_name_that_is_not_unicode_reaches_no_output(tmp_path: Path) -> None:
+    """On Linux a folder's name may be any bytes."""
+    if os.name != "posix":
+        pytest.skip("names are Unicode here")
+    os.mkdir(os.fsencode(tmp_path) + b"/\xff\xfe")
+    put(tmp_path / os.fsdecode(b"\xff\xfe"), WORK)
+    (entry,) = listing([tmp_path]).entries
+    assert entry.key.isascii()
+    assert load(entry, rubrics.current().limits).files == {FIRST: b"x = 1\n"}

@@ -1,6 +1,7 @@
 """Messages: what is shown can be pasted into Python, and contains no more than it should."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,10 @@ import pytest
 
 from autograder import catalogue, feedback, observations, reference
 from autograder import rubric as rubrics
+from autograder.grading import Grader
+from autograder.rubric import Feedback
 from autograder.sandbox.process import Error, Reply
+from autograder.submission import Submission
 from autograder.suite import Fault, Record, Target
 
 EXAMPLES = [
@@ -77,3 +81,18 @@ def test_line_of_another_file_is_not_told() -> None:
     record = Record(Target("layernorm", "layer_norm"), (), {}, Reply(error=error), Fault("raised", "KeyError"))
     assert "1234" not in feedback.sentence(record)
     assert "secret" not in feedback.sentence(record)
+
+
+@pytest.mark.parametrize(
+    ("policy", "named", "example"), [("full", True, True), ("diagnosis", True, False), ("score", False, False)]
+)
+def test_policy_decides_what_is_told(
+    grader: Grader, references: dict[str, bytes], policy: Feedback, named: bool, example: bool
+) -> None:
+    wrong = next(m for m in catalogue.of_function("layernorm", "rms_norm"))
+    files = references | {"layernorm.py": references["layernorm.py"] + wrong.source.encode()}
+    result = grader.grade(Submission("wrong", files), ("layernorm",))
+    graded = next(g for g in result.graded if not g.passed)
+    told = feedback.message(replace(graded, criterion=replace(graded.criterion, feedback=policy)), result)
+    assert (wrong.sentence in told) is named
+    assert ("**For example:**" in told) is example

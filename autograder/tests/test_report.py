@@ -96,14 +96,24 @@ def test_every_figure_is_on_the_page() -> None:
     for criterion in CRITERIA.values():
         assert criterion.id in text
         assert criterion.about in text
-    for part in ("the disk is full", "fork, session", "2025-10-09", "also handed in: older", f"{FUNCTION}.no_root", "3 results stood"):
+    for part in (
+        "the disk is full",
+        "fork, session",
+        "2025-10-09",
+        "also handed in: older",
+        f"{FUNCTION}.no_root",
+        "3 results stood",
+    ):
         assert part in text, part
     assert text.count("Not in today's catalogue") == 1
 
 
 def test_mistakes_are_counted_over_students_and_ranked() -> None:
     found = report.mistakes(run(("a", "b", "c", "d")).rows)
-    assert [(mistake.id, mistake.rows) for mistake in found] == [(f"{FUNCTION}.no_root", (1, 3)), (f"{FUNCTION}.unheard_of", (2,))]
+    assert [(mistake.id, mistake.rows) for mistake in found] == [
+        (f"{FUNCTION}.no_root", (1, 3)),
+        (f"{FUNCTION}.unheard_of", (2,)),
+    ]
     assert found[0].sentence and found[0].read
 
 
@@ -145,7 +155,10 @@ def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterat
     said: list[str] = []
     opened.on("console", lambda message: said.append(message.text))
     opened.on("pageerror", lambda error: said.append(str(error)))
-    opened.on("request", lambda asked: said.append(asked.url) if not asked.url.endswith(("report.html", "favicon.ico")) else None)
+    opened.on(
+        "request",
+        lambda asked: said.append(asked.url) if not asked.url.endswith(("report.html", "favicon.ico")) else None,
+    )
     opened.goto(f"http://127.0.0.1:{server.server_port}/report.html")
     yield opened
     assert said == []
@@ -192,14 +205,22 @@ def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
 
 def test_sorting_works_from_the_keyboard_in_both_tables(page: Any) -> None:
     page.locator("#criteria th button", has_text="Pass rate").press("Enter")
-    rates = page.locator("#criteria td:nth-child(2)").evaluate_all("cells => cells.map(cell => Number(cell.dataset.value))")
+    rates = page.locator("#criteria td:nth-child(2)").evaluate_all(
+        "cells => cells.map(cell => Number(cell.dataset.value))"
+    )
     assert rates == sorted(rates, reverse=True)
 
 
 def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
     total = len(AWKWARD) + 2
     search = page.locator("#search")
-    for words, count in (("JOSÉ", 1), ("script>", 3), (f"{FUNCTION}.no_root", len(AWKWARD) // 2), ("no such", 0), ("", total)):
+    for words, count in (
+        ("JOSÉ", 1),
+        ("script>", 3),
+        (f"{FUNCTION}.no_root", len(AWKWARD) // 2),
+        ("no such", 0),
+        ("", total),
+    ):
         search.fill(words)
         assert len(scores(page)) == count, words
         assert page.locator("#shown").inner_text() == f"{count} of {total}"

@@ -308,7 +308,7 @@ def _numbers(value: "np.ndarray[Any, Any]") -> str:
 
 def _lambda(function: Any) -> str:
     """The source of a lambda of ours."""
-    tree = ast.parse(inspect.getsource(sys.modules.get(function.__module__) or inspect.getmodule(function)))
+    tree = ast.parse(inspect.getsource(sys.modules[function.__module__]))
     line = function.__code__.co_firstlineno
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line]
     return ast.unparse(found[0])

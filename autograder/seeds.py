@@ -19,7 +19,7 @@ from autograder import kit
 from autograder import rubric as rubrics
 
 DOCS = Path(__file__).parent / "docs"
-DATA, PAGE = DOCS / "seeds.yaml", DOCS / "seeds.md"
+DATA, ERRATA, PAGE = DOCS / "seeds.yaml", DOCS / "errata.yaml", DOCS / "seeds.md"
 NOTEBOOK = "transformer.ipynb"
 QUESTIONS = "concept_check"
 
@@ -27,8 +27,8 @@ HEAD = """# Where every topic of the source notes went
 
 The homework is made from five lecture notes, S0 to S4. Every system, formula, example, demonstration and claim in them has
 a row here, {rows} in all: {graded} are graded (by a criterion of `rubric.yaml`, or tried by a public check), the others shown or
-said in the notebook. {corrected} rows carry rows of the errata: what the notes say there is wrong, or true under a condition only,
-or cannot be checked by a program, and the kit teaches the corrected version.
+said in the notebook. {corrected} rows say something wrong and are corrected; others are qualified, true under a condition only,
+or open, beyond what a program can decide here. The errata at the end say what the notes get wrong.
 
 Made by `python -m autograder.seeds` from `seeds.yaml`; a test fails when a place is gone or this page is out of date.
 """
@@ -77,16 +77,27 @@ def rows(path: Path = DATA) -> dict[str, Row]:
     return found
 
 
-def page(found: Mapping[str, Row]) -> str:
-    """The rows as a page in Markdown."""
-    graded, corrected = sum(row.graded for row in found.values()), sum(bool(row.errata) for row in found.values())
+def errata(path: Path = ERRATA) -> dict[str, dict[str, str]]:
+    """What is wrong, by id: a verdict (corrected, qualified or open) and one line."""
+    found: dict[str, dict[str, str]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return found
+
+
+def page(found: Mapping[str, Row], wrong: Mapping[str, Mapping[str, str]]) -> str:
+    """The rows, then the errata, as a page in Markdown."""
+    graded = sum(row.graded for row in found.values())
+    corrected = sum(any("corrected" in wrong[erratum] for erratum in row.errata) for row in found.values())
     lines = [HEAD.format(rows=len(found), graded=graded, corrected=corrected).rstrip()]
     for note, ids in itertools.groupby(found, lambda row_id: row_id.partition("-")[0]):
         lines += ["", f"## {note}", "", "| row | what it is | where | errata |", "|---|---|---|---|"]
         for row_id in ids:
             row = found[row_id]
             where = "; ".join(dict.fromkeys(map(str, row.at)))
-            lines.append(f"| {row_id} | {_cell(row.what)} | {_cell(where)} | {', '.join(row.errata)} |")
+            marks = ", ".join(f"{verdict} {erratum}" for erratum in row.errata for verdict in wrong[erratum])
+            lines.append(f"| {row_id} | {_cell(row.what)} | {_cell(where)} | {marks} |")
+    lines += ["", "## Errata", "", "| erratum | | |", "|---|---|---|"]
+    entries = [(erratum, *entry) for erratum, verdicts in wrong.items() for entry in verdicts.items()]
+    lines += [f"| {erratum} | {verdict} | {_cell(text)} |" for erratum, verdict, text in entries]
     return "\n".join(lines) + "\n"
 
 
@@ -171,7 +182,7 @@ def main() -> None:
     problems = missing(found)
     if problems:
         raise SystemExit("\n".join(problems))
-    PAGE.write_text(page(found), encoding="utf-8", newline="\n")
+    PAGE.write_text(page(found, errata()), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

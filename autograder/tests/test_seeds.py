@@ -21,7 +21,8 @@ def test_every_place_exists() -> None:
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert seeds.PAGE.read_text(encoding="utf-8") == seeds.page(seeds.rows()), "run: python -m autograder.seeds"
+    made = seeds.page(seeds.rows(), seeds.errata())
+    assert seeds.PAGE.read_text(encoding="utf-8") == made, "run: python -m autograder.seeds"
 
 
 def test_the_page_has_a_line_for_every_row() -> None:
@@ -29,10 +30,18 @@ def test_the_page_has_a_line_for_every_row() -> None:
     assert [line.split(" | ")[0].removeprefix("| ") for line in lines if line.startswith("| S")] == EVERY_ID
 
 
-def test_errata_have_the_form_of_errata() -> None:
-    ids = {erratum for row in seeds.rows().values() for erratum in row.errata}
-    assert {erratum[:2] for erratum in ids} == {"A-", "C-", "D-"}
-    assert all(erratum[2:].isdigit() and len(erratum) == 4 for erratum in ids)
+def test_every_erratum_has_a_row_and_every_row_its_errata() -> None:
+    assert {erratum for row in seeds.rows().values() for erratum in row.errata} == set(seeds.errata())
+    verdicts = [tuple(verdict) for verdict in seeds.errata().values()]
+    assert set(verdicts) == {("corrected",), ("qualified",), ("open",)}
+
+
+def test_whatever_was_found_wrong_is_corrected() -> None:
+    """The figures and claims that were computed anew and refuted, by the numbers of the errata."""
+    figures = [2, 4, 5, 10, *range(17, 26), 31, 32, 33, 36, 37, 38, 62, 65, 71, 80, 81, *range(83, 88)]
+    claims = [1, 3, 11, 12, 13, 14, 17, 22, 23, 24, 28, 37, 40, 43, 46, 57]
+    refuted = {f"A-{n:02}" for n in figures} | {f"C-{n:02}" for n in claims}
+    assert refuted <= {erratum for erratum, verdict in seeds.errata().items() if "corrected" in verdict}
 
 
 @pytest.mark.parametrize(

@@ -194,13 +194,15 @@ def counterexamples(trial: Trial) -> dict[str, Record]:
 def _example(trial: Trial, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record:
     reply = trial.call(target, args, kwargs, [])
     record = Record(target, args, kwargs, reply, None)
-    if reply.ended is not None:
-        return replace(record, fault=Fault("ended", reply.ended.why))
     try:
         expected = trial.expected(target, args, kwargs)
     except ValueError:
+        record = replace(record, expects="ValueError")
+    if reply.ended is not None:
+        return replace(record, fault=Fault("ended", reply.ended.why))
+    if record.expects == "ValueError":
         right = reply.error is not None and "ValueError" in reply.error.kinds
-        return replace(record, expects="ValueError", fault=None if right else Fault("no_error", "expected ValueError"))
+        return replace(record, fault=None if right else Fault("no_error", "expected ValueError"))
     if reply.error is not None:
         return replace(record, fault=Fault("raised", reply.error.kind))
     allowed = tolerance((args, kwargs))

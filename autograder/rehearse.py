@@ -237,7 +237,10 @@ def fresh(tree: Path, root: Path) -> Tools:
     scripts = root / "venv" / ("Scripts" if os.name == "nt" else "bin")
     own = str(scripts / ("python.exe" if os.name == "nt" else "python"))
     wanted = [line.replace(GRADESCOPE, str(tree), 1) if line.startswith(GRADESCOPE) else line for line in wanted]
-    _do([own, "-m", "pip", "install", "--quiet", "--no-input", *wanted], "pip cannot install the zip's requirements")
+    if wanted:
+        _do(
+            [own, "-m", "pip", "install", "--quiet", "--no-input", *wanted], "pip cannot install the zip's requirements"
+        )
     note = "" if version in (_version(), "") or python != sys.executable else f", where Gradescope has {version}"
     return Tools(own, _variables(root, scripts), f"in a fresh environment of Python {_version(own)}{note}")
 

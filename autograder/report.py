@@ -90,6 +90,7 @@ def _content(run: Run) -> dict[str, Any]:
         "subtotals": [_subtotals(row.grade) for row in run.rows],
         "lost": [_lost(row.grade) for row in run.rows],
         "remarks": [remark(row) for row in run.rows],
+        "who": {key: ", ".join(_names(run.rows, key)) for key in run.faults},
         "layers": _layers(grades),
         "times": sorted(grade.graded_at for grade in grades),
         "versions": f"Python {platform.python_version()}, NumPy {np.__version__}",
@@ -151,6 +152,11 @@ def _lost(grade: Grade | None) -> list[tuple[str, str]]:
     """The criteria that were missed, with the name of the mistake where there is one."""
     missed = [mark for mark in grade.marks if mark.score < mark.max_score] if grade else []
     return [(mark.criterion, mark.misconception or "") for mark in missed]
+
+
+def _names(rows: Sequence[Row], key: str) -> list[str]:
+    """Whose submission it is."""
+    return [row.student.name for row in rows if row.entry.key == key and row.student.name]
 
 
 def _layers(grades: Sequence[Grade]) -> list[tuple[tuple[str, ...], tuple[str, ...], int]]:

@@ -79,7 +79,9 @@ class Player:
             return
         if self.controls:
             layout = ipywidgets.Layout(flex_flow="row wrap")
-            ipython.display(ipywidgets.HBox(list(self.controls.values()), layout=layout))
+            box = ipywidgets.HBox(list(self.controls.values()), layout=layout)
+            where_dead = {"text/plain": "(Here are sliders, where the notebook is live.)"}
+            ipython.display({**box._repr_mimebundle_(), **where_dead}, raw=True)
         for control in self.controls.values():
             control.observe(self.redraw, "value")
         self.handle = ipython.display(_shown(self.result), display_id=True)

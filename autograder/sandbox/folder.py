@@ -58,8 +58,12 @@ class Folder:
         return sweep.usage(str(self.temporary.parent))
 
     def clear(self) -> None:
-        """Empty the temporary folder, and make it where it is not there."""
+        """Leave nothing of the process before in the temporary folder."""
         sweep.empty(str(self.temporary.parent))
+
+    def renew(self) -> None:
+        """A temporary folder for the next process."""
+        self.clear()
         self.temporary.mkdir(mode=0o700)
         if self.uid:
             os.chown(self.temporary, self.uid, self.uid)

@@ -44,12 +44,12 @@ def test_a_query_sees_itself_and_what_came_before(check):
 
 @criterion("causal_mask.padding")
 def test_the_first_keys_of_each_example_are_seen(check):
-    check.padding_mask(np.array([3, 0, 5, 1]), 5)
     check.padding_mask(np.array([2, 1]), 4)
 
 
 @criterion("causal_mask.padding")
 def test_lengths_must_lie_between_zero_and_t(check):
+    check.padding_mask(np.array([3, 0, 5, 1]), 5)
     check.raises(ValueError).padding_mask(np.array([2, 6, 4]), 5)
     check.raises(ValueError).padding_mask(np.array([2, -1, 4]), 5)
 
@@ -79,8 +79,6 @@ def test_finds_weak_influences_on_a_large_output_of_another_width(check, rng):
 @criterion("causal_mask.dependency")
 def test_delta_sets_the_size_of_the_change(check, rng):
     check.dependency_matrix(beyond_one, rng.uniform(-0.5, 0.5, (2, 3)), delta=50.0)
-    # The first row is eight times the default delta away from where it matters, the second a quarter of it.
-    check.dependency_matrix(beyond_one, np.array([[0.992], [0.99975]]) * np.array([1, 1, -1, -1]))
 
 
 @criterion("causal_mask.dependency_change")
@@ -94,16 +92,12 @@ def test_a_function_may_return_its_argument(check, rng):
 
 
 @criterion("causal_mask.autoregressive")
-def test_the_past_need_not_arrive(check, rng):
-    weights = np.array([[1.0, 0, 0], [0, 1, 0], [1, 0, 1]])
-    assert check.is_autoregressive(lambda x: weights @ x, rng.normal(size=(3, 4)))
-
-
-@criterion("causal_mask.autoregressive")
-def test_a_single_leak_behind_a_layer_norm_is_found(check, rng):
-    weights, x = np.tri(5), rng.normal(size=(5, 3))
-    weights[1, 3], x[2:] = -0.5, 0
-    assert not check.is_autoregressive(lambda x: weights @ standardised(x), x)
+def test_the_past_may_arrive_but_not_a_single_leak_behind_a_layer_norm(check, rng):
+    past, x = np.array([[1.0, 0, 0], [0, 1, 0], [1, 0, 1]]), rng.normal(size=(5, 3))
+    assert check.is_autoregressive(lambda x: past @ x, x[:3])
+    leaking = np.tri(5)
+    leaking[1, 3], x[2:] = -0.5, 0
+    assert not check.is_autoregressive(lambda x: leaking @ standardised(x), x)
 
 
 @criterion("causal_mask.purity")

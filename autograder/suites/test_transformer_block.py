@@ -80,20 +80,16 @@ def test_every_example_has_its_mask_in_post_norm(check, rng):
 
 
 @criterion("transformer_block.stack")
-def test_the_first_block_comes_first_and_pre_norm_by_default(check, rng):
-    blocks = [block(rng, 6, h) for h in (3, 5)]
-    check.transformer_stack(rng.normal(size=(4, 6)), blocks, 3)
+def test_the_first_block_comes_first_and_no_blocks_return_x(check, rng):
+    x, blocks = rng.normal(size=(4, 6)), [block(rng, 6, h) for h in (3, 5)]
+    check.transformer_stack(x, blocks, 3)
+    check.transformer_stack(x, [], 3, "post")
 
 
 @criterion("transformer_block.stack")
 def test_every_post_norm_block_has_the_mask(check, rng):
     blocks = [block(rng, 4, 3), block(rng, 4, 5)]
     check.transformer_stack(rng.normal(size=(5, 4)), blocks, 2, "post", np.tri(5, dtype=bool))
-
-
-@criterion("transformer_block.stack")
-def test_no_blocks_return_x(check, rng):
-    check.transformer_stack(rng.normal(size=(3, 4)), [], 2, "post")
 
 
 @criterion("transformer_block.norm_names")

@@ -237,14 +237,15 @@ def test_other_submission_beside_it_is_not_read(fields: Any) -> None:
 @pytest.mark.parametrize("layer", confine.LAYERS)
 def test_each_layer_left_out(layer: str, fields: Any) -> None:
     field = fields((layer,))
+    broken = []
     for name, attack in ATTACKS.items():
         if attack.promised(field.grader.sandbox.layers):
             try:
                 result = assault(field, Submission(name, attack.files), attack.modules, attack.earns)
                 messages_hold(attack, result)
-            except BaseException as error:
-                error.add_note(f"attack {name} without {layer}")
-                raise
+            except AssertionError as error:
+                broken.append(f"{name}: {str(error)[:300]}")
+    assert broken == []
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import ctypes
 import os
 import resource
 
-NEEDS = ("seccomp",)
+NEEDS = ("seccomp", "limits")
 libc = ctypes.CDLL(None, use_errno=True)
 above = os.getppid()
 TRIES = {

@@ -121,7 +121,8 @@ def jacobian(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray
     """[i, j] = d f(x)_i / d x_j by central differences, all columns in two calls."""
     step = 1e-6 * np.sqrt(np.mean(x**2))
     change = step * np.eye(len(x))
-    return (f(x + change) - f(x - change)).T / (2 * step)
+    columns: np.ndarray = (f(x + change) - f(x - change)) / (2 * step)
+    return columns.T
 
 
 def learn(loss: Callable[[], float], arrays: Sequence[np.ndarray], steps: int, rate: float) -> list[float]:

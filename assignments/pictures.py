@@ -101,26 +101,16 @@ def both_norms_on_a_table(
         batch = batchnorm.batch_norm(values, one, zero, zero, one, True)[0]
         return [values, layernorm.layer_norm(values, one, zero), batch]
 
-    lines = ["the table"]
-    figure, axes = canvas(
-        10,
-        2.6 + 0.35 * len(changed),
-        3,
-        f"Example {n}, feature 2 is {last_example:.1f}; {padding_rows} rows of padding",
-    )
-    for kind, rows, columns, colour, name in (
-        ("layer", 1, d, BLUE, "blue row"),
-        ("batch", len(changed), 1, GREEN, "green column"),
-    ):
+    title = f"Example {n}, feature 2 is {last_example:.1f}; {padding_rows} rows of padding"
+    figure, axes = canvas(10, 2.6 + 0.35 * len(changed), 3, title)
+    lines, column = ["the table"], ("batch", len(changed), 1, GREEN, "green column")
+    for kind, rows, columns, colour, name in (("layer", 1, d, BLUE, "blue row"), column):
         if statistics in ("both", kind):
             outline(axes[0], 0, 0, rows, columns, colour)
             mean, var = (moment[0, 0] for moment in batchnorm.norm_moments(changed, kind))
             lines.append(f"{name}: mean {mean:.2f}, variance {var:.2f}")
-    titles = [
-        "\n".join(lines),
-        "layer norm: along each row\nframed: changed",
-        "batch norm: down each column\nframed: changed",
-    ]
+    frames = "framed: changed"
+    titles = ["\n".join(lines), f"layer norm: along each row\n{frames}", f"batch norm: down each column\n{frames}"]
     for axis, values, before, title in zip(axes, normed(changed), normed(x), titles, strict=True):
         heat(axis, values, title, 3, across="feature", down="example")
         for i, j in np.argwhere(~np.isclose(values[:n], before, atol=1e-9)):
@@ -142,21 +132,17 @@ def influences(batchnorm: Any, x: Any) -> Figure:
 def weights_of_cat(attention: Any, words: Sequence[str], query: Any, keys: Any, values: Any, printed: Any) -> Figure:
     """The weights that the notes print beside those of the student's attention, without and with the scale."""
     weights = [attention.scaled_dot_product_attention(query * f, keys, values)[1][0] for f in (3**0.5, 1)]
-    parts = zip(
-        (printed, *weights), ("the notes", "unscaled", "scaled by 1 / sqrt(3)"), (GREY, ORANGE, BLUE), strict=True
-    )
+    names, colours, hatches = ("the notes", "unscaled", "scaled by 1 / sqrt(3)"), (GREY, ORANGE, BLUE), ("//", "", "")
     figure, axes = canvas(10, 2.8, 1, 'How much "cat" takes from each word')
-    for i, (heights, name, colour) in enumerate(parts):
-        places = np.arange(len(words)) + 0.27 * (i - 1)
-        axes[0].bar(
-            places, heights, 0.25, color=colour, label=f"{name}: sum {sum(heights):.3f}", hatch=["//", "", ""][i]
-        )
+    for i, heights in enumerate((printed, *weights)):
+        places, name = np.arange(len(words)) + 0.27 * (i - 1), f"{names[i]}: sum {sum(heights):.3f}"
+        axes[0].bar(places, heights, 0.25, color=colours[i], label=name, hatch=hatches[i])
         for place, height in zip(places, heights, strict=True):
             axes[0].text(place, height, f"{height:.3f}", ha="center", va="bottom", fontsize=7)
     axes[0].set_xticks(range(len(words)), words)
     axes[0].set_ylim(0, 0.31)
     axes[0].legend(fontsize=8, ncols=3, frameon=False, loc="upper right")
-    label(axes[0], "", "", "weight")
+    label(axes[0], "", "word", "weight")
     return figure
 
 
@@ -169,12 +155,13 @@ def attention_steps(attention: Any, masks: Any, d_k: int = 16, scaled: bool = Tr
     divided = scores / d_k**0.5 if scaled else scores
     factor = 1 if scaled else d_k**0.5  # undoes the division
     output, weights = attention.scaled_dot_product_attention(q * factor, k, v, mask)
+    wide, narrow = 3 * d_k**0.5, 3 if scaled else 3 * d_k**0.5
     size = f"d_k = {d_k}: the scores have a standard deviation of {scores.std():.1f}"
     figure, axes = canvas(13, 2.9, 5, f"{size}; the largest weights are {weights.max(axis=1).mean():.2f} on average")
-    heat(axes[0], scores, "scores q k^T", 3 * d_k**0.5, ".1f", across="key", down="query")
-    heat(axes[1], divided, "divided by sqrt(d_k)" if scaled else "not divided", 3 if scaled else 3 * d_k**0.5, ".1f")
+    heat(axes[0], scores, "scores q k^T", wide, ".1f", across="key", down="query")
+    heat(axes[1], divided, "divided by sqrt(d_k)" if scaled else "not divided", narrow, ".1f")
     hidden = masks.apply_mask(divided, mask) if masked else divided
-    heat(axes[2], hidden, "masked" if masked else "no mask", 3 if scaled else 3 * d_k**0.5, ".1f")
+    heat(axes[2], hidden, "masked" if masked else "no mask", narrow, ".1f")
     heat(axes[3], weights, "weights: softmax of each row", across="key", down="query")
     heat(axes[4], output, "output: weights times values", 2.5, across="feature")
     return figure
@@ -189,9 +176,8 @@ def sizes_of_scores(attention: Any) -> Figure:
     for d in widths:
         q, k = rng.normal(size=(300, d)), rng.normal(size=(300, 8, d))
         scores = np.einsum("nd,nkd->nk", q, k)
-        for sizes_of, size in zip(
-            sizes.values(), (scores.std(), np.einsum("nd,nkd->nk", q + 1, k + 1).mean()), strict=True
-        ):
+        shifted = np.einsum("nd,nkd->nk", q + 1, k + 1)
+        for sizes_of, size in zip(sizes.values(), (scores.std(), shifted.mean()), strict=True):
             sizes_of.append(size)
         for weights_of, divisor in zip(largest.values(), (1, d**0.5, d), strict=True):
             weights_of.append(attention.softmax(scores / divisor).max(axis=-1).mean())
@@ -215,7 +201,7 @@ def dice(n: int = 2) -> Figure:
         chances = np.convolve(chances, np.full(6, 1 / 6))
     totals = np.arange(n, 6 * n + 1)
     mean = float(totals @ chances)
-    std = float((totals - mean) ** 2 @ chances) ** 0.5
+    std = float(totals**2 @ chances - mean**2) ** 0.5
     figure, axes = canvas(7, 2.6, 1, f"{n} dice: mean {mean:.1f}, standard deviation {std:.2f} = 1.71 sqrt({n})")
     axes[0].bar(totals, chances, color=BLUE)
     axes[0].axvspan(mean - std, mean + std, color=PALE, zorder=0)
@@ -241,7 +227,7 @@ def two_heads(attention: Any, words: Sequence[str], d_model: int = 8) -> Figure:
 def masks_side_by_side(masks: Any, words: Sequence[str], length: int = 4) -> Figure:
     t = len(words)
     causal, padding = masks.causal_mask(t), masks.padding_mask(np.array([length]), t)[0]
-    names = {"across": "key", "down": "query", "words": list(words)}
+    names: dict[str, Any] = {"across": "key", "down": "query", "words": list(words)}
     figure, axes = canvas(12, 3.3, 3, f"Who may look at whom, when the last {t - length} of {t} tokens are padding")
     grid(axes[0], causal, f"causal: {causal.sum()} True", **names)
     grid(axes[1], np.broadcast_to(padding, (t, t)), "padding: one row for all queries", **names)
@@ -284,10 +270,10 @@ def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, residuals
     axes[0].bar(range(layers + 1), heights, color=BLUE if residuals else RED)
     axes[0].axhline(1, color="black", linestyle=":")
     names = [f"L{i + 1}" if layers <= 20 or (i % 5 == 4 and i < layers - 3) else "" for i in range(layers)] + ["out"]
-    sizes = [f"\n{height:.2f}" if height >= 0.01 else f"\n{height:.0e}" for height in heights]
-    axes[0].set_xticks(
-        range(layers + 1), [name + size for name, size in zip(names, sizes, strict=True)] if layers <= 16 else names
-    )
+    sizes = [f"\n{height:.2f}" if height >= 0.01 or height == 0 else f"\n{height:.0e}" for height in heights]
+    if layers <= 16:
+        names = [name + size for name, size in zip(names, sizes, strict=True)]
+    axes[0].set_xticks(range(layers + 1), names)
     axes[0].set_ylim(0, max(1.15, 1.1 * float(heights.max())))
     label(axes[0], "", "gradient at the input of each layer; dotted: 1")
     return figure
@@ -336,8 +322,7 @@ def positions(decoder: Any, t: int = 40, d_model: int = 32) -> Figure:
 
 def generation(decoder: Any, params: Any, words: Sequence[str], prompt: Sequence[int], new_tokens: int = 5) -> Figure:
     """Greedy generation: for each new token the context, the probabilities of all words, and the choice."""
-    end = len(words) - 1
-    tokens = decoder.generate(np.array(prompt), params, 1, new_tokens, eos=end)
+    tokens = decoder.generate(np.array(prompt), params, 1, new_tokens, eos=len(words) - 1)
     text = [words[i] for i in tokens]
     contexts = range(len(prompt), len(tokens))
     title = " ".join([*text[: len(prompt)], "|", *text[len(prompt) :]])

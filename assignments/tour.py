@@ -18,15 +18,16 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-try:
-    import ipywidgets
-except ImportError:
-    ipywidgets = None
-try:
-    from IPython.display import Image, Pretty, display
-except ImportError:
-    display = None
 
+def optional(module: str) -> Any:
+    """A module, or None where it is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None
+
+
+ipywidgets, ipython = optional("ipywidgets"), optional("IPython.display")
 NOTHING = "Nothing to show: "
 HELPERS = ("tour.py", "pictures.py", "examples.py")
 
@@ -73,15 +74,17 @@ class Player:
     def put(self) -> None:
         """The controls, then the picture: an ordinary image, which is there also where no control works."""
         self.redraw()
-        if display is None:
+        if ipython is None:
             print(self.result)
             return
         if self.controls:
             layout = ipywidgets.Layout(flex_flow="row wrap")
-            display(ipywidgets.HBox(list(self.controls.values()), layout=layout))
+            box = ipywidgets.HBox(list(self.controls.values()), layout=layout)
+            where_dead = {"text/plain": "(Here are sliders, where the notebook is live.)"}
+            ipython.display({**box._repr_mimebundle_(), **where_dead}, raw=True)
         for control in self.controls.values():
             control.observe(self.redraw, "value")
-        self.handle = display(_shown(self.result), display_id=True)
+        self.handle = ipython.display(_shown(self.result), display_id=True)
 
 
 def show(draw: Callable[..., Any], *given: Any, **settings: Any) -> None:
@@ -137,11 +140,11 @@ def _control(name: str, setting: Any) -> Any:
 
 def _shown(result: Figure | str) -> Any:
     if isinstance(result, str):
-        return Pretty(result)
+        return ipython.Pretty(result)
     png = io.BytesIO()
     result.savefig(png, format="png", dpi=150)
     width = int(result.get_figwidth() * 90)
-    return Image(png.getvalue(), format="png", width=width, alt=result.get_suptitle())
+    return ipython.Image(png.getvalue(), format="png", width=width, alt=result.get_suptitle())
 
 
 # Tables
@@ -246,11 +249,13 @@ def grid(axes: Axes, allowed: np.ndarray, title: str, future: str = BLUE, **name
     ticks(axes, allowed, title, **names)
 
 
-def ticks(axes: Axes, values: np.ndarray, title: str, across: str = "", down: str = "", words: Any = None) -> None:
+def ticks(
+    axes: Axes, values: np.ndarray, title: str, across: str = "", down: str = "", words: Sequence[str] = ()
+) -> None:
     n, m = values.shape
     label(axes, title, across, down)
-    axes.set_xticks(range(m), words[-m:] if words else range(1, m + 1), rotation=45 if words else 0)
-    axes.set_yticks(range(n), words[:n] if words else range(1, n + 1))
+    axes.set_xticks(range(m), words or [str(j + 1) for j in range(m)], rotation=45 if words else 0)
+    axes.set_yticks(range(n), words or [str(i + 1) for i in range(n)])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_xticks(np.arange(m - 1) + 0.5, minor=True)

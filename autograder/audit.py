@@ -33,14 +33,22 @@ class Case:
     trivial: bool = False
 
 
-@dataclass(frozen=True)
-class Deviation:
-    """How far one call of one test was from the expected value."""
+@dataclass(frozen=True, order=True)
+class Check:
+    """One call of one test, and the deviation that it allows."""
 
-    criterion: str
+    module: str
     test: str
     number: int
     dtype: str
+    allowed: float
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """How far one submission was from the expected value in a check."""
+
+    check: Check
     value: float
 
 
@@ -114,9 +122,9 @@ def _deviations(result: Result) -> Iterator[Deviation]:
             seen[record.test] = seen.get(record.test, 0) + 1
             kind = record.fault.kind if record.fault is not None else "value"
             if record.test and record.expects == "value" and kind == "value" and record.reply.error is None:
-                allowed = tolerance((record.args, record.kwargs))
-                dtype = "float32" if allowed == TOLERANCE["float32"] else "float64"
-                yield Deviation(module.module, record.test, seen[record.test], dtype, record.deviation)
+                wide = tolerance((record.args, record.kwargs)) == TOLERANCE["float32"]
+                check = Check(module.module, record.test, seen[record.test], "float32" if wide else "float64", record.allowed)
+                yield Deviation(check, record.deviation)
 
 
 def problems(rows: list[Row]) -> list[str]:
@@ -153,17 +161,13 @@ def _case_problems(row: Row) -> Iterator[str]:
 class Margin:
     """One check: how far the alternatives are from right at most, and the misconceptions at least."""
 
-    criterion: str
-    test: str
-    number: int
-    dtype: str
+    check: Check
     right: float
     wrong: float
 
     @property
     def good(self) -> bool:
-        allowed = TOLERANCE[self.dtype]
-        return self.right * 10 <= allowed and self.wrong >= allowed * 10
+        return self.right * 10 <= self.check.allowed <= self.wrong / 10
 
 
 def margins(rows: list[Row]) -> list[Margin]:
@@ -171,18 +175,15 @@ def margins(rows: list[Row]) -> list[Margin]:
 
     A misconception that gives the same as the reference in a check, up to a tenth of the tolerance, is right there.
     """
-    right: dict[tuple[str, str, int, str], float] = {}
-    wrong: dict[tuple[str, str, int, str], float] = {}
+    right: dict[Check, float] = {}
+    wrong: dict[Check, float] = {}
     for row in rows:
         for d in row.deviations:
-            key = (d.criterion, d.test, d.number, d.dtype)
             if not row.case.function:
-                right[key] = max(right.get(key, 0.0), d.value)
-            elif d.value > TOLERANCE[d.dtype] / 10:
-                wrong[key] = min(wrong.get(key, float("inf")), d.value)
-    return [
-        Margin(*key, right.get(key, 0.0), wrong.get(key, float("inf"))) for key in sorted(right.keys() | wrong.keys())
-    ]
+                right[d.check] = max(right.get(d.check, 0.0), d.value)
+            elif d.value > d.check.allowed / 10:
+                wrong[d.check] = min(wrong.get(d.check, float("inf")), d.value)
+    return [Margin(c, right.get(c, 0.0), wrong.get(c, float("inf"))) for c in sorted(right.keys() | wrong.keys())]
 
 
 def ambiguous(rows: list[Row]) -> list[str]:

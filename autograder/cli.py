@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder import __version__, commands_class
-from autograder.audit import Row
+from autograder.audit import Margin, Row
 
 TROUBLE = 1
 USAGE = 2
@@ -64,7 +64,7 @@ def audit(jobs: int | None, html: Path | None, tolerances: bool, mutants: bool, 
     narrow = [margin for margin in audits.margins(rows) if not margin.good]
     if tolerances:
         _tolerances(audits.margins(rows))
-    for problem in [*found, *(f"{m.criterion}, {m.test}: the margin is below ten" for m in narrow)]:
+    for problem in [*found, *(f"{m.check.module}, {m.check.test}: the margin is below ten" for m in narrow)]:
         click.echo(f"PROBLEM {problem}")
     sys.exit(TROUBLE if found or narrow else 0)
 
@@ -106,16 +106,13 @@ def _mark(row: Row, criterion: str) -> str:
     return "." if criterion not in row.lost else "#" if row.lost[criterion] == row.case.name else "x"
 
 
-def _tolerances(margins: Any) -> None:
+def _tolerances(margins: list[Margin]) -> None:
     table = Table("check", "dtype", "right, at most", "tolerance", "wrong, at least", box=None)
-    from autograder.compare import TOLERANCE
-
-    for m in margins:
-        wrong = "none is wrong" if m.wrong == float("inf") else f"{m.wrong:.1e}"
-        table.add_row(
-            f"{m.criterion} {m.test} #{m.number}", m.dtype, f"{m.right:.1e}", f"{TOLERANCE[m.dtype]:.0e}", wrong
-        )
-    Console().print(table)
+    for margin in margins:
+        check, wrong = margin.check, "none is wrong" if margin.wrong == float("inf") else f"{margin.wrong:.1e}"
+        name = f"{check.module} {check.test} #{check.number}"
+        table.add_row(name, check.dtype, f"{margin.right:.1e}", f"{check.allowed:.0e}", wrong)
+    Console(width=160).print(table)
 
 
 @main.command()

@@ -156,7 +156,7 @@ def _write(problems: list[str], outcome: "Outcome", store: "Store", rows: "list[
     from autograder import gradebook, report, rubric
     from autograder.results import write_atomically
 
-    run = report.Run(rows, outcome.faults, problems, outcome.kept, outcome.kit.digest)
+    run = report.Run(rows, outcome.faults, problems, len(outcome.grades), outcome.kept, outcome.kit.digest)
     pages: Mapping[str, Callable[[], str]] = {
         "grades.csv": lambda: gradebook.table(rows),
         "canvas.csv": lambda: gradebook.canvas_table(rows, rubric.current().title),

@@ -30,11 +30,12 @@ BINS = 20
 
 @dataclass(frozen=True)
 class Run:
-    """What a report is about. `problems` are to be looked at, `kept` is how many results stood already."""
+    """What a report is about. `problems` are to be looked at; of `graded` submissions `kept` were not new."""
 
     rows: Sequence[Row]
     faults: Mapping[str, str]
     problems: Sequence[str]
+    graded: int
     kept: int
     kit: str
 

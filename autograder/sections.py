@@ -1,8 +1,8 @@
 """The master notebook by sections, so that those of some modules can be taken out and the rest still works.
 
 A section begins at a heading `## `, or at the `# BEGIN QUESTION` right before it, and is about the modules whose questions
-stand in it. What stands before the first section, and a section without any question, is about no module.
-Within a section a part begins at a heading `### `.
+stand in it. What stands before the first section stays in any case, and so does a section without a question. Within a
+section a part begins at a heading `### `; one that needs what is left out goes, wherever it stands.
 """
 
 import ast
@@ -67,16 +67,13 @@ def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
 
     Raises MixedSectionError.
     """
-    kept: list[Part] = []
-    gone: list[Part] = []
-    for section in split(cells, "## "):
-        (gone if _goes(section, left_out) else kept).append(section)
-    parts = [part for section in kept for part in split(section.cells, "### ")]
-    fixed = [part for part in parts[:1] if not part.questions]  # the introduction
-    while needy := [part for part in parts if part not in fixed and _needs(part, parts, gone, left_out)]:
+    introduction, *rest = split(cells, "## ")
+    gone = [section for section in rest if _goes(section, left_out)]
+    parts = [part for section in rest if section not in gone for part in split(section.cells, "### ")]
+    while needy := [part for part in parts if _needs(part, [introduction, *parts], gone, left_out)]:
         gone += needy
         parts = [part for part in parts if part not in needy]
-    return [cell for part in parts for cell in part.cells]
+    return [cell for part in (introduction, *parts) for cell in part.cells]
 
 
 def split(cells: list[Cell], heading: str) -> list[Part]:

@@ -144,7 +144,8 @@ def _box(arrays: list["np.ndarray[Any, Any]"]) -> int:
     indexed = indices * max((array.size for array in arrays if array.dtype.kind not in "iu"), default=0)
     side = max((length for array in arrays for length in array.shape[-2:]), default=1)
     leading = [array.shape[-3::-1] for array in arrays]
-    return max(indexed, side**2 * math.prod(max(lengths) for lengths in zip_longest(*leading, fillvalue=1)))
+    crossed: int = side**2 * math.prod(max(lengths) for lengths in zip_longest(*leading, fillvalue=1))
+    return max(indexed, crossed)
 
 
 @cache

@@ -55,6 +55,7 @@ class Record:
     reply: Reply
     fault: Fault | None
     deviation: float = 0.0
+    allowed: float = 0.0
     expects: str = "value"
     checks: tuple[str, ...] = ()
     test: str = ""
@@ -182,7 +183,7 @@ class Check:
             fault = Fault("changed", str(reply.changed[0]))
         if fault is None and reply.shared:
             fault = Fault("shared")
-        return replace(record, fault=fault, deviation=verdict.deviation)
+        return replace(record, fault=fault, deviation=verdict.deviation, allowed=allowed)
 
     def _repeated(self, record: Record) -> Record:
         """The same call once more, and a last look at the arguments of the first."""

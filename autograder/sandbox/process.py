@@ -31,6 +31,7 @@ Answer = Callable[["str | Callable[..., Any]", tuple[Any, ...], dict[str, Any], 
 MAX_QUESTIONS = 10_000
 NESTING = 3
 LARGE, MAX_RECEIVED = 65_536, 64 * 2**20  # bytes: messages that count, and what one submission may send of them
+CGROUP = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # a container's memory
 LOOK = 0.2  # seconds of silence after which the deadlines are looked at
 
 
@@ -453,7 +454,7 @@ def _kill_family(single: "subprocess.Popen[bytes]") -> None:
 def _container_memory() -> int:
     """Megabytes that this machine or container has."""
     found = psutil.virtual_memory().total
-    for place in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+    for place in CGROUP:
         with contextlib.suppress(OSError, ValueError):
             found = min(found, int(Path(place).read_text()))
     return found // 2**20

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder import audit
-from autograder.audit import Case, Deviation, Row
+from autograder.audit import Case, Check, Deviation, Row
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,6 @@ def test_audit_would_find(row: Row, said: str) -> None:
 
 
 def test_margin_would_be_found() -> None:
-    right = Row(Case("loops"), {}, (Deviation("layernorm", "t", 1, "float64", 2e-9),))
-    wrong = Row(WRONG, {}, (Deviation("layernorm", "t", 2, "float64", 5e-8),))
+    right = Row(Case("loops"), {}, (Deviation(Check("layernorm", "t", 1, "float64", 1e-8), 2e-9),))
+    wrong = Row(WRONG, {}, (Deviation(Check("layernorm", "t", 2, "float64", 1e-8), 5e-8),))
     assert [margin.good for margin in audit.margins([right, wrong])] == [False, False]

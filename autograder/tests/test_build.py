@@ -100,7 +100,7 @@ def test_every_stub_names_the_function_that_is_not_written_yet(built: "Built") -
 def test_readme_has_every_criterion_with_its_points(built: "Built") -> None:
     text = (built.assignments / "README.md").read_text()
     assert handout.MARKER not in text
-    rows = re.findall(r"^\| (\S+\.\S+) \| (\S+) \|", text, re.MULTILINE)
+    rows = re.findall(r"^\| (\w+\.\w+) \| (\S+) \|", text, re.MULTILINE)
     assert {name: float(points) for name, points in rows} == {
         c.id: c.points for c in rubrics.current().criteria.values()
     }
@@ -185,6 +185,13 @@ def test_notebook_of_another_clone_than_the_installed_kit(tmp_path: Path) -> Non
         otter_plugin.HomeworkPlugin("", {}, {}).during_assign(assignment)
 
 
+def test_in_another_clone_than_the_installed_kit(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree / "solutions")
+    text = f"this is the clone {tree}, but the kit that is installed is {kit.home()}; first run: pip install -e {tree}"
+    with pytest.raises(BuildError, match=re.escape(text)):
+        build.build(tree / "dist")
+
+
 @pytest.mark.parametrize("name", ["pyproject.toml", "solutions/transformer.ipynb"])
 def test_kit_without_a_clone(tree: Path, name: str) -> None:
     (tree / name).unlink()
@@ -262,6 +269,52 @@ def test_stub_refuses_what_would_reach_the_students(name: str) -> None:
         stub(source)
 
 
-def test_readme_needs_its_marker() -> None:
-    with pytest.raises(HandoutError, match="must stand there once"):
-        handout.readme("# Homework\n", rubrics.current())
+@pytest.mark.parametrize("marker", [handout.MODULES, handout.MARKER])
+def test_readme_needs_its_markers(marker: str) -> None:
+    text = (kit.solutions() / "README.md").read_text().replace(marker, "")
+    with pytest.raises(HandoutError, match=f"the line {marker} must stand there once"):
+        handout.readme(text, rubrics.current())
+
+
+def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
+    readme = (built.assignments / "README.md").read_text()
+    for module, entry in rubrics.current().modules.items():
+        assert f"| `{module}.py` | {entry.title} | `{next(iter(entry.functions))}`" in readme
+    first = next(iter(rubrics.current().modules))
+    assert f"`pytest checks/test_{first}.py`" in readme and "{" not in readme
+    conftest = (built.assignments / "checks" / "conftest.py").read_text()
+    listed = re.search(r"^MODULES = \[\n(.*?)^\]$", conftest, re.MULTILINE | re.DOTALL)
+    assert listed is not None
+    assert re.findall(r'"(\w+)"', listed[1]) == list(rubrics.current().modules)
+
+
+def test_checks_without_a_list_of_modules() -> None:
+    with pytest.raises(HandoutError, match="must have one list MODULES"):
+        handout.checks("MODULES = []\n", rubrics.current())
+
+
+def test_notebook_exports_every_module_and_helpers_of_ones_own(built: "Built", tmp_path: Path) -> None:
+    notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
+    code = next("".join(cell["source"]) for cell in notebook["cells"] if "grader.export(" in "".join(cell["source"]))
+    folder = shutil.copytree(built.assignments, tmp_path / "homework")
+    (folder / "my_helpers.py").touch()
+    command = f"import json\nclass grader:\n    export = lambda **options: print(json.dumps(options))\n{code}"
+    done = subprocess.run([sys.executable, "-c", command], cwd=folder, capture_output=True, text=True)
+    options = json.loads(done.stdout)
+    assert {"my_helpers.py", *(f"{name}.py" for name in rubrics.current().modules)} <= set(options["files"])
+    assert options["pdf"] is False and options["ignore_log"] is True
+
+
+@pytest.mark.parametrize(
+    "call", ["grader.export()", "grader.export(pdf=False, files=['a.py', 'b.py'])", "grader.export(files=[])"]
+)
+def test_any_export_cell_exports_everything(call: str) -> None:
+    text = json.dumps({"cells": [{"source": ["x = 1\n", "grader.check('a')"]}, {"source": f"# Save\n{call}"}]})
+    source = "".join(json.loads(handout.exporting(text))["cells"][1]["source"])
+    options = "pdf=False, " if "pdf" in call else ""
+    assert source == f'# Save\nimport glob\n\ngrader.export({options}files=sorted(glob.glob("*.py")))'
+
+
+def test_notebook_without_an_export_cell() -> None:
+    with pytest.raises(HandoutError, match="must have an export cell"):
+        handout.exporting('{"cells": []}')

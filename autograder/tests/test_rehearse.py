@@ -136,12 +136,11 @@ class Bomb:
 
 
 HOSTILE = """
-import glob, os, sys
+import os, sys
 print("\\x1b[2J", file=sys.stderr)
-forged = '{"score": 100, "tests": []}'
-for place in ("../results", "results", *glob.glob("/tmp/**/results", recursive=True)):
+for place in ("results", "../results", "../../results", "../../autograder/results"):
     try:
-        open(os.path.join(place, "results.json"), "w").write(forged)
+        open(os.path.join(place, "results.json"), "w").write('{"score": 100, "tests": []}')
     except OSError:
         pass
 os._exit(0)
@@ -247,6 +246,7 @@ def test_visibility_decides_what_is_seen_when(other: Callable[..., Path], run: R
         (f"{writing({'score': 1})}; sys.exit('Error: late')", "failed after results.json was written: Error: late"),
         ("(place / 'results' / 'results.json').write_text('[')", "results.json is not JSON"),
     ],
+    ids=["none", "no score", "text as score", "unknown key", "nan", "failed late", "half written"],
 )
 def test_result_that_is_none(other: Callable[..., Path], run: Run, upload: Path, code: str, said: str) -> None:
     done = run(other(code), upload)

@@ -49,7 +49,7 @@ def run(names: tuple[str, ...] = AWKWARD, faults: dict[str, str] | None = None) 
     for key, why in (faults or {}).items():
         entry = Entry(key, (), (Student(EVIL),), problem=why)
         rows.append(Row(Student(EVIL), entry, None, why, (Entry("older", ()),)))
-    return Run(rows, faults or {}, ("look: " + EVIL,), 3, "abcdef" * 10)
+    return Run(rows, faults or {}, ("look: " + EVIL,), len(names), 3, "abcdef" * 10)
 
 
 class Texts(html.parser.HTMLParser):
@@ -121,12 +121,12 @@ def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
     one, entry = grade("s0", 0), Entry("s0", ())
     rows = [Row(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
     assert report.counting(rows) == [one]
-    assert report.html(Run(rows, {}, (), 0, "0")).count('<tr id="s') == 2
+    assert report.html(Run(rows, {}, (), 0, 0, "0")).count('<tr id="s') == 2
 
 
 @pytest.mark.parametrize("faults", [{}, {"s1": "why"}])
 def test_class_without_a_single_grade_has_a_report(faults: dict[str, str]) -> None:
-    assert "Nothing has been graded" in report.html(Run(run((), faults).rows, faults, (), 0, "0"))
+    assert "Nothing has been graded" in report.html(Run(run((), faults).rows, faults, (), 0, 0, "0"))
 
 
 # In a browser

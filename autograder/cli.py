@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from autograder import __version__, commands_class
+from autograder import __version__, commands_class, doctor, rehearse
 from autograder.audit import Margin, Row
 
 TROUBLE = 1
@@ -23,9 +23,13 @@ class Commands(click.Group):
         from autograder.rubric import RubricError
         from autograder.runner import SuiteFault
         from autograder.sandbox.process import SandboxFault
+        from autograder.selection import SelectionError
 
         try:
             return super().invoke(context)
+        except SelectionError as error:
+            click.echo(f"autograder: {error}", err=True)
+            context.exit(USAGE)
         except (RubricError, BuildError, SandboxFault, SuiteFault) as error:
             click.echo(f"autograder: {error}", err=True)
             context.exit(TROUBLE)
@@ -122,8 +126,8 @@ def build(out: Path, only: str) -> None:
     """Run `otter assign`, refresh assignments/, write OUT/autograder.zip and OUT/student.zip."""
     from autograder import build as building
 
-    written = building.build(out)
-    for path in written:
+    names = tuple(name.strip() for name in only.split(",") if name.strip())
+    for path in building.build(out, only=names):
         click.echo(path)
 
 
@@ -157,7 +161,7 @@ PRODUCTS = {
     "graded/results": "what each student is told",
 }
 
-for command in (commands_class.grade, commands_class.compare):
+for command in (commands_class.grade, commands_class.compare, rehearse.rehearse, doctor.doctor):
     main.add_command(command)
 
 

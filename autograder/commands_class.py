@@ -207,7 +207,8 @@ def compare(old: Path, new: Path) -> None:
 
 
 def _show(found: "Comparison") -> None:
-    click.echo(f"{found.compared} submissions are in both runs; {len(found.changes)} of them score otherwise.")
+    totals = sum(change.difference != 0 for change in found.changes)
+    click.echo(f"{found.compared} submissions are in both runs; {len(found.changes)} differ, {totals} in their total.")
     if found.criteria:
         lines = [_criterion_line(one) for one in found.criteria]
         _print("Criteria", ("Criterion", "gain", "lose", "points"), lines)
@@ -226,7 +227,7 @@ def _criterion_line(one: "Criterion") -> tuple[str, ...]:
 
 def _change_line(change: "Change") -> tuple[str, ...]:
     where = ", ".join(f"{name} {difference:+g}" for name, difference in change.criteria.items())
-    scores = (f"{change.old:g}", f"{change.new:g}", f"{change.difference:+g}")
+    scores = (f"{change.old:g}", f"{change.new:g}", f"{change.difference:+g}" if change.difference else "0")
     return (change.key, _printable(change.who), *scores, where)
 
 

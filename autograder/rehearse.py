@@ -212,6 +212,7 @@ def present(tree: Path, root: Path) -> Tools:
     """
     build.require_otter()
     build.require_kernel()
+    (root / "kit").mkdir(mode=0o700)
     for wheel in _wheels(tree):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(root / "kit")
@@ -220,7 +221,11 @@ def present(tree: Path, root: Path) -> Tools:
     own = {"PYTHONPATH": str(root / "kit"), "PYTHONUSERBASE": site.getuserbase(), "JUPYTER_PATH": jupyter_data_dir()}
     wanted = next((name for name in requirements(tree)[1] if name.startswith("otter-grader")), "")
     have = f"otter-grader {importlib.metadata.version('otter-grader')}"
-    return Tools(sys.executable, _variables(root, root) | own, f"with what is installed here ({have}; zip: {wanted})")
+    return Tools(
+        sys.executable,
+        _variables(root, Path(sys.executable).parent) | own,
+        f"with what is installed here ({have}; zip: {wanted})",
+    )
 
 
 def fresh(tree: Path, root: Path) -> Tools:
@@ -229,11 +234,12 @@ def fresh(tree: Path, root: Path) -> Tools:
     Raises RehearsalError.
     """
     version, wanted = requirements(tree)
-    python = sys.executable if version == _version() else shutil.which(f"python{version}") or sys.executable
+    python = sys.executable if version in ("", _version()) else shutil.which(f"python{version}") or sys.executable
     click.echo(
         f"Installing {len(wanted)} requirements into a fresh environment; this takes a minute or two ...", err=True
     )
     _do([python, "-m", "venv", str(root / "venv")], "no virtual environment can be made")
+    (root / "venv").chmod(0o700)  # as on Gradescope, where it lies below /root
     scripts = root / "venv" / ("Scripts" if os.name == "nt" else "bin")
     own = str(scripts / ("python.exe" if os.name == "nt" else "python"))
     wanted = [line.replace(GRADESCOPE, str(tree), 1) if line.startswith(GRADESCOPE) else line for line in wanted]

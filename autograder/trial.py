@@ -93,7 +93,7 @@ class Trial:
             names = self.together or (self.module,)
             reply = self.student.load(self.module, names, self.stand_ins, self.answer, self.replaced)
             if reply.error is not None or reply.ended is not None:
-                self.broken = reply
+                self.broken = reply if self.starts == 1 else Reply(ended=Ended("crash"))  # no words after hidden inputs
         return self.student
 
     def _stop(self) -> None:

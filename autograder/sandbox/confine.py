@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 LINUX = sys.platform == "linux"
+OTHERS = (20_000, 59_999)  # numbers of the users that students' processes become
 LAYERS = ("fork", "session", "limits", "user", "no_new_privileges", "landlock", "seccomp", "not_dumpable")
 
 
@@ -53,6 +54,8 @@ def available() -> dict[str, str]:
         missing["session"] = missing["limits"] = "only POSIX systems have sessions and resource limits"
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         missing["user"] = "only root can become another user: run as root (in a container) to get this layer"
+    elif LINUX and not _may_become_others():
+        missing["user"] = "this root may not become another user: give the container CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID"
     if not LINUX:
         for layer in ("no_new_privileges", "landlock", "seccomp", "not_dumpable"):
             missing[layer] = "only Linux has this layer: grade inside a Linux container to get it"
@@ -62,6 +65,18 @@ def available() -> dict[str, str]:
     if platform.machine() not in _ARCHITECTURES or not _seccomp_available():
         missing["seccomp"] = "no seccomp filters here: a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64"
     return missing
+
+
+def _may_become_others() -> bool:
+    """Whether root has the capabilities for it, and the numbers of others exist where it is."""
+    needed = sum(1 << bit for bit in (0, 1, 3, 5, 6, 7))  # CAP_CHOWN, _DAC_OVERRIDE, _FOWNER, _KILL, _SETGID, _SETUID
+    try:
+        status, known = Path("/proc/self/status").read_text(), Path("/proc/self/uid_map").read_text()
+    except OSError:
+        return False
+    held = int(status.partition("CapEff:")[2].split()[0], 16)
+    spans = [(int(first), int(count)) for first, _, count in map(str.split, known.splitlines())]
+    return held & needed == needed and any(first <= OTHERS[0] and OTHERS[1] < first + count for first, count in spans)
 
 
 def prepare(plan: Plan, exactly: Iterable[str], roots: Iterable[str], holes: Iterable[str]) -> None:
@@ -299,7 +314,8 @@ def _program() -> bytes:
 
 
 def _seccomp_available() -> bool:
-    return LINUX and _libc().prctl(21, 0, 0, 0, 0) >= 0  # PR_GET_SECCOMP
+    """Whether the kernel takes filters: then it fails only at reading the one at address 0."""
+    return LINUX and _libc().prctl(_PR_SET_SECCOMP, 2, None, 0, 0) < 0 and ctypes.get_errno() == errno.EFAULT
 
 
 def _install_filter(program: bytes) -> None:

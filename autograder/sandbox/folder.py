@@ -16,6 +16,7 @@ import numpy as np
 
 from autograder import kit
 from autograder.sandbox import sweep
+from autograder.sandbox.confine import OTHERS
 
 _slots = itertools.count()
 
@@ -64,7 +65,8 @@ class Folder:
     def renew(self) -> None:
         """A temporary folder for the next process."""
         self.clear()
-        self.temporary.mkdir(mode=0o700)
+        self.temporary.mkdir()
+        self.temporary.chmod(0o700)
         if self.uid:
             os.chown(self.temporary, self.uid, self.uid)
 
@@ -79,8 +81,9 @@ def _free_uid() -> int:
     """A number that no user of this machine has, another for each sandbox."""
     import pwd
 
+    first, last = OTHERS
     for number in itertools.count(os.getpid() + 7919 * next(_slots)):
-        uid = 20_000 + number % 40_000
+        uid = first + number % (last - first + 1)
         try:
             pwd.getpwuid(uid)
         except KeyError:

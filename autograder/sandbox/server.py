@@ -24,6 +24,7 @@ WATCH = 0.05  # seconds between two looks at what the student's process uses up
 
 
 def main() -> None:
+    os.umask(0o077)
     settings = json.loads(sys.argv[1])
     sys.path[:0] = settings["imports"]
     import msgpack  # noqa: F401  imported once for all children

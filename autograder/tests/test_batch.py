@@ -284,6 +284,7 @@ class Killer(progress.Silence):
 
 
 @POSIX
+@pytest.mark.slow
 def test_worker_that_is_killed_costs_nothing(graded: Path, small: Path, tmp_path: Path) -> None:
     outcome = run(small, tmp_path, display=Killer(2))
     assert not outcome.faults
@@ -444,6 +445,7 @@ def test_really_full_disk(small: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("pretended")
+@pytest.mark.slow
 def test_workers_that_only_die_stop_the_run(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "BREAKS", 3)
     monkeypatch.setattr(worker, "grade", die)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from autograder import gradebook, item_analysis
+from autograder import commands_class, gradebook, item_analysis
 from autograder import rubric as rubrics
 from autograder.compare_results import compare
 from autograder.entries import Entry, Student
@@ -220,3 +221,20 @@ def test_compare_refuses_what_is_no_result(tmp_path: Path, content: str) -> None
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(ValueError, match=r"x\.json"):
         compare(tmp_path, tmp_path)
+
+
+def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
+    old = run(tmp_path / "old", ada=document(a=(1, 1), b=(0, 1)), bela=document(a=(1, 1), b=(1, 1)))
+    new = run(tmp_path / "new", ada=document(a=(0, 1), b=(1, 1)), bela=document(a=(0, 1), b=(1, 1)))
+    done = CliRunner().invoke(commands_class.compare, [str(old), str(new)])
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert done.exit_code == 0
+    assert lines[0] == "2 submissions are in both runs; 2 differ, 1 in their total."
+    assert "a 0 2 1" in lines
+    assert "bela =bela 2 1 -1 a -1" in lines
+    assert "ada =ada 1 1 0 a -1, b +1" in lines
+
+
+def test_compare_command_refuses_a_folder_without_results(tmp_path: Path) -> None:
+    done = CliRunner().invoke(commands_class.compare, [str(tmp_path), str(tmp_path)])
+    assert (done.exit_code, "no results" in done.stderr) == (2, True)

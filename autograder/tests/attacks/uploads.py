@@ -6,6 +6,7 @@ import io
 import marshal
 import os
 import struct
+import warnings
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -26,7 +27,8 @@ def upload(earns: float) -> Callable[[Upload], Upload]:
 
 def _zip(path: Path, entries: Iterable[tuple["str | zipfile.ZipInfo", "str | bytes"]], packed: bool = True) -> Path:
     kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
-    with zipfile.ZipFile(path / "upload.zip", "w", kind) as archive:
+    with zipfile.ZipFile(path / "upload.zip", "w", kind) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # names that stand twice
         for name, content in entries:
             archive.writestr(name, content)
     return path / "upload.zip"

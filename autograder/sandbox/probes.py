@@ -1,0 +1,109 @@
+"""What `autograder doctor` runs in a student's process: one function for each layer, which tries what the layer forbids.
+
+Each returns what was possible, in words that follow "a student's process". Harmless where it succeeds.
+"""
+
+import ctypes
+import os
+import socket
+from collections.abc import Callable
+
+Attempts = dict[str, Callable[[], object]]
+
+
+def tried(attempts: Attempts) -> list[str]:
+    """The names of the attempts that nothing refused."""
+    possible = []
+    for name, attempt in attempts.items():
+        try:
+            attempt()
+        except (OSError, MemoryError, AssertionError):
+            continue
+        possible.append(name)
+    return possible
+
+
+def found(condition: bool) -> None:
+    """An attempt that consists in looking."""
+    assert condition
+
+
+def fork(*_: object) -> list[str]:
+    return []
+
+
+def session(*_: object) -> list[str]:
+    return tried({"stayed in the grader's session": lambda: found(os.getsid(0) != os.getpid())})
+
+
+def limits(*_: object) -> list[str]:
+    import resource
+
+    endless = resource.getrlimit(resource.RLIMIT_CPU)[1] == resource.RLIM_INFINITY
+    return tried(
+        {
+            "took 64 GB of memory": lambda: bytearray(2**36),
+            "wrote a file of 1 GB": lambda: os.truncate(os.open("large", os.O_CREAT | os.O_RDWR), 2**30),
+            "opened 10,000 files": lambda: [os.open(os.devnull, os.O_RDONLY) for _ in range(10_000)],
+            "has endless processor time": lambda: found(endless),
+        }
+    )
+
+
+def user(*_: object) -> list[str]:
+    return tried(
+        {
+            "runs as root": lambda: found(0 in (os.getuid(), os.getgid(), *os.getgroups())),
+            "read /etc/shadow": lambda: open("/etc/shadow"),
+            "became root again": lambda: os.setuid(0),
+        }
+    )
+
+
+def no_new_privileges(*_: object) -> list[str]:
+    get_no_new_privs = 39
+    return tried({"may gain rights": lambda: found(ctypes.CDLL(None).prctl(get_no_new_privs, 0, 0, 0, 0) != 1)})
+
+
+def landlock(kit: str, outside: str, _: int) -> list[str]:
+    return tried(
+        {
+            "read the kit": lambda: open(kit),
+            "read /etc/passwd": lambda: open("/etc/passwd"),
+            "listed /tmp": lambda: os.listdir("/tmp"),
+            "read /proc": lambda: os.listdir("/proc"),
+            "wrote outside its folder": lambda: os.mkdir(os.path.join(outside, "mark")),
+        }
+    )
+
+
+def seccomp(*_: object) -> list[str]:
+    ptrace_seize = 0x4206
+    libc = ctypes.CDLL(None)
+    return tried(
+        {
+            "opened a socket": socket.socket,
+            "started a process": _fork_and_end,
+            "signalled the fork server": lambda: os.kill(os.getppid(), 0),
+            "traced the fork server": lambda: found(libc.ptrace(ptrace_seize, os.getppid(), 0, 0) == 0),
+            "changed permissions": lambda: os.chmod(".", 0o700),
+            "made memory that no limit counts": lambda: os.memfd_create("probe"),
+        }
+    )
+
+
+def not_dumpable(_: str, __: str, grader: int) -> list[str]:
+    above = {"the fork server": os.getppid(), "the grader": grader}
+    return tried(
+        {
+            f"read {file} of {name}": lambda path=f"/proc/{pid}/{file}": open(path, "rb")  # type: ignore[misc]
+            for name, pid in above.items()
+            for file in ("mem", "environ", "maps")
+        }
+    )
+
+
+def _fork_and_end() -> None:
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()

@@ -8,8 +8,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from autograder import __version__, commands_class, doctor, rehearse
-from autograder.audit import Margin, Row
+from autograder import __version__, doctor, rehearse
+from autograder.cohort import commands
+from autograder.proof.audit import Margin, Row
 
 TROUBLE = 1
 USAGE = 2
@@ -51,10 +52,10 @@ def main() -> None:
 @click.option("--messages", type=click.IntRange(1), help="print so many messages to students, chosen at random")
 def audit(jobs: int | None, html: Path | None, tolerances: bool, mutants: bool, messages: int | None) -> None:
     """Try every known mistake and every correct alternative on every criterion."""
-    from autograder import audit as audits
+    from autograder.proof import audit as audits
 
     if mutants:
-        from autograder import mutation
+        from autograder.proof import mutation
 
         sys.exit(mutation.report(jobs))
     if messages:
@@ -137,7 +138,7 @@ def demo(out: Path) -> None:
     """Build the homework, grade a small sample class, write the report."""
     from autograder import build as building
     from autograder import sample
-    from autograder.commands_class import grade
+    from autograder.cohort.commands import grade
 
     click.echo("Building with otter assign ...")
     building.build(out)
@@ -161,7 +162,7 @@ PRODUCTS = {
     "graded/results": "what each student is told",
 }
 
-for command in (commands_class.grade, commands_class.compare, rehearse.rehearse, doctor.doctor):
+for command in (commands.grade, commands.compare, rehearse.rehearse, doctor.doctor):
     main.add_command(command)
 
 

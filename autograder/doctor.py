@@ -31,6 +31,8 @@ MEANS = {
     "seccomp": "no sockets, no processes, no signals to others, no tracing, no mounts",
     "not_dumpable": "the memory of grader and fork server cannot be read through /proc",
 }
+
+
 @dataclass(frozen=True)
 class Finding:
     """One layer: "holds", "missing" or "fails", and why that is said."""
@@ -58,7 +60,9 @@ def _tried(layer: str) -> Finding:
         proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
         return Finding(layer, "holds", proof + (f" (ABI {confine.landlock_abi()})" if layer == "landlock" else ""))
     possible = ", ".join(map(str, reply.value)) if isinstance(reply.value, list) else f"the trial ended with {reply}"
-    return Finding(layer, "fails", f"a student's process {possible}: please report this machine to the kit's maintainers")
+    return Finding(
+        layer, "fails", f"a student's process {possible}: please report this machine to the kit's maintainers"
+    )
 
 
 def attempt(layer: str, kept: tuple[str, ...]) -> tuple[Reply, float]:

@@ -91,7 +91,11 @@ def message(graded: Graded, result: Result) -> str:
 
 def _about_values(record: Record | None) -> bool:
     """Whether a wrong value was seen, and not only a wrong dtype or a changed argument."""
-    return record is not None and record.fault is not None and record.fault.kind in ("value", "shape", "type", "length", "raised")
+    return (
+        record is not None
+        and record.fault is not None
+        and record.fault.kind in ("value", "shape", "type", "length", "raised")
+    )
 
 
 def _excused(graded: Graded) -> str:
@@ -200,7 +204,9 @@ def counterexample(record: Record, named: bool = False) -> str:
     arguments = []
     for name, value in zip(names, record.args, strict=False):
         if callable(value):
-            lines.append(f"{name} = {_lambda(value)}" if value.__name__ == "<lambda>" else inspect.getsource(value).strip())
+            lines.append(
+                f"{name} = {_lambda(value)}" if value.__name__ == "<lambda>" else inspect.getsource(value).strip()
+            )
         elif isinstance(value, np.ndarray | dict | list):
             lines.append(f"{name} = {literal(value)}")
         named_def = callable(value) and value.__name__ != "<lambda>"

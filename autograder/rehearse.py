@@ -20,17 +20,16 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 import yaml
 
-from autograder import build, results_format
-from autograder.results import number
-from autograder.results_format import Case, Results
+from autograder import build, rehearsal_report, results_format
+from autograder.rehearsal_report import Outcome, printable
+from autograder.results_format import Results
 
 FAULT, USAGE = 1, 2
 GRADESCOPE = "/autograder"
@@ -75,17 +74,6 @@ class Tools:
     how: str
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a run left: results.json, what it printed, and Otter's reason if it refused the upload."""
-
-    document: Any
-    printed: str
-    refused: str
-    seconds: float
-    how: str
-
-
 @click.command()
 @click.argument("zipped", metavar="ZIP", type=PLACE)
 @click.argument("upload", metavar="PATH", type=PLACE)
@@ -104,7 +92,7 @@ def rehearse(zipped: Path, upload: Path, here: bool) -> None:
     found = results_format.problems(outcome.document)
     if found:
         _stop("results.json is not as Gradescope documents it:\n  " + "\n  ".join(found[:20]), FAULT)
-    for line in report(outcome, Results.model_validate(outcome.document)):
+    for line in rehearsal_report.lines(outcome, Results.model_validate(outcome.document)):
         click.echo(line)
     if outcome.refused:
         _stop(f"Otter refuses this upload and grades nothing of it: {outcome.refused}", FAULT)
@@ -358,98 +346,8 @@ def _end(process: "subprocess.Popen[str]") -> None:
 def _last_line(text: str) -> str:
     """The last line of a traceback that is not indented, as it may be printed."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith(" ")]
-    return _printable(lines[-1])[:600] if lines else "no reason given"
+    return printable(lines[-1])[:600] if lines else "no reason given"
 
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no number in JSON")
-
-
-# What is printed
-
-
-def report(outcome: Outcome, results: Results) -> Iterator[str]:
-    """Who sees what, and when."""
-    yield f"Graded in {outcome.seconds:.1f} s, {outcome.how}."
-    yield "results.json is as Gradescope documents it."
-    yield from _title("What the student sees at once")
-    yield from _text(results.output)
-    yield from _moment(results, "visible")
-    if outcome.refused:
-        return
-    if results.shown("after_due_date"):
-        yield from _title("What the student sees after the due date, besides")
-        yield from _moment(results, "after_due_date")
-    yield from _title("What the student sees when grades are published, besides")
-    yield from _moment(results, "after_published")
-    yield from _title("What the instructor sees")
-    yield from _instructor(outcome, results)
-
-
-def _title(text: str) -> list[str]:
-    return ["", text, "-" * len(text)]
-
-
-def _moment(results: Results, moment: results_format.Visibility) -> Iterator[str]:
-    cases = results.shown(moment)
-    for case in cases:
-        yield from _case(case)
-    if not cases:
-        yield "Nothing."
-    if results.total_is_shown(moment):
-        yield f"Total: {_points(results.points, results.possible)}"
-    else:
-        yield "No total, since Gradescope shows none as long as any result is hidden."
-
-
-def _case(case: Case) -> Iterator[str]:
-    facts = [_status(case), *([] if case.max_score is None else [_points(case.score or 0, case.max_score)])]
-    yield _printable("  ".join([*filter(None, facts), case.name or "unnamed"]))
-    for line in _text(case.output):
-        yield f"    {line}".rstrip()
-
-
-def _status(case: Case) -> str:
-    """As Gradescope colours an entry: by its status, else by its points, if it has any."""
-    if case.status or case.max_score is None:
-        return case.status or ""
-    return "passed" if (case.score or 0) >= case.max_score else "failed"
-
-
-def _instructor(outcome: Outcome, results: Results) -> Iterator[str]:
-    yield f"All of that, and the total: {_points(results.points, results.possible)}"
-    yield f'The assignment\'s "Autograder points" must be {number(results.possible)}.'
-    if results.shown("hidden"):
-        yield "Never shown to the student:"
-    for case in results.shown("hidden"):
-        yield from _case(case)
-    for name, misconception in _misconceptions(results):
-        yield _printable(f"Misconception in {name}: {misconception}")
-    layers = (results.extra_data or {}).get("layers")
-    if layers:
-        yield _printable(f"Layers of the sandbox here: {', '.join(map(str, layers))}")
-    shown = [line for line in _text(outcome.printed)[-20:] if line.strip()]
-    yield "What the autograder printed, at its end:"
-    yield from (f"    {line}" for line in shown)
-
-
-def _misconceptions(results: Results) -> list[tuple[str, str]]:
-    found = [(case.extra_data or {}, case.name or "") for case in results.tests or ()]
-    return [
-        (str(data.get("criterion", name)), str(data["misconception"]))
-        for data, name in found
-        if data.get("misconception")
-    ]
-
-
-def _points(score: float, possible: float) -> str:
-    return f"{number(score)} of {number(possible)}"
-
-
-def _text(text: str | None) -> list[str]:
-    return [_printable(line) for line in (text or "").strip("\n").splitlines()]
-
-
-def _printable(line: str) -> str:
-    """A line as a terminal may get it: no control characters, no change of direction."""
-    return "".join(c if c.isprintable() else "?" for c in line)

@@ -15,7 +15,18 @@ from pathlib import Path, PurePosixPath
 
 from autograder.rubric import Limits
 
-JUNK = {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", ".venv", "venv", "checks", "tests"}
+JUNK = {
+    "__MACOSX",
+    "__pycache__",
+    ".ipynb_checkpoints",
+    ".git",
+    ".DS_Store",
+    ".pytest_cache",
+    ".venv",
+    "venv",
+    "checks",
+    "tests",
+}
 DEPTH = 20  # folders in folders; what lies deeper is not looked at
 KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
 
@@ -105,12 +116,20 @@ def _from_zip(path: Path, limits: Limits) -> Gathered:
     data = path.read_bytes()
     count = data.count(b"PK\1\2")  # entries, counted before half a kilobyte is taken for each
     if count > 20 * limits.upload_files:
-        return {}, [f"The zip holds {count} files; at most {limits.upload_files} are graded. Upload only your .py files."], {}
+        return (
+            {},
+            [f"The zip holds {count} files; at most {limits.upload_files} are graded. Upload only your .py files."],
+            {},
+        )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _gather(((e.filename.rstrip("/"), e.file_size, (archive, e)) for e in archive.infolist()), limits)
     except Exception:  # damaged on purpose a zip can raise anything; what the machine may raise came before
-        return {}, ["The upload is not a zip file that can be opened. Make it again, or upload the .py files themselves."], {}
+        return (
+            {},
+            ["The upload is not a zip file that can be opened. Make it again, or upload the .py files themselves."],
+            {},
+        )
 
 
 def _gather(sources: "Iterator[Source] | list[Source]", limits: Limits) -> Gathered:
@@ -120,7 +139,9 @@ def _gather(sources: "Iterator[Source] | list[Source]", limits: Limits) -> Gathe
     room = limits.upload_mb * 2**20
     for seen, (name, size, source) in enumerate(sources):
         if len(files) >= limits.upload_files or seen > 20 * limits.upload_files:
-            notes.append(f"The upload has too many files; at most {limits.upload_files} are graded. Upload only your .py files.")
+            notes.append(
+                f"The upload has too many files; at most {limits.upload_files} are graded. Upload only your .py files."
+            )
             break
         why = _unusable(name, size, source, min(room, limits.upload_mb * 2**19))
         if why == "skip":

@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 import psutil
 
-from autograder import audit, batch, kit, reference, worker
+from autograder import kit, reference
 from autograder import rubric as rubrics
-from autograder.audit import Case
 from autograder.benchmarks import floor
+from autograder.cohort import batch, worker
 from autograder.grading import Grader, open_grader
+from autograder.proof import audit
+from autograder.proof.audit import Case
 from autograder.runner import Suites
 from autograder.stand_ins import answerer
 from autograder.submission import Submission
@@ -38,7 +40,9 @@ def mixed_class(size: int) -> list[Submission]:
     for number in range(24):
         ring.append((good if number % 3 == 0 else wrong)[number % len(good)])
     files = [audit.submission(case) for case in ring]
-    files[5] = Submission("crash", files[5].files | {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"})
+    files[5] = Submission(
+        "crash", files[5].files | {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"}
+    )
     files[11] = Submission("empty", {})
     return [Submission(f"{n:04}", files[n % len(files)].files) for n in range(size)]
 
@@ -102,7 +106,9 @@ def wire(grader: Grader) -> dict[str, float]:
     answer = answerer(frozenset())
     try:
         student.load("layernorm", ("layernorm",), {}, answer)
-        over = _median(lambda: student.call("layernorm", "layernorm", "layer_norm", (x, ones, ones), {}, [], answer), 3000)
+        over = _median(
+            lambda: student.call("layernorm", "layernorm", "layer_norm", (x, ones, ones), {}, [], answer), 3000
+        )
     finally:
         student.close()
     direct = _median(lambda: reference.functions()["layer_norm"](x, ones, ones), 3000)
@@ -191,7 +197,9 @@ def _report(rate: Any, wired: Any, floored: Any, grown: Any, endless: float) -> 
         for row in grown
     ]
     rows.append(("a submission with one endless function, apart", f"{endless:.1f} s"))
-    machine = f"{platform.machine()}, {psutil.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}"
+    machine = (
+        f"{platform.machine()}, {psutil.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}"
+    )
     lines = [f"Measured on {machine}.", "", "| figure | value |", "|---|---|"]
     return "\n".join([*lines, *(f"| {name} | {value} |" for name, value in rows)])
 

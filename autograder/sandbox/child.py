@@ -301,7 +301,13 @@ def _kind(value: Any) -> str:
         return "a class"
     if inspect.isgenerator(value):
         return "a generator"
-    names: dict[type, str] = {dict: "a dict", set: "a set", frozenset: "a set", bytes: "bytes", complex: "a complex number"}
+    names: dict[type, str] = {
+        dict: "a dict",
+        set: "a set",
+        frozenset: "a set",
+        bytes: "bytes",
+        complex: "a complex number",
+    }
     for cls, name in names.items():
         if isinstance(value, cls):
             return name

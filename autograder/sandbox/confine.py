@@ -55,7 +55,9 @@ def available() -> dict[str, str]:
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         missing["user"] = "only root can become another user: run as root (in a container) to get this layer"
     elif LINUX and not _may_become_others():
-        missing["user"] = "this root may not become another user: give the container CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID"
+        missing["user"] = (
+            "this root may not become another user: give the container CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID"
+        )
     if not LINUX:
         for layer in ("no_new_privileges", "landlock", "seccomp", "not_dumpable"):
             missing[layer] = "only Linux has this layer: grade inside a Linux container to get it"

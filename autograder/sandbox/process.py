@@ -418,7 +418,10 @@ class _Clock:
         used = self._processor_time()
         if self.processor is None:
             self.processor = used - min(used, elapsed)
-        if used - self.processor + self.answering > limits.call_seconds or elapsed > limits.call_seconds * limits.wall_factor:
+        if (
+            used - self.processor + self.answering > limits.call_seconds
+            or elapsed > limits.call_seconds * limits.wall_factor
+        ):
             raise TimeoutError("deadline")
         if sandbox.spent + elapsed > limits.submission_seconds * limits.wall_factor:
             raise TimeoutError("deadline")

@@ -69,7 +69,9 @@ def _only_the_interpreter(view: str, numpy_folder: str) -> None:
                 module.__path__ = [_moved(place, moved) for place in places]
         paths = [moved[stdlib]]
     sys.path[:] = paths
-    for name in [name for name in sys.modules if name.split(".")[0] in ("autograder", "__main__") and name != "__main__"]:
+    for name in [
+        name for name in sys.modules if name.split(".")[0] in ("autograder", "__main__") and name != "__main__"
+    ]:
         del sys.modules[name]
     sys.path_importer_cache.clear()
     importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now: behind Landlock they cannot be listed

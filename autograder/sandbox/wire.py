@@ -16,8 +16,7 @@ import msgpack
 import numpy as np
 
 DTYPES = [
-    np.dtype(name)
-    for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+    np.dtype(name) for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 ]
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 ODDITIES = (
@@ -84,7 +83,12 @@ def decode(data: bytes) -> Any:
     seen = itertools.count(1)
     try:
         value = msgpack.unpackb(
-            data, ext_hook=lambda kind, raw: _extended(kind, raw, next(seen)), strict_map_key=False, unicode_errors="replace", max_array_len=COUNT, max_map_len=COUNT
+            data,
+            ext_hook=lambda kind, raw: _extended(kind, raw, next(seen)),
+            strict_map_key=False,
+            unicode_errors="replace",
+            max_array_len=COUNT,
+            max_map_len=COUNT,
         )
     except (ValueError, TypeError, struct.error, msgpack.UnpackException, RecursionError) as error:
         raise WireError(f"not a message: {type(error).__name__}") from None

@@ -155,7 +155,7 @@ def test_docstrings_of_the_new_module(tree: Path) -> None:
 
 
 AUDIT = """
-from autograder import audit
+from autograder.proof import audit
 rows = list(audit.run(2, [case for case in audit.cases() if case.module == "dropout_mask"]))
 print(*(problem for problem in audit.problems(rows) if "dropout" in problem), sep="\\n")
 print(*(f"{name} is not named" for name in audit.ambiguous(rows)), sep="\\n")

@@ -7,6 +7,7 @@ linked to a place that such a user can reach, since it often lies under /root.
 
 import contextlib
 import os
+import pickle
 import re
 import resource
 import shutil
@@ -30,9 +31,12 @@ from autograder import kit, pytest_plugin, results
 from autograder import rubric as rubrics
 from autograder.grading import Grader, Result, open_grader
 from autograder.sandbox import confine, sweep
+from autograder.sandbox.process import layers
 from autograder.submission import Submission, read
-from autograder.tests.attacks import Attack, catalogue
+from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
+
+pytest_plugins = ["autograder.tests.road"]
 
 ATTACKS = {attack.name: attack for attack in catalogue()}
 LIMITS = rubrics.current().limits
@@ -62,7 +66,9 @@ class Field:
 
 
 REFERENCE = (kit.solutions() / "layernorm.py").read_bytes()
-ORDINARY = Submission("ordinary", {"layernorm.py": REFERENCE + b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"})
+ORDINARY = Submission(
+    "ordinary", {"layernorm.py": REFERENCE + b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"}
+)
 _fields: dict[tuple[str, ...], Field] = {}
 
 
@@ -119,7 +125,14 @@ def peak() -> float:
 
 
 def permissions() -> dict[str, tuple[int, int]]:
-    places = [kit.PACKAGE, *kit.PACKAGE.rglob("*.py"), *kit.solutions().glob("*"), kit.rubric_file(), Path(os.__file__), Path("/tmp")]
+    places = [
+        kit.PACKAGE,
+        *kit.PACKAGE.rglob("*.py"),
+        *kit.solutions().glob("*"),
+        kit.rubric_file(),
+        Path(os.__file__),
+        Path("/tmp"),
+    ]
     found = {}
     for place in places:
         with contextlib.suppress(OSError):
@@ -132,7 +145,11 @@ def left(field: Field) -> list[str]:
     folder = field.grader.sandbox.folder
     servers = {f._server.pid for f in (known.grader.sandbox for known in _fields.values()) if f._server is not None}
     family = {p.pid for p in psutil.Process().children(recursive=True)} - servers
-    theirs = {p.pid for p in psutil.process_iter(["uids"]) if folder.uid and p.info["uids"] and p.info["uids"].real == folder.uid}
+    theirs = {
+        p.pid
+        for p in psutil.process_iter(["uids"])
+        if folder.uid and p.info["uids"] and p.info["uids"].real == folder.uid
+    }
     found = [f"process {pid}" for pid in family | theirs]
     for place in (*OPEN, folder.path, folder.files, folder.temporary.parent):
         with contextlib.suppress(OSError):
@@ -140,8 +157,17 @@ def left(field: Field) -> list[str]:
     found += [entry.path for entry in os.scandir(folder.temporary.parent) if entry.path not in found]
     for kind in ("shm", "sem", "msg"):
         with contextlib.suppress(OSError):
-            found += [f"{kind} {line}" for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines() if f" {folder.uid or -1} " in line]
+            found += [
+                f"{kind} {line}"
+                for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines()
+                if f" {folder.uid or -1} " in line
+            ]
     return found
+
+
+def marks() -> list[str]:
+    """Files of attacks where everybody may write."""
+    return [entry.path for place in OPEN if os.path.isdir(place) for entry in os.scandir(place) if _theirs(entry, 0)]
 
 
 def _theirs(entry: "os.DirEntry[str]", uid: int) -> bool:
@@ -233,6 +259,44 @@ def test_other_submission_beside_it_is_not_read(fields: Any) -> None:
     assert "SUCCEEDED" not in shown(result)
 
 
+@pytest.mark.parametrize("name", OTTER_ROAD)
+def test_attack_on_the_otter_road(name: str, box: Any) -> None:
+    """Uploaded to a folder like Gradescope's and graded by Otter, with whatever Otter itself would unpickle or import."""
+    attack = ATTACKS[name]
+    if not attack.promised(layers()):
+        pytest.skip(f"promised only with {', '.join(sorted(attack.needs))}")
+    before, began = marks(), time.monotonic()
+    tried = box({**attack.files, ".OTTER_LOG": pickle.dumps(Trap("/tmp/hostile-otter-log"))})
+    tried.run_without_kernel()
+    assert time.monotonic() - began < 4 * SECONDS
+    whole = tried.document()
+    assert whole["score"] == attack.earns
+    assert "SUCCEEDED" not in tried.results.read_text()
+    assert marks() == before
+    assert {child.name() for child in psutil.Process().children(recursive=True)} <= {
+        "python",
+        Path(sys.executable).name,
+        "python3",
+    }
+    assert sorted(path.name for path in tried.place.iterdir()) == [
+        "results",
+        "source",
+        "submission",
+        "submission_metadata.json",
+    ]
+    assert (tried.submission / "layernorm.py").read_bytes() == attack.files["layernorm.py"]
+
+
+class Trap:
+    """Leaves a mark when it is unpickled."""
+
+    def __init__(self, mark: str):
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (Path(self.mark),)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("layer", confine.LAYERS)
 def test_each_layer_left_out(layer: str, fields: Any) -> None:
@@ -255,7 +319,14 @@ def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> 
         place = Path(folder)
         place.chmod(0o755)
         command, environment = _as_anybody(place)
-        chosen = [__file__.replace(str(kit.PACKAGE.parent), environment["KIT"]), "-m", "not slow", "-x", "-o", "addopts=-q"]
+        chosen = [
+            __file__.replace(str(kit.PACKAGE.parent), environment["KIT"]),
+            "-m",
+            "not slow",
+            "-x",
+            "-o",
+            "addopts=-q",
+        ]
         (place / "home").mkdir()
         os.chown(place / "home", PLAIN, PLAIN)
         done = subprocess.run(
@@ -281,7 +352,11 @@ def _as_anybody(place: Path) -> tuple[list[str], dict[str, str]]:
         (place / "python" / "bin").mkdir(mode=0o755)
         (place / "python").chmod(0o755)
         python = Path(shutil.copy2(python, place / "python" / "bin" / name))
-    variables = {"PYTHONPATH": f"{clone}:{packages}", "LD_LIBRARY_PATH": str(place / "python" / "lib"), "KIT": str(clone)}
+    variables = {
+        "PYTHONPATH": f"{clone}:{packages}",
+        "LD_LIBRARY_PATH": str(place / "python" / "lib"),
+        "KIT": str(clone),
+    }
     return [str(python)], variables
 
 
@@ -296,7 +371,13 @@ def _linked(source: Path, target: Path) -> Path:
         except OSError:
             shutil.copy2(one, other)
 
-    shutil.copytree(source, target, copy_function=link, ignore=shutil.ignore_patterns("site-packages", "test", ".git"), symlinks=True)
+    shutil.copytree(
+        source,
+        target,
+        copy_function=link,
+        ignore=shutil.ignore_patterns("site-packages", "test", ".git"),
+        symlinks=True,
+    )
     for folder, _, _ in os.walk(target):
         os.chmod(folder, 0o755)
     return target

@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder import audit
-from autograder.audit import Case, Check, Deviation, Row
+from autograder.proof import audit
+from autograder.proof.audit import Case, Check, Deviation, Row
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,14 @@ def test_every_check_keeps_its_margin(rows: list[Row]) -> None:
 
 
 def test_there_are_six_alternatives_for_each_module() -> None:
-    for module in ("layernorm", "batchnorm_comparison", "scaled_attention", "causal_mask", "transformer_block", "decoder"):
+    for module in (
+        "layernorm",
+        "batchnorm_comparison",
+        "scaled_attention",
+        "causal_mask",
+        "transformer_block",
+        "decoder",
+    ):
         assert len(list(audit.ALTERNATIVES.glob(f"*/{module}.py"))) >= 6
 
 
@@ -40,7 +47,10 @@ WRONG = Case("layer_norm.sample_variance", "layernorm", "layer_norm")
         (Row(WRONG, {"layernorm.statistics": "layer_norm.eps_missing"}), "is named layer_norm.eps_missing"),
         (Row(WRONG, {"layernorm.rms": None}), "loses layernorm.rms, which does not grade it"),
         (Row(Case("loops"), {"layernorm.rms": None}), "alternative loops loses layernorm.rms"),
-        (Row(Case("layer_norm.zeros", "layernorm", "layer_norm", True), {"layernorm.affine": None}), "computes nothing"),
+        (
+            Row(Case("layer_norm.zeros", "layernorm", "layer_norm", True), {"layernorm.affine": None}),
+            "computes nothing",
+        ),
         (Row(Case("loops"), {}), "no misconception loses it"),
     ],
 )

@@ -21,15 +21,17 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder import batch, commands_class, entries, progress, results, sample, worker
+from autograder import results, sample
 from autograder import rubric as rubrics
-from autograder.batch import Outcome, Pool
-from autograder.exports import listing
+from autograder.cohort import batch, entries, progress, worker
+from autograder.cohort import commands
+from autograder.cohort.batch import Outcome, Pool
+from autograder.cohort.exports import listing
+from autograder.cohort.store import Store
 from autograder.sandbox.process import SandboxFault
-from autograder.store import Store
 from autograder.submission import Submission
 
-ROOT = Path(commands_class.__file__).parents[1]
+ROOT = Path(commands.__file__).parents[2]
 MODULES = list(rubrics.current().modules)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and process groups are POSIX")
 
@@ -62,7 +64,7 @@ def command(*arguments: str | Path) -> list[str]:
     return [
         sys.executable,
         "-c",
-        "from autograder.commands_class import grade; grade()",
+        "from autograder.cohort.commands import grade; grade()",
         *map(str, arguments),
     ]
 
@@ -75,7 +77,7 @@ def start(*arguments: str | Path) -> "subprocess.Popen[str]":
 
 def call(*arguments: str | Path) -> Result:
     """The command in this process."""
-    return CliRunner().invoke(commands_class.grade, [str(argument) for argument in arguments])
+    return CliRunner().invoke(commands.grade, [str(argument) for argument in arguments])
 
 
 def documents(out: Path) -> dict[str, bytes]:
@@ -497,7 +499,7 @@ def test_unusable_arguments_are_refused_with_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.txt").write_text("")
     (tmp_path / "empty").mkdir()
-    monkeypatch.setattr(commands_class, "CONNECT", "1s")
+    monkeypatch.setattr(commands, "CONNECT", "1s")
     sample.write(tmp_path / "class" / "ada", {f"{MODULES[0]}.py": ""})
     done = call(*arguments)
     assert done.exit_code == 2

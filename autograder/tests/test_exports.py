@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder import canvas
 from autograder import rubric as rubrics
-from autograder.entries import RESERVED, Entry, Source, Student, keyed, load, merged, safe_key
-from autograder.exports import Listing, UnusableError, listing
+from autograder.cohort import canvas
+from autograder.cohort.entries import RESERVED, Entry, Source, Student, keyed, load, merged, safe_key
+from autograder.cohort.exports import Listing, UnusableError, listing
 from autograder.submission import Submission, UnreadableError
 
 MODULES = list(rubrics.current().modules)

@@ -48,7 +48,9 @@ def test_counterexample_can_be_pasted_into_python(
 
 def test_every_function_has_public_examples() -> None:
     modules = rubrics.current().modules
-    assert not [f for m in modules if m != "concept_check" for f in modules[m].functions if not catalogue.examples(m, f)]
+    assert not [
+        f for m in modules if m != "concept_check" for f in modules[m].functions if not catalogue.examples(m, f)
+    ]
 
 
 @pytest.mark.parametrize(

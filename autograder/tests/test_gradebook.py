@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from autograder import commands_class, gradebook, item_analysis
 from autograder import rubric as rubrics
-from autograder.compare_results import compare
-from autograder.entries import Entry, Student
-from autograder.gradebook import Row
+from autograder.cohort import commands
+from autograder.cohort import gradebook, item_analysis
+from autograder.cohort.compare_results import compare
+from autograder.cohort.entries import Entry, Student
+from autograder.cohort.gradebook import Row
+from autograder.cohort.store import Document, Grade, Mark, grade_of
 from autograder.results import dump
-from autograder.store import Document, Grade, Mark, grade_of
 
 ADA, BELA = Student("Ada Abel", "1", "ada@example.org"), Student("Bela Brandt", "2", "bela@example.org")
 
@@ -226,7 +227,7 @@ def test_compare_refuses_what_is_no_result(tmp_path: Path, content: str) -> None
 def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
     old = run(tmp_path / "old", ada=document(a=(1, 1), b=(0, 1)), bela=document(a=(1, 1), b=(1, 1)))
     new = run(tmp_path / "new", ada=document(a=(0, 1), b=(1, 1)), bela=document(a=(0, 1), b=(1, 1)))
-    done = CliRunner().invoke(commands_class.compare, [str(old), str(new)])
+    done = CliRunner().invoke(commands.compare, [str(old), str(new)])
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert done.exit_code == 0
     assert lines[0] == "2 submissions are in both runs; 2 differ, 1 in their total."
@@ -236,5 +237,5 @@ def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
 
 
 def test_compare_command_refuses_a_folder_without_results(tmp_path: Path) -> None:
-    done = CliRunner().invoke(commands_class.compare, [str(tmp_path), str(tmp_path)])
+    done = CliRunner().invoke(commands.compare, [str(tmp_path), str(tmp_path)])
     assert (done.exit_code, "no results" in done.stderr) == (2, True)

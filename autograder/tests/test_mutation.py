@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder import mutation
-from autograder.mutation import Mutant
+from autograder.proof import mutation
+from autograder.proof.mutation import Mutant
 from autograder.rubric import current
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from autograder import report
 from autograder import rubric as rubrics
-from autograder.entries import Entry, Student
-from autograder.gradebook import Row
-from autograder.report import Run
-from autograder.store import Grade, Mark
+from autograder.cohort import report
+from autograder.cohort.entries import Entry, Student
+from autograder.cohort.gradebook import Row
+from autograder.cohort.report import Run
+from autograder.cohort.store import Grade, Mark
 from autograder.tests.synthetic_class import AWKWARD
 
 CRITERIA = rubrics.current().criteria

@@ -51,7 +51,17 @@ def test_messages_arrive_as_they_were_sent(message: Any) -> None:
 
 @pytest.mark.parametrize(
     "message",
-    [2**64, object(), {1, 2}, 1j, np.ones(2, complex), np.array([None]), np.rec.array([1.0]), np.ma.masked_all(2), np.longdouble(1)],
+    [
+        2**64,
+        object(),
+        {1, 2},
+        1j,
+        np.ones(2, complex),
+        np.array([None]),
+        np.rec.array([1.0]),
+        np.ma.masked_all(2),
+        np.longdouble(1),
+    ],
     ids=repr,
 )
 def test_only_plain_data_is_sent(message: Any) -> None:
@@ -240,7 +250,19 @@ def test_every_module_of_the_standard_library_and_of_numpy_can_be_imported() -> 
     import warnings
 
     names = [f"numpy.{name}" for name in NUMPY]
-    skipped = {"antigravity", "this", "idlelib", "turtledemo", "test", "lib2to3", "imp", "asynchat", "asyncore", "smtpd", "distutils"}
+    skipped = {
+        "antigravity",
+        "this",
+        "idlelib",
+        "turtledemo",
+        "test",
+        "lib2to3",
+        "imp",
+        "asynchat",
+        "asyncore",
+        "smtpd",
+        "distutils",
+    }
     for name in sorted(sys.stdlib_module_names - skipped):
         try:
             with warnings.catch_warnings():
@@ -270,7 +292,9 @@ def test_what_is_refused_says_so(attempt: str) -> None:
 
 
 @locked
-@pytest.mark.parametrize("path", ["/etc/passwd", "/proc/self/status", "/tmp", str(Path(__file__).parent), sys.executable])
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "/proc/self/status", "/tmp", str(Path(__file__).parent), sys.executable]
+)
 def test_other_files_cannot_be_read(path: str) -> None:
     reply = load(f"import os\nos.listdir({path!r}) if os.path.isdir({path!r}) else open({path!r})")
     assert reply.error is not None and reply.error.kind == "PermissionError"
@@ -298,7 +322,16 @@ def test_the_environment_is_empty() -> None:
     os.environ["A_SECRET_OF_THE_GRADER"] = "x"
     text = said(load("import os\nraise RuntimeError(' '.join(sorted(os.environ)))"))
     assert "SECRET" not in text
-    assert set(text.split()) <= {"HOME", "LANG", "LC_CTYPE", "MALLOC_ARENA_MAX", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TMPDIR"}
+    assert set(text.split()) <= {
+        "HOME",
+        "LANG",
+        "LC_CTYPE",
+        "MALLOC_ARENA_MAX",
+        "MKL_NUM_THREADS",
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "TMPDIR",
+    }
 
 
 @pytest.mark.parametrize("umask", [0o077, 0o777, 0])
@@ -332,7 +365,9 @@ def test_landlock_and_seccomp_go_when_no_new_privileges_is_left_out() -> None:
 @sealed
 def test_a_confinement_that_fails_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     user = [name for name in layers() if name == "user"]
-    monkeypatch.setattr(process, "layers", lambda _: ["fork", *user, "seccomp"])  # not allowed without no_new_privileges
+    monkeypatch.setattr(
+        process, "layers", lambda _: ["fork", *user, "seccomp"]
+    )  # not allowed without no_new_privileges
     with Sandbox(LIMITS) as sandbox, pytest.raises(SandboxFault, match="cannot be confined: .*Permission"):
         sandbox.place({"m.py": b""})
         sandbox.start()
@@ -391,8 +426,12 @@ def test_a_process_that_fills_the_disk_is_told_from_one_that_crashes() -> None:
     assert reply.ended is not None and reply.ended.why == "crash"
 
 
-@pytest.mark.parametrize(("text", "megabytes"), [("max", None), ("805306368", 768), ("9223372036854771712", None), ("", None)])
-def test_memory_follows_the_container(text: str, megabytes: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("text", "megabytes"), [("max", None), ("805306368", 768), ("9223372036854771712", None), ("", None)]
+)
+def test_memory_follows_the_container(
+    text: str, megabytes: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "memory.max").write_text(text)
     monkeypatch.setattr(process, "CGROUP", (str(tmp_path / "memory.max"), "/nowhere"))
     whole = process.psutil.virtual_memory().total // 2**20
@@ -468,7 +507,18 @@ def test_usage_counts_what_is_there(tmp_path: Path) -> None:
 # Questions from a student
 
 FUNCTIONS = [name for name in reference.functions() if name != "answers"]
-SIZES = [(), (1,), (512,), (128, 128), (1, 128, 128), (128, 1, 128), (1, 128, 1, 128), (128, 1, 128, 1), (1, 1, 512, 1), (0, 5)]
+SIZES = [
+    (),
+    (1,),
+    (512,),
+    (128, 128),
+    (1, 128, 128),
+    (128, 1, 128),
+    (1, 128, 1, 128),
+    (128, 1, 128, 1),
+    (1, 1, 512, 1),
+    (0, 5),
+]
 
 
 def hostile(rng: random.Random, depth: int = 0) -> Any:
@@ -480,8 +530,26 @@ def hostile(rng: random.Random, depth: int = 0) -> Any:
         lambda: None, lambda: True, lambda: Oddity("text"), lambda: Handle(1), lambda: [[1, 2], [3]], lambda: [[0.5] * 9] * 9,
     ]  # fmt: skip
     if depth < 3:
-        names = ("w_q", "w_k", "w_v", "w_o", "gamma", "beta", "w_1", "b_1", "w_2", "b_2", "ln_1", "ln_2", "attention", "ffn")
-        choices += [lambda: {name: hostile(rng, depth + 1) for name in names}, lambda: [hostile(rng, depth + 1) for _ in range(3)]]
+        names = (
+            "w_q",
+            "w_k",
+            "w_v",
+            "w_o",
+            "gamma",
+            "beta",
+            "w_1",
+            "b_1",
+            "w_2",
+            "b_2",
+            "ln_1",
+            "ln_2",
+            "attention",
+            "ffn",
+        )
+        choices += [
+            lambda: {name: hostile(rng, depth + 1) for name in names},
+            lambda: [hostile(rng, depth + 1) for _ in range(3)],
+        ]
     return rng.choice(choices)()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from autograder.entries import Source, archive
+from autograder.cohort.entries import Source, archive
 from autograder.submission import JUNK
 
 BROKEN_ZIP = (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError)

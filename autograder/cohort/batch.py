@@ -29,11 +29,11 @@ from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from typing import Any
 
-from autograder import digest, worker
-from autograder.entries import Entry, load
-from autograder.progress import Display
+from autograder.cohort import digest, worker
+from autograder.cohort.entries import Entry, load
+from autograder.cohort.progress import Display
+from autograder.cohort.store import Document, Grade, Store
 from autograder.rubric import Limits
-from autograder.store import Document, Grade, Store
 from autograder.submission import Submission, UnreadableError
 
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it

@@ -6,7 +6,7 @@ from statistics import fmean, median
 
 import numpy as np
 
-from autograder.store import Grade
+from autograder.cohort.store import Grade
 
 FEW = 5
 

@@ -13,7 +13,8 @@ from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from typing import Any
 
-from autograder import digest, results
+from autograder import results
+from autograder.cohort import digest
 from autograder.grading import Grader, open_grader
 from autograder.sandbox.process import SandboxFault
 from autograder.submission import Submission

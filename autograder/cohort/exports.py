@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograder import canvas, gradescope, rubric, tree
-from autograder.entries import Entry, Source, Student, keyed
-from autograder.tree import Tree
+from autograder import rubric
+from autograder.cohort import canvas, gradescope, tree
+from autograder.cohort.entries import Entry, Source, Student, keyed
+from autograder.cohort.tree import Tree
 
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 

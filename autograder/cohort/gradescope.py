@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
-from autograder.entries import Entry, Student, content_of
+from autograder.cohort.entries import Entry, Student, content_of
+from autograder.cohort.tree import Tree
 from autograder.submission import UnreadableError
-from autograder.tree import Tree
 
 METADATA = "submission_metadata.yml"
 LARGEST = 2**30

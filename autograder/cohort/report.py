@@ -10,21 +10,21 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from autograder import catalogue, item_analysis, rubric
-from autograder.gradebook import Row, remark
-from autograder.item_analysis import Item
+from autograder import catalogue, kit, rubric
+from autograder.cohort import item_analysis
+from autograder.cohort.gradebook import Row, remark
+from autograder.cohort.item_analysis import Item
+from autograder.cohort.store import Grade
 from autograder.results import number
 from autograder.sandbox import confine
-from autograder.store import Grade
 
-TEMPLATES = Path(__file__).with_name("templates")
+TEMPLATES = kit.PACKAGE / "templates"
 BINS = 20
 
 

@@ -17,11 +17,11 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from autograder.batch import Outcome, Pool
-    from autograder.compare_results import Change, Comparison, Criterion
-    from autograder.exports import Listing
-    from autograder.gradebook import Row
-    from autograder.store import Store
+    from autograder.cohort.batch import Outcome, Pool
+    from autograder.cohort.compare_results import Change, Comparison, Criterion
+    from autograder.cohort.exports import Listing
+    from autograder.cohort.gradebook import Row
+    from autograder.cohort.store import Store
 
 FAULT, USAGE, INTERRUPTED = 1, 2, 130
 SMALL = 40
@@ -54,8 +54,9 @@ def grade(paths: tuple[Path, ...], out: Path, jobs: int | None, fresh: bool, clu
 
 
 def _grade(paths: tuple[Path, ...], out: Path, jobs: int | None, fresh: bool, cluster: str | None, quiet: bool) -> int:
-    from autograder import batch, progress, rubric
-    from autograder.exports import UnusableError, listing
+    from autograder import rubric
+    from autograder.cohort import batch, progress
+    from autograder.cohort.exports import UnusableError, listing
 
     try:
         limits = rubric.current().limits
@@ -86,8 +87,8 @@ def _say(quiet: bool, lines: tuple[str, ...]) -> None:
 
 
 def _store(out: Path) -> "Store":
-    from autograder.exports import UnusableError
-    from autograder.store import Store
+    from autograder.cohort.exports import UnusableError
+    from autograder.cohort.store import Store
 
     try:
         return Store(out)
@@ -97,8 +98,8 @@ def _store(out: Path) -> "Store":
 
 def _cluster(address: str) -> "Pool":
     """A Dask scheduler's workers as a pool."""
-    from autograder.batch import Pool
-    from autograder.exports import UnusableError
+    from autograder.cohort.batch import Pool
+    from autograder.cohort.exports import UnusableError
 
     try:
         import distributed
@@ -122,7 +123,7 @@ def _cluster(address: str) -> "Pool":
 
 def _report(found: "Listing", outcome: "Outcome", store: "Store", quiet: bool) -> int:
     """Write what is made of the results, and say where it is."""
-    from autograder import gradebook
+    from autograder.cohort import gradebook
 
     rows = gradebook.rows(found.entries, outcome.grades, outcome.faults)
     problems = [*found.problems, *_left_over(found, store)]
@@ -153,7 +154,8 @@ def _left_over(found: "Listing", store: "Store") -> list[str]:
 
 
 def _write(problems: list[str], outcome: "Outcome", store: "Store", rows: "list[Row]") -> bool:
-    from autograder import gradebook, report, rubric
+    from autograder import rubric
+    from autograder.cohort import gradebook, report
     from autograder.results import write_atomically
 
     run = report.Run(rows, outcome.faults, problems, len(outcome.grades), outcome.kept, outcome.kit.digest)
@@ -196,7 +198,7 @@ def _printable(text: str) -> str:
 @click.argument("new", type=Folder)
 def compare(old: Path, new: Path) -> None:
     """Who gains or loses what, by criterion, between two runs of `grade`."""
-    from autograder import compare_results
+    from autograder.cohort import compare_results
 
     try:
         found = compare_results.compare(old, new)

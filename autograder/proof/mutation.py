@@ -11,14 +11,12 @@ has the same shape.
 """
 
 import ast
-import os
 import warnings
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,11 +25,12 @@ import yaml
 
 from autograder import kit
 from autograder import rubric as rubrics
-from autograder.grading import Grader, open_grader
+from autograder.grading import Grader
+from autograder.proof.graders import each
 from autograder.submission import Submission
 from autograder.trial import Trial
 
-RECORD = kit.PACKAGE / "equivalent_mutants.yaml"
+RECORD = Path(__file__).with_name("equivalent_mutants.yaml")
 
 
 @dataclass(frozen=True)
@@ -334,24 +333,12 @@ def _shorter(parts: list[Any]) -> Iterator[list[Any]]:
 
 def run(jobs: int | None = None, chosen: Iterable[Mutant] | None = None) -> Iterator[Graded]:
     """Grade mutants, in their order, in `jobs` processes; all of them unless some are chosen."""
-    jobs = jobs or os.cpu_count() or 1
     every = [m for module in rubrics.current().modules for m in mutants(module)] if chosen is None else list(chosen)
-    with ProcessPoolExecutor(jobs, initializer=_warm) as pool:
-        yield from pool.map(_grade, every, chunksize=8)
+    yield from each(_grade, every, jobs)
 
 
-_grader: Grader | None = None
-_open = ExitStack()
-
-
-def _warm() -> None:
-    global _grader
-    _grader = _open.enter_context(open_grader())
-
-
-def _grade(mutant: Mutant) -> Graded:
-    assert _grader is not None, "the pool starts each process with _warm"
-    return Graded(mutant, first_lost(_grader, mutant))
+def _grade(grader: Grader, mutant: Mutant) -> Graded:
+    return Graded(mutant, first_lost(grader, mutant))
 
 
 def first_lost(grader: Grader, mutant: Mutant) -> str | None:

@@ -5,11 +5,8 @@ grade its function, and be named as itself or not at all; trivial code must lose
 alternative must lose nothing; every criterion must be lost by some misconception.
 """
 
-import os
 import random
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +14,7 @@ from autograder import catalogue, feedback, kit
 from autograder import rubric as rubrics
 from autograder.compare import TOLERANCE, tolerance
 from autograder.grading import Grader, Result, open_grader
+from autograder.proof.graders import each
 from autograder.rubric import INTEGRATION
 from autograder.submission import Submission, read
 
@@ -94,23 +92,11 @@ def _wrong_version(case: Case) -> catalogue.Misconception:
 
 def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Row]:
     """Grade the cases, in their order, in `jobs` processes."""
-    jobs = jobs or os.cpu_count() or 1
-    with ProcessPoolExecutor(jobs, initializer=_warm) as pool:
-        yield from pool.map(_grade, list(chosen or cases()), chunksize=4)
+    yield from each(_grade, list(chosen or cases()), jobs)
 
 
-_grader: Grader | None = None
-_open = ExitStack()
-
-
-def _warm() -> None:
-    global _grader
-    _grader = _open.enter_context(open_grader())
-
-
-def _grade(case: Case) -> Row:
-    assert _grader is not None, "the pool starts each process with _warm"
-    result = _grader.grade(submission(case), (case.module, INTEGRATION) if case.module else ())
+def _grade(grader: Grader, case: Case) -> Row:
+    result = grader.grade(submission(case), (case.module, INTEGRATION) if case.module else ())
     lost = {g.criterion.id: g.misconception.id if g.misconception else None for g in result.graded if not g.passed}
     return Row(case, lost, tuple(_deviations(result)))
 
@@ -123,7 +109,9 @@ def _deviations(result: Result) -> Iterator[Deviation]:
             kind = record.fault.kind if record.fault is not None else "value"
             if record.test and record.expects == "value" and kind == "value" and record.reply.error is None:
                 wide = tolerance((record.args, record.kwargs)) == TOLERANCE["float32"]
-                check = Check(module.module, record.test, seen[record.test], "float32" if wide else "float64", record.allowed)
+                check = Check(
+                    module.module, record.test, seen[record.test], "float32" if wide else "float64", record.allowed
+                )
                 yield Deviation(check, record.deviation)
 
 

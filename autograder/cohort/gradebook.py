@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder import rubric
-from autograder.entries import Entry, Student
+from autograder.cohort.entries import Entry, Student
+from autograder.cohort.store import Grade
 from autograder.results import number
-from autograder.store import Grade
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import store
-from autograder.gradebook import unsafe
-from autograder.store import Grade
+from autograder.cohort import store
+from autograder.cohort.gradebook import unsafe
+from autograder.cohort.store import Grade
 
 
 @dataclass(frozen=True)

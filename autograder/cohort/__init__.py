@@ -1,0 +1,1 @@
+"""A whole class: exports read, submissions graded in parallel, no grade lost, a report written."""

@@ -53,8 +53,8 @@ def _files() -> dict[str, Path]:
 
 
 def engine() -> set[str]:
-    """The modules of this package that a worker imports, directly or not."""
-    waiting, found = ["worker"], set[str]()
+    """The modules of this package that a worker imports, directly or not, as paths without their ending."""
+    waiting, found = ["cohort/worker"], set[str]()
     while waiting:
         name = waiting.pop()
         path = kit.PACKAGE / f"{name}.py"
@@ -65,11 +65,12 @@ def engine() -> set[str]:
 
 
 def _imports(source: str) -> Iterator[str]:
+    """What a module imports from this package; a name may be a module or something in one."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.module == kit.PACKAGE.name:
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{kit.PACKAGE.name}."):
-            yield (node.module or "").split(".")[1]
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == kit.PACKAGE.name:
+            inside = "/".join((node.module or "").split(".")[1:])
+            yield inside
+            yield from (f"{inside}/{alias.name}".lstrip("/") for alias in node.names)
 
 
 def _digest(parts: Iterable[bytes]) -> str:

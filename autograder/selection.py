@@ -46,7 +46,7 @@ def modules(only: Sequence[str], rubric: Rubric) -> tuple[str, ...]:
         missing = [used for used in rubric.modules[name].uses if used not in only]
         if missing:
             advice = ",".join(module for module in known if module in needed)
-            raise SelectionError(f"{name} uses {', '.join(missing)}, which is left out; add it: --only {advice}")
+            raise SelectionError(f"{name} uses {', '.join(missing)}; add what is left out: --only {advice}")
     return tuple(name for name in known if name in only)
 
 

@@ -59,7 +59,7 @@ class Submission:
 
 def shown(name: str) -> str:
     """A student's file name as it may be printed: short, one line, no markup, no control characters."""
-    clean = "".join(c if c.isprintable() and c not in "`<>|*_[]" or c == "_" else "?" for c in name)
+    clean = "".join(c if (c.isprintable() and c not in "`<>|*_[]") or c == "_" else "?" for c in name)
     return clean if len(clean) <= 60 else clean[:57] + "..."
 
 

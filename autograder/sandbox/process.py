@@ -5,10 +5,8 @@ ends in a `Reply`: a value, an error, or the news that the process is gone (`End
 SandboxFault.
 """
 
-import contextlib
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -20,19 +18,17 @@ from typing import Any
 
 import msgpack
 import numpy as np
-import psutil
 
 from autograder import kit
 from autograder.rubric import Limits
-from autograder.sandbox import confine, wire
+from autograder.sandbox import confine, sweep, wire
+from autograder.sandbox.budget import LOOK, Clock, container_memory
 from autograder.sandbox.folder import Folder, holes
 
 Answer = Callable[["str | Callable[..., Any]", tuple[Any, ...], dict[str, Any], Callable[..., Any]], Any]
 MAX_QUESTIONS = 10_000
 NESTING = 3
 LARGE, MAX_RECEIVED = 65_536, 64 * 2**20  # bytes: messages that count, and what one submission may send of them
-CGROUP = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # a container's memory
-LOOK = 0.2  # seconds of silence after which the deadlines are looked at
 
 
 class SandboxFault(Exception):
@@ -135,7 +131,7 @@ class Sandbox:
             folder=str(self.folder.files),
             temporary=str(self.folder.temporary),
             uid=self.folder.uid,
-            memory=min(limits.memory_mb, _container_memory() // 2) * 2**20,
+            memory=min(limits.memory_mb, container_memory() // 2) * 2**20,
             file_size=limits.disk_mb * 2**18,  # a quarter: open files that are unlinked are not seen
             disk=limits.disk_mb * 2**20,
             processor_seconds=int(limits.submission_seconds) + 1,
@@ -270,7 +266,7 @@ class Student:
     def close(self) -> None:
         self.line.close()
         if self.single is not None:
-            _kill_family(self.single)
+            sweep.end_family(self.single, str(self.sandbox.folder.temporary))
         self.sandbox.end()
 
     def _lend(self, value: Any) -> Any:
@@ -282,7 +278,7 @@ class Student:
 
     def _request(self, message: tuple[Any, ...], answer: Answer) -> Reply:
         if self.ended is None:
-            clock = _Clock(self)
+            clock = Clock(self)
             try:
                 return self._exchange(message, clock, answer)
             except TimeoutError:
@@ -296,7 +292,7 @@ class Student:
                 self._handles.clear()
         return Reply(ended=self.ended)
 
-    def _exchange(self, message: tuple[Any, ...], clock: "_Clock", answer: Answer) -> Reply:
+    def _exchange(self, message: tuple[Any, ...], clock: Clock, answer: Answer) -> Reply:
         clock.send(wire.encode(message))
         for _ in range(MAX_QUESTIONS):
             reply = wire.decode(self._bounded(clock.receive()))
@@ -315,7 +311,7 @@ class Student:
                 raise wire.WireError("too much data")
         return message
 
-    def _answer(self, question: list[Any], clock: "_Clock", answer: Answer) -> None:
+    def _answer(self, question: list[Any], clock: Clock, answer: Answer) -> None:
         if len(question) != 4 or not isinstance(question[2], list) or not isinstance(question[3], dict):
             raise wire.WireError("not a question")
         target, args, kwargs = question[1], tuple(question[2]), question[3]
@@ -390,74 +386,3 @@ def _is_exception(name: str) -> bool:
 
     cls = getattr(builtins, name, None)
     return isinstance(cls, type) and issubclass(cls, BaseException)
-
-
-class _Clock:
-    """The deadlines of one request: processor time of the student's process, and wall-clock time as a backstop."""
-
-    def __init__(self, student: Student):
-        self.student, self.limits = student, student.limits
-        self.started = self.looked = time.monotonic()
-        self.processor: float | None = None
-        self.answering = 0.0
-
-    def receive(self) -> bytes:
-        self.check()
-        return self.student.line.receive(self.check)
-
-    def send(self, payload: bytes) -> None:
-        self.student.line.send(payload, self.limits.call_seconds * self.limits.wall_factor)
-
-    def check(self) -> None:
-        """Raise TimeoutError when the request, or the submission as a whole, has cost too much; looks every LOOK seconds."""
-        now = time.monotonic()
-        if now - self.looked < LOOK:
-            return
-        self.looked, elapsed = now, now - self.started
-        sandbox, limits = self.student.sandbox, self.limits
-        used = self._processor_time()
-        if self.processor is None:
-            self.processor = used - min(used, elapsed)
-        if (
-            used - self.processor + self.answering > limits.call_seconds
-            or elapsed > limits.call_seconds * limits.wall_factor
-        ):
-            raise TimeoutError("deadline")
-        if sandbox.spent + elapsed > limits.submission_seconds * limits.wall_factor:
-            raise TimeoutError("deadline")
-        if self.student.single is not None and sandbox.disk_full():
-            raise wire.Gone("its temporary folder is full")
-
-    def _processor_time(self) -> float:
-        try:
-            times = psutil.Process(self.student.pid).cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(times.user + times.system)
-
-    def stop(self) -> None:
-        self.student.sandbox.spent += time.monotonic() - self.started
-
-
-def _kill_family(single: "subprocess.Popen[bytes]") -> None:
-    """Kill a student's process that has no fork server above it, with its descendants and its group."""
-    family = []
-    with contextlib.suppress(psutil.Error):
-        family = psutil.Process(single.pid).children(recursive=True)
-    if os.name == "posix":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(single.pid, signal.SIGKILL)
-    single.kill()
-    single.wait()
-    for process in family:
-        with contextlib.suppress(psutil.Error):
-            process.kill()
-
-
-def _container_memory() -> int:
-    """Megabytes that this machine or container has."""
-    found = psutil.virtual_memory().total
-    for place in CGROUP:
-        with contextlib.suppress(OSError, ValueError):
-            found = min(found, int(Path(place).read_text()))
-    return found // 2**20

@@ -103,7 +103,7 @@ def _serve(control: socket.socket, plan: Any, limit: int, child: Any, confine: A
         if running and not select.select([control], [], [], WATCH)[0]:
             _watch(running, plan, sweep)
             continue
-        request, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        request, descriptor = _request(control)
         status = 0
         if running:
             status = sweep.end(running, plan.uid)
@@ -113,16 +113,30 @@ def _serve(control: socket.socket, plan: Any, limit: int, child: Any, confine: A
             _vanish(plan, sweep)
             return
         if request == b"-":
-            control.sendall(f"{status}\n".encode())
+            _answer(control, status)
             continue
         if not trouble:
             _fresh_folder(plan)
             running = os.fork()
             if running == 0:
                 control.close()
-                _start(descriptors[0], plan, limit, child, confine)
-        os.close(descriptors[0])
-        control.sendall(f"{trouble or running}\n".encode())
+                _start(descriptor, plan, limit, child, confine)
+        os.close(descriptor)
+        _answer(control, trouble or running)
+
+
+def _request(control: socket.socket) -> tuple[bytes, int]:
+    """The next request and the descriptor that comes with it; b"" when the grader has gone, with or without a farewell."""
+    try:
+        request, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+    except OSError:
+        return b"", -1
+    return request, descriptors[0] if descriptors else -1
+
+
+def _answer(control: socket.socket, said: object) -> None:
+    with contextlib.suppress(OSError):  # the next request will say that the grader has gone
+        control.sendall(f"{said}\n".encode())
 
 
 def _trouble(plan: Any, confine: Any) -> str:

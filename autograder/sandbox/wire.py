@@ -1,7 +1,8 @@
 """What travels between grader and student: plain data and raw arrays in MessagePack.
 
-Nothing is ever unpickled. Whatever arrives is bounded in size, count and nesting, and anything unexpected raises WireError. A value that is not plain data travels as an Oddity: a word from ODDITIES, so that a
-message about it contains nothing that the student's code chose.
+Nothing is ever unpickled. Whatever arrives is bounded in size, count and nesting, and anything unexpected raises WireError.
+A value that is not plain data travels as an Oddity: a word from ODDITIES, so that a message about it contains nothing that
+the student's code chose.
 """
 
 import itertools
@@ -16,7 +17,21 @@ import msgpack
 import numpy as np
 
 DTYPES = [
-    np.dtype(name) for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+    np.dtype(kind)
+    for kind in (
+        "?",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+    )
 ]
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 ODDITIES = (
@@ -67,7 +82,7 @@ def encode(value: Any) -> bytes:
 def _extend(value: Any) -> msgpack.ExtType:
     if isinstance(value, np.ndarray | np.generic):
         code = CODES.get(value.dtype)
-        if code is None or value.ndim > NDIM or type(value) is not np.ndarray and not isinstance(value, np.generic):
+        if code is None or value.ndim > NDIM or (type(value) is not np.ndarray and not isinstance(value, np.generic)):
             raise TypeError(f"an array of {value.dtype} cannot be sent")
         head = struct.pack(f"<BB{value.ndim}q", code, value.ndim, *value.shape)
         return msgpack.ExtType(_ARRAY if isinstance(value, np.ndarray) else _SCALAR, head + value.tobytes())

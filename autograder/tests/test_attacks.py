@@ -181,7 +181,7 @@ def leaked(result: Result, text: str) -> list[float]:
     public = _numbers([r for r in records if any(r is graded.shown for graded in result.graded)])
     hidden = _numbers([r for r in records if not any(r is graded.shown for graded in result.graded)])
     close = np.array([number for number in told if len(hidden) and np.abs(hidden - number).min() < 1e-6])
-    return [n for n in close if not len(public) or np.abs(public - n).min() > 1e-6 and n not in _common(text)]
+    return [n for n in close if not len(public) or (np.abs(public - n).min() > 1e-6 and n not in _common(text))]
 
 
 def _common(text: str) -> set[float]:
@@ -273,17 +273,11 @@ def test_attack_on_the_otter_road(name: str, box: Any) -> None:
     assert whole["score"] == attack.earns
     assert "SUCCEEDED" not in tried.results.read_text()
     assert marks() == before
-    assert {child.name() for child in psutil.Process().children(recursive=True)} <= {
-        "python",
-        Path(sys.executable).name,
-        "python3",
-    }
-    assert sorted(path.name for path in tried.place.iterdir()) == [
-        "results",
-        "source",
-        "submission",
-        "submission_metadata.json",
+    assert not [
+        child for child in psutil.Process().children(recursive=True) if "server.py" not in " ".join(child.cmdline())
     ]
+    own = {"results", "source", "submission", "submission_metadata.json", "__init__.py"}  # the last is Otter's
+    assert {path.name for path in tried.place.iterdir()} <= own
     assert (tried.submission / "layernorm.py").read_bytes() == attack.files["layernorm.py"]
 
 

@@ -17,11 +17,12 @@ from typing import Any
 
 import msgpack
 import numpy as np
+import psutil
 import pytest
 
 from autograder import reference, stand_ins
 from autograder import rubric as rubrics
-from autograder.sandbox import confine, process, sweep, wire
+from autograder.sandbox import budget, confine, process, sweep, wire
 from autograder.sandbox.process import Refusal, Reply, Sandbox, SandboxFault, layers
 from autograder.sandbox.wire import Handle, Oddity, WireError
 
@@ -58,8 +59,8 @@ def test_messages_arrive_as_they_were_sent(message: Any) -> None:
         1j,
         np.ones(2, complex),
         np.array([None]),
-        np.rec.array([1.0]),
-        np.ma.masked_all(2),
+        np.rec.fromarrays([[1.0]]),
+        np.ma.array([1.0], mask=[True]),
         np.longdouble(1),
     ],
     ids=repr,
@@ -96,7 +97,8 @@ def many(item: bytes) -> bytes:
     "data",
     [
         many(b"\x90"), many(b"\x80"), many(b"\xd4\x02\x00"), many(b"\xd6\xff\0\0\0\1"), many(b"\xc7\x03\x00\x01\x00\x01"),
-        many(b"\xa2\xc3\xa9"), b"\x91" * 10**6 + b"\xc0", b"\xdd\xff\xff\xff\xff", b"\xc9\xff\xff\xff\xff\x00", b"\xc6\xff\xff\xff\xff",
+        many(b"\xa2\xc3\xa9"), b"\x91" * 10**6 + b"\xc0", b"\xdd\xff\xff\xff\xff", b"\xc9\xff\xff\xff\xff\x00",
+        b"\xc6\xff\xff\xff\xff",
     ],
     ids=["lists", "dicts", "oddities", "times", "arrays", "texts", "deep", "long list", "long array", "long bytes"],
 )  # fmt: skip
@@ -242,7 +244,10 @@ for name in NAMES:
         bad.append(f"{name}: {error!r}")
 raise RuntimeError(f"{len(bad)} {bad}")
 """
-NUMPY = "ctypeslib char core dtypes exceptions fft lib linalg ma matlib polynomial random rec strings testing typing".split()
+NUMPY = [
+    "ctypeslib", "char", "core", "dtypes", "exceptions", "fft", "lib", "linalg", "ma", "matlib", "polynomial", "random", "rec",
+    "strings", "testing", "typing",
+]  # fmt: skip
 
 
 def test_every_module_of_the_standard_library_and_of_numpy_can_be_imported() -> None:
@@ -368,14 +373,21 @@ def test_a_confinement_that_fails_is_the_machines_fault(monkeypatch: pytest.Monk
     monkeypatch.setattr(
         process, "layers", lambda _: ["fork", *user, "seccomp"]
     )  # not allowed without no_new_privileges
-    with Sandbox(LIMITS) as sandbox, pytest.raises(SandboxFault, match="cannot be confined: .*Permission"):
-        sandbox.place({"m.py": b""})
+    with Sandbox(LIMITS) as sandbox, pytest.raises(SandboxFault, match=r"cannot be confined: .*Permission"):
         sandbox.start()
 
 
 # Deadlines and other limits
 
-BUSY = "import time\ndef f(seconds):\n    end = time.process_time() + seconds\n    while time.process_time() < end: pass\n    return 1\n"
+BUSY = """
+import time
+
+def f(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+    return 1
+"""
 IDLE = "import time\ndef f(seconds):\n    time.sleep(seconds)\n    return 1\n"
 
 
@@ -433,9 +445,9 @@ def test_memory_follows_the_container(
     text: str, megabytes: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "memory.max").write_text(text)
-    monkeypatch.setattr(process, "CGROUP", (str(tmp_path / "memory.max"), "/nowhere"))
-    whole = process.psutil.virtual_memory().total // 2**20
-    assert process._container_memory() == min(whole, megabytes or whole)
+    monkeypatch.setattr(budget, "CGROUP", (str(tmp_path / "memory.max"), "/nowhere"))
+    whole = psutil.virtual_memory().total // 2**20
+    assert budget.container_memory() == min(whole, megabytes or whole)
 
 
 # A grader that goes on
@@ -456,6 +468,18 @@ def test_a_fork_server_that_was_killed_is_started_again() -> None:
         student = sandbox.start()
         assert student.load("m", ("m",), {}, lambda *_: None) == Reply()
         student.close()
+
+
+@linux
+def test_processes_that_escape_are_found_where_there_is_no_fork_server() -> None:
+    escape = (
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    while os.fork() == 0: pass\n    time.sleep(60)\n"
+    )
+    reply = load(escape, without=("fork", "seccomp", "not_dumpable", "user"))
+    assert reply.ended is None
+    assert not [
+        p for p in psutil.process_iter() if "autograder-" in sweep._environment(p).get("TMPDIR", "") and p.ppid() == 1
+    ]
 
 
 @linux

@@ -156,11 +156,11 @@ def test_each_module_with_all_that_it_uses_is_a_homework(module: str) -> None:
         (["", "layernorm"], "rubric.yaml has no module ''; choose among "),
         (
             ["batchnorm_comparison"],
-            "batchnorm_comparison uses layernorm, which is left out; add it: --only layernorm,batchnorm_comparison",
+            "batchnorm_comparison uses layernorm; add what is left out: --only layernorm,batchnorm_comparison",
         ),
         (
             ["decoder", "causal_mask"],
-            "decoder uses scaled_attention, transformer_block, which is left out; add it: "
+            "decoder uses scaled_attention, transformer_block; add what is left out: "
             "--only layernorm,scaled_attention,causal_mask,transformer_block,decoder",
         ),
     ],

@@ -79,7 +79,7 @@ def read(path: Path, limits: Limits, name: str | None = None) -> Submission:
     name = name or (path.name if path.is_dir() else path.stem)
     try:
         if path.is_dir():
-            gathered = _gather(_walk(path), limits)
+            gathered = _gather(walk(path), limits)
             zips = sorted(path.glob("*.zip"))
             if len(zips) == 1 and not any(name.endswith(".py") for name in gathered[0]):
                 gathered = _from_zip(zips[0], limits)
@@ -99,14 +99,14 @@ Source = tuple[str, int, "Path | tuple[zipfile.ZipFile, zipfile.ZipInfo]"]
 Gathered = tuple[dict[str, bytes], list[str], dict[str, str]]
 
 
-def _walk(folder: Path, above: str = "", depth: int = DEPTH) -> Iterator[Source]:
+def walk(folder: Path, above: str = "", depth: int = DEPTH) -> Iterator[Source]:
     """Everything in a folder (the folders in it count as well), then what is in its folders; links are not followed."""
     entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     for entry in entries:
         yield above + entry.name, entry.stat(follow_symlinks=False).st_size, Path(entry.path)
     for entry in entries:
         if entry.is_dir(follow_symlinks=False) and entry.name not in JUNK and depth:
-            yield from _walk(Path(entry.path), f"{above}{entry.name}/", depth - 1)
+            yield from walk(Path(entry.path), f"{above}{entry.name}/", depth - 1)
 
 
 def _from_zip(path: Path, limits: Limits) -> Gathered:

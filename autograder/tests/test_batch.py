@@ -23,8 +23,7 @@ from click.testing import CliRunner, Result
 
 from autograder import results, sample
 from autograder import rubric as rubrics
-from autograder.cohort import batch, entries, progress, worker
-from autograder.cohort import commands
+from autograder.cohort import batch, commands, entries, progress, worker
 from autograder.cohort.batch import Outcome, Pool
 from autograder.cohort.exports import listing
 from autograder.cohort.store import Store

@@ -10,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder import rubric as rubrics
-from autograder.cohort import commands
-from autograder.cohort import gradebook, item_analysis
+from autograder.cohort import commands, gradebook, item_analysis
 from autograder.cohort.compare_results import compare
 from autograder.cohort.entries import Entry, Student
 from autograder.cohort.gradebook import Row

@@ -21,6 +21,7 @@ from autograder import kit, rubric
 from autograder.grading import Graded, Result, open_grader
 from autograder.results import gradescope, number
 from autograder.rubric import Limits
+from autograder.sandbox import sweep
 from autograder.submission import Submission, read
 
 
@@ -143,7 +144,8 @@ def _move_all(source: Path, target: Path) -> None:
 
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        sweep.empty(str(path))  # a student's folder may be deeper than rmtree can go
+        path.rmdir()
     else:
         path.unlink(missing_ok=True)
 

@@ -26,7 +26,7 @@ class Folder:
 
     def __init__(self, own_user: bool):
         self.uid = _free_uid() if own_user else 0
-        self.path = Path(tempfile.mkdtemp(prefix="autograder-"))
+        self.path = Path(tempfile.mkdtemp(prefix="autograder-", dir=_place(own_user)))
         self.files, self.temporary = self.path / "files", self.path / "tmp" / "own"
         self.lines: dict[str, int] = {}
         self.path.chmod(0o711 if self.uid else 0o700)
@@ -75,6 +75,17 @@ class Folder:
             sweep.empty(str(self.path))
             with contextlib.suppress(OSError):
                 self.path.rmdir()
+
+
+def _place(own_user: bool) -> str:
+    """Where temporary folders go: the usual place, or another one that the student's user can get to.
+
+    Raises OSError where there is none.
+    """
+    for place in (tempfile.gettempdir(), "/tmp", "/var/tmp") if own_user else (tempfile.gettempdir(),):
+        if os.path.isdir(place) and (not own_user or _reachable(Path(place).resolve())):
+            return place
+    raise OSError(f"other users cannot get to {tempfile.gettempdir()}: set TMPDIR to a folder that all may enter")
 
 
 def _free_uid() -> int:

@@ -147,6 +147,7 @@ def _trouble(plan: Any, confine: Any) -> str:
     if trial == 0:
         try:
             confine.apply(plan)
+            os.listdir(plan.folder)
         except BaseException as error:
             os.write(writer, " ".join(f"{type(error).__name__}: {error}".split()).encode()[:1000])
         finally:

@@ -171,7 +171,9 @@ def marks() -> list[str]:
 
 
 def _theirs(entry: "os.DirEntry[str]", uid: int) -> bool:
-    return "hostile" in entry.name or bool(uid and entry.stat(follow_symlinks=False).st_uid == uid)
+    """Whether an attack has made a file, rather than one of another test that runs beside this one."""
+    owner = entry.stat(follow_symlinks=False).st_uid
+    return owner == uid if uid else "hostile" in entry.name and owner == os.getuid()
 
 
 def leaked(result: Result, text: str) -> list[float]:

@@ -11,6 +11,9 @@ Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]
 
 
+TRIED_TOGETHER = ["layernorm", "batchnorm_comparison", "scaled_attention", "causal_mask", "transformer_block", "decoder"]
+
+
 def entries(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {test["extra_data"]["criterion"]: test for test in document["tests"]}
 
@@ -25,7 +28,7 @@ def modules(names: set[str]) -> set[str]:
 
 def test_references_earn_everything(grade: Grade) -> None:
     document = grade()
-    assert document["score"] == 100
+    assert document["score"] == rubrics.current().points
     assert lost(document) == set()
     assert set(entries(document)) == set(rubrics.current().criteria)
 
@@ -39,7 +42,9 @@ def test_nothing_handed_in_earns_nothing(grade: Grade) -> None:
 @pytest.mark.parametrize("module", [name for name in rubrics.current().modules if name != "concept_check"])
 def test_one_bad_module_costs_itself_and_the_integration_alone(grade: Grade, alter: Alter, module: str) -> None:
     bad = "\n".join(f"def {f}(*args, **kwargs):\n    return None" for f in rubrics.current().modules[module].functions)
-    assert modules(lost(grade(alter(module, bad)))) == {module, "integration"}
+    found = modules(lost(grade(alter(module, bad))))
+    assert found - {"integration"} == {module}
+    assert module not in TRIED_TOGETHER or "integration" in found
 
 
 def test_same_submission_gives_same_document(grade: Grade, alter: Alter) -> None:

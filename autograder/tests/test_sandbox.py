@@ -8,6 +8,7 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import time
 import tracemalloc
@@ -604,3 +605,20 @@ def test_only_what_the_table_allows_is_answered() -> None:
     for name in ("layernorm.rms_norm", "layer_norm", "x.layer_norm", "", "layernorm.layer_norm.x"):
         with pytest.raises(Refusal, match="not available"):
             answer(name, (np.ones(3), np.ones(3), np.ones(3)), {}, lambda *_: None)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives students a user of their own")
+def test_temporary_folder_that_other_users_cannot_reach_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(closed))
+    with Sandbox(rubrics.current().limits) as sandbox:
+        assert closed not in sandbox.folder.path.parents
+        sandbox.place({"m.py": b"def f():\n    return 1\n"})
+        student = sandbox.start()
+        try:
+            assert student.load("m", ("m",), {}, lambda *_: None).error is None
+        finally:
+            student.close()

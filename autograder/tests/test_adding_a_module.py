@@ -18,6 +18,8 @@ import pytest
 
 from autograder import kit
 
+pytestmark = pytest.mark.slow  # a copy of the kit is built, graded and audited
+
 PAGE = kit.PACKAGE / "docs" / "instructor.md"
 NEW = re.compile(r"New file `(\S+)`:$")
 INSTEAD = re.compile(r"In `(\S+)`, instead of `(.+)` at the top:$")

@@ -167,7 +167,9 @@ def left(field: Field) -> list[str]:
 
 def marks() -> list[str]:
     """Files of attacks where everybody may write."""
-    return [entry.path for place in OPEN if os.path.isdir(place) for entry in os.scandir(place) if "hostile" in entry.name]
+    return [
+        entry.path for place in OPEN if os.path.isdir(place) for entry in os.scandir(place) if "hostile" in entry.name
+    ]
 
 
 def _theirs(entry: "os.DirEntry[str]", uid: int) -> bool:

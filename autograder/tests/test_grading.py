@@ -11,7 +11,14 @@ Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]
 
 
-TRIED_TOGETHER = ["layernorm", "batchnorm_comparison", "scaled_attention", "causal_mask", "transformer_block", "decoder"]
+TRIED_TOGETHER = [
+    "layernorm",
+    "batchnorm_comparison",
+    "scaled_attention",
+    "causal_mask",
+    "transformer_block",
+    "decoder",
+]
 
 
 def entries(document: dict[str, Any]) -> dict[str, dict[str, Any]]:

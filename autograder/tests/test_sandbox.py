@@ -607,7 +607,9 @@ def test_only_what_the_table_allows_is_answered() -> None:
             answer(name, (np.ones(3), np.ones(3), np.ones(3)), {}, lambda *_: None)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives students a user of their own")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives students a user of their own"
+)
 def test_temporary_folder_that_other_users_cannot_reach_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,9 +68,7 @@ def apply_mask(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     raise NotImplementedError("apply_mask is not written yet")
 
 
-def dependency_matrix(
-    f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, delta: float = 1e-3
-) -> np.ndarray:
+def dependency_matrix(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, delta: float = 1e-3) -> np.ndarray:
     """Find out by experiment which output rows of f depend on which input rows.
 
         result[i, j] = some change of row j of x, of about the size delta, moves f(x)[i] by more than 1e-8

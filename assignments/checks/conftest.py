@@ -44,13 +44,9 @@ def obstacle() -> str:
         return f"NumPy is missing; install it with: {sys.executable} -m pip install numpy"
     if int(numpy.__version__.partition(".")[0]) < 2:
         upgrade = f"{sys.executable} -m pip install --upgrade numpy"
-        return (
-            f"The homework needs NumPy 2.0 or newer; this is {numpy.__version__}. Upgrade it with: {upgrade}"
-        )
+        return f"The homework needs NumPy 2.0 or newer; this is {numpy.__version__}. Upgrade it with: {upgrade}"
     if not any((FOLDER / f"{module}.py").is_file() for module in MODULES):
-        return (
-            f"No homework here: {MODULES[0]}.py and the others must lie beside the folder {FOLDER / 'checks'}"
-        )
+        return f"No homework here: {MODULES[0]}.py and the others must lie beside the folder {FOLDER / 'checks'}"
     return ""
 
 

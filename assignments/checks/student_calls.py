@@ -70,9 +70,7 @@ class Call:
         result = self._result()
         difference = differs(result, expected, tolerance)
         if difference:
-            raise self._failed(
-                hint, returned=show_result(result), expected=show_result(expected), why=difference
-            )
+            raise self._failed(hint, returned=show_result(result), expected=show_result(expected), why=difference)
 
     def agrees_with(self, other: Call, hint: str) -> None:
         """Both calls give the same."""
@@ -128,14 +126,10 @@ class Call:
     def _failed(self, hint: str, **lines: str) -> CheckFailed:
         called = f"{self}, {self.part}" if self.part else str(self)
         rows = [("called", called), *lines.items(), ("hint", textwrap.fill(hint, 90, break_on_hyphens=False))]
-        return CheckFailed(
-            "\n".join(f"{title.capitalize():9} {indent(text)}" for title, text in rows if text)
-        )
+        return CheckFailed("\n".join(f"{title.capitalize():9} {indent(text)}" for title, text in rows if text))
 
     def __str__(self) -> str:
-        shown = [show(arg) for arg in self.args] + [
-            f"{name}={show(arg)}" for name, arg in self.kwargs.items()
-        ]
+        shown = [show(arg) for arg in self.args] + [f"{name}={show(arg)}" for name, arg in self.kwargs.items()]
         return f"{self.function}({', '.join(shown)})"
 
 
@@ -180,9 +174,7 @@ def where(error: BaseException) -> str:
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if FOLDER in path.parents and CHECKS not in path.parents:
-            return f"{path.name}, line {frame.lineno}: {reason}" + (
-                f"\n    {frame.line}" if frame.line else ""
-            )
+            return f"{path.name}, line {frame.lineno}: {reason}" + (f"\n    {frame.line}" if frame.line else "")
     return reason
 
 

@@ -8,22 +8,16 @@ ONE, ZERO = np.ones(3), np.zeros(3)
 
 
 def test_training_normalises_the_columns(call: Caller) -> None:
-    y = call.batch_norm(TABLE, ONE, ZERO, ZERO, ONE, True).then(
-        "y (part 0 of the tuple)", lambda parts: parts[0]
-    )
+    y = call.batch_norm(TABLE, ONE, ZERO, ZERO, ONE, True).then("y (part 0 of the tuple)", lambda parts: parts[0])
     y.gives(
-        np.array(
-            [[-1.224736, 1.069042, -1.297765], [1.224736, 0.267260, 0.162221], [0.0, -1.336302, 1.135545]]
-        ),
+        np.array([[-1.224736, 1.069042, -1.297765], [1.224736, 0.267260, 0.162221], [0.0, -1.336302, 1.135545]]),
         hint="Column variances 0.6667, 1.5556, 1.0556 (divide by n). The notes print 1.11 for the third, "
         "and from it -1.26 and 1.10.",
     )
 
 
 def test_training_moves_the_running_statistics(call: Caller) -> None:
-    result = call.batch_norm(
-        TABLE, ONE, ZERO, np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0]), True, 0.25
-    )
+    result = call.batch_norm(TABLE, ONE, ZERO, np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0]), True, 0.25)
     result.then("new_running_mean", lambda parts: parts[1]).gives(
         np.array([1.25, 1.666667, 2.333333]),
         hint="(1 - momentum) * old + momentum * batch, here with momentum 0.25.",
@@ -71,6 +65,4 @@ def test_influence(call: Caller) -> None:
     call.influence(x, "batch_eval").gives(
         np.eye(4, dtype=bool), hint="The running statistics are constants: they do not come from this batch."
     )
-    call.influence(x, "batch").raises(
-        ValueError, hint="The kinds are 'layer', 'batch_train' and 'batch_eval'."
-    )
+    call.influence(x, "batch").raises(ValueError, hint="The kinds are 'layer', 'batch_train' and 'batch_eval'.")

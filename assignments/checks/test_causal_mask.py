@@ -48,8 +48,7 @@ def test_mask_is_applied(call: Caller) -> None:
     masked[:, 0, 2] = -np.inf
     call.apply_mask(scores, np.array([[True, True, False], [True, True, True]])).gives(
         masked,
-        hint="-inf where the mask is False, in a new array; a large negative number such as -1e9 is not "
-        "-inf.",
+        hint="-inf where the mask is False, in a new array; a large negative number such as -1e9 is not -inf.",
     )
 
 
@@ -65,13 +64,11 @@ def test_dependency_of_a_filter_that_looks_back(call: Caller) -> None:
 def test_dependency_of_every_row_on_itself(call: Caller) -> None:
     call.dependency_matrix(standardise, X).gives(
         np.eye(4, dtype=bool),
-        hint="The change must differ from feature to feature: a uniform shift of a row is not seen by a "
-        "layer norm.",
+        hint="The change must differ from feature to feature: a uniform shift of a row is not seen by a layer norm.",
     )
     call.dependency_matrix(identity, X).gives(
         np.eye(4, dtype=bool),
-        hint="This f returns its argument itself: if you write into it afterwards, you change the result "
-        "as well.",
+        hint="This f returns its argument itself: if you write into it afterwards, you change the result as well.",
     )
 
 

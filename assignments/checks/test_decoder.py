@@ -42,8 +42,7 @@ def test_positions(call: Caller) -> None:
                 [0.909297, -0.416147, 0.019999, 0.9998],
             ]
         ),
-        hint="Sine in the even columns, cosine in the odd ones, positions from 0; columns 2i and 2i + 1 "
-        "share a wave.",
+        hint="Sine in the even columns, cosine in the odd ones, positions from 0; columns 2i and 2i + 1 share a wave.",
     )
     call.positional_encoding(3, 5).raises(ValueError, hint="d_model must be even.")
 
@@ -54,9 +53,7 @@ def test_embedding(call: Caller) -> None:
         np.array([[5.0, 6.0], [1.0, 2.0], [5.0, 6.0], [3.0, 4.0]]), hint="row tokens[i] of the table."
     )
     call.embed(np.array([0, 3]), table).raises(ValueError, hint="The ids are 0, 1 and 2 here.")
-    call.embed(np.array([0, -1]), table).raises(
-        ValueError, hint="NumPy takes -1 from the end; here it is an error."
-    )
+    call.embed(np.array([0, -1]), table).raises(ValueError, hint="NumPy takes -1 from the end; here it is an error.")
 
 
 def test_logits(call: Caller) -> None:
@@ -68,9 +65,7 @@ def test_logits(call: Caller) -> None:
 
 
 def test_future_stays_hidden(call: Caller) -> None:
-    first_rows = call.decoder_logits(np.array([0, 1, 2]), one_block(), 1).then(
-        "rows 0 and 1", lambda y: y[:2]
-    )
+    first_rows = call.decoder_logits(np.array([0, 1, 2]), one_block(), 1).then("rows 0 and 1", lambda y: y[:2])
     first_rows.agrees_with(
         call.decoder_logits(np.array([0, 1, 0]), one_block(), 1).then("rows 0 and 1", lambda y: y[:2]),
         hint="Only the last token differs, and only the last row may: pass the causal mask on to the stack.",
@@ -86,9 +81,7 @@ def test_log_prob(call: Caller) -> None:
     call.sequence_log_prob(np.array([0, 1, 1, 0]), COIN, 1).gives(
         -1.961659, hint="log(0.75 * 0.75 * 0.25): every token but the first is scored, by the row before it."
     )
-    call.sequence_log_prob(np.array([1]), COIN, 1).gives(
-        0.0, hint="The first token is given, so nothing is scored."
-    )
+    call.sequence_log_prob(np.array([1]), COIN, 1).gives(0.0, hint="The first token is given, so nothing is scored.")
     large = {**CYCLE, "w_out": 1000 * CYCLE["w_out"]}
     call.sequence_log_prob(np.array([0, 1, 2]), large, 1).gives(
         0.0, hint="Logits of about 10000 must not overflow: subtract the largest one before exp."
@@ -104,8 +97,6 @@ def test_generate(call: Caller) -> None:
         np.array([3, 1, 2, 3]),
         hint="Stop right after eos was produced and keep it; the 3 in the prompt does not count.",
     )
-    call.generate(np.array([3, 1]), CYCLE, 1, 0).gives(
-        np.array([3, 1]), hint="No new tokens: the prompt alone."
-    )
+    call.generate(np.array([3, 1]), CYCLE, 1, 0).gives(np.array([3, 1]), hint="No new tokens: the prompt alone.")
     tie = {**COIN, "b_out": np.zeros(2)}
     call.generate(np.array([1]), tie, 1, 2).gives(np.array([1, 0, 0]), hint="The lowest id wins a tie.")

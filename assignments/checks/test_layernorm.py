@@ -29,9 +29,7 @@ def test_every_token_has_its_own_mean_and_variance(call: Caller) -> None:
 
 
 def test_eps_is_inside_the_root(call: Caller) -> None:
-    call.layer_norm(
-        np.array([[0.004, 0.002, 0.0, -0.002], [7.0, 7.0, 7.0, 7.0]]), np.ones(4), np.zeros(4)
-    ).gives(
+    call.layer_norm(np.array([[0.004, 0.002, 0.0, -0.002], [7.0, 7.0, 7.0, 7.0]]), np.ones(4), np.zeros(4)).gives(
         np.array([[0.774597, 0.258199, -0.258199, -0.774597], [0.0, 0.0, 0.0, 0.0]]),
         hint="sqrt(var + eps), not sqrt(var) + eps: the first row would begin with 1.3357, and with 1.3416 "
         "without any eps.",

@@ -77,9 +77,7 @@ def test_heads_are_split_and_merged(call: Caller) -> None:
 def test_multi_head_attention(call: Caller) -> None:
     eye = np.eye(4)
     params = {"w_q": np.roll(eye, 1, axis=0), "w_k": eye, "w_v": eye[::-1], "w_o": 10 * eye}
-    x = np.array(
-        [[[1.0, 0.0, 2.0, 0.0], [0.0, 2.0, 1.0, 1.0], [3.0, 1.0, 0.0, 1.0]], [[0.0, 1.0, 1.0, 2.0]] * 3]
-    )
+    x = np.array([[[1.0, 0.0, 2.0, 0.0], [0.0, 2.0, 1.0, 1.0], [3.0, 1.0, 0.0, 1.0]], [[0.0, 1.0, 1.0, 2.0]] * 3])
     x[1, 2] = 1.0
     call.multi_head_attention(x, params, 2).then("sequence 0", lambda y: y[0]).gives(
         np.array(

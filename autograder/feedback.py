@@ -9,7 +9,7 @@ import ast
 import inspect
 import sys
 import textwrap
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -33,7 +33,8 @@ FAULTS = {
     "type": "It returned another kind of thing than the docstring says.",
     "length": "It returned another number of things than the docstring says.",
     "shape": "It returned an array of another shape than the docstring says.",
-    "dtype": "It returned another dtype than the contract says: floating results keep the dtype of the arguments.",
+    "dtype": "It returned another dtype than expected: floating results keep the dtype of floating arguments, and integers "
+    "count as float64.",
     "value": "The values that it returned are not the expected ones.",
     "no_error": "It returned something where the docstring asks for a ValueError.",
     "changed": "It changed one of its arguments. A function must leave its arguments as they were; work on a copy.",
@@ -71,6 +72,9 @@ def message(graded: Graded, result: Result) -> str:
     module = next(m for m in result.modules if m.module == criterion.module)
     if module.broken is not None:
         return _broken(module, result.submission)
+    record = graded.record
+    if _unwritten(record):
+        return f"`{record.target.function}` is not written yet.\n"
     parts = [_what(graded)]
     if graded.misconception is not None:
         parts.append(f"**Probably:** {graded.misconception.sentence}")
@@ -87,6 +91,10 @@ def message(graded: Graded, result: Result) -> str:
             f"**Read:** the docstring of `{graded.record.target.function}` in `{graded.record.target.module}.py`"
         )
     return "\n\n".join(parts) + "\n"
+
+
+def _unwritten(record: Record | None) -> TypeGuard[Record]:
+    return record is not None and record.reply.error is not None and record.reply.error.kind == "NotImplementedError"
 
 
 def _about_values(record: Record | None) -> bool:
@@ -226,7 +234,8 @@ def _form(record: Record) -> str:
     fault = record.fault
     if fault is None or fault.kind not in ("type", "length", "shape", "dtype"):
         return ""
-    return fault.text[0].upper() + fault.text[1:] + "."
+    hint = " Does every way through the function end with a return?" if record.reply.value is None else ""
+    return fault.text[0].upper() + fault.text[1:] + "." + hint
 
 
 def _observation(record: Record) -> str:
@@ -275,7 +284,7 @@ def display(value: Any, depth: int = 2) -> str:
         )
     if isinstance(value, tuple | list) and depth:
         inner = ",\n".join(display(part, depth - 1) for part in list(value)[:8])
-        return ("({})" if isinstance(value, tuple) else "[{}]").format(inner)
+        return f"({inner})"
     if isinstance(value, Oddity):
         return value.kind
     if isinstance(value, float | np.floating):

@@ -53,16 +53,18 @@ def _values(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") ->
     wanted, got = expected[finite], actual[finite]
     if wanted.size >= 2 and np.ptp(wanted) > CLOSE:
         offset = float(np.mean(got - wanted))
-        if _same(got, wanted + offset):
+        if abs(offset) > CLOSE and _same(got, wanted + offset):
             return f"Every entry is off by the same amount, {offset:.6g}."
         factor = float(got @ wanted / (wanted @ wanted))
-        if abs(factor) > CLOSE and _same(got, factor * wanted):
+        if abs(factor) > CLOSE and f"{factor:.4g}" != "1" and _same(got, factor * wanted):
             return f"Every entry is the right one times the same factor, {factor:.6g}."
     return _rows(expected, actual)
 
 
 def _rows(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> str:
     wrong = ~np.isclose(actual, expected, rtol=CLOSE, atol=CLOSE)
+    if np.allclose(actual, expected, rtol=1e-3, atol=1e-3):
+        return f"Nearly right: no entry is off by more than {float(np.nanmax(np.abs(actual - expected))):.1g}."
     if expected.ndim == 0 or not wrong.any():
         return ""
     if expected.ndim == 1:

@@ -121,4 +121,4 @@ def of_zip(path: Path) -> Tree | None:
 
 
 def _junk(name: str) -> bool:
-    return name in JUNK - {"checks"} or name.startswith("._")
+    return name in JUNK - {"checks"} or (name.startswith(".") and name not in (".", ".."))

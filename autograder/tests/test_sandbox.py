@@ -65,6 +65,7 @@ def test_messages_arrive_as_they_were_sent(message: Any) -> None:
         np.longdouble(1),
     ],
     ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_only_plain_data_is_sent(message: Any) -> None:
     with pytest.raises(WireError):

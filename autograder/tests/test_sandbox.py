@@ -64,7 +64,6 @@ def test_messages_arrive_as_they_were_sent(message: Any) -> None:
         np.ma.array([1.0], mask=[True]),
         np.longdouble(1),
     ],
-    ids=repr,
     ids=lambda value: type(value).__name__,
 )
 def test_only_plain_data_is_sent(message: Any) -> None:

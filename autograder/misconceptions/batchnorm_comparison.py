@@ -631,7 +631,7 @@ EXAMPLES = {
     "batch_norm": [
         ((np.array([[1.0, 3.0], [2.0, 0.0]]), *FEATURES, True), {}),
         ((np.array([[1.0, 3.0], [2.0, 0.0]]), *FEATURES, False), {}),
-        ((np.array([[1.0, 2.0], [0.0, 4.0], [3.0, 0.0]]), *FEATURES, True), {"momentum": 0.5, "eps": 0.5}),
+        ((np.array([[1.0, 2.0], [0.0, 4.0], [3.0, 0.0]]), *FEATURES, True), {"momentum": 0.25, "eps": 0.5}),
         ((np.array([[1.0, 3.0]]), *FEATURES, False), {"eps": 0.5}),
         ((np.array([[1.0, 3.0]]), *FEATURES, True), {}),
         ((SINGLE, *SINGLE[[0, 1, 1, 1]], True), {}),

@@ -38,13 +38,14 @@ def test_examples_of_the_dependencies(check):
 
 @criterion("causal_mask.causal")
 def test_a_query_sees_itself_and_what_came_before(check):
-    for t in (12, 1):
+    for t in (40, 1):
         assert check.causal_mask(t).sum() == t * (t + 1) / 2
 
 
 @criterion("causal_mask.padding")
 def test_the_first_keys_of_each_example_are_seen(check):
     check.padding_mask(np.array([2, 1]), 4)
+    check.padding_mask(np.array([2]), 3)
 
 
 @criterion("causal_mask.padding")
@@ -91,6 +92,11 @@ def test_a_function_may_return_its_argument(check, rng):
     check.dependency_matrix(lambda x: x, rng.normal(size=(2, 4)))
 
 
+@criterion("causal_mask.dependency_change")
+def test_whole_numbers_count_as_floats(check):
+    check.dependency_matrix(lambda x: np.cumsum(x, axis=0), np.array([[1, 0], [2, 3]]))
+
+
 @criterion("causal_mask.autoregressive")
 def test_the_past_may_arrive_but_not_a_single_leak_behind_a_layer_norm(check, rng):
     past, x = np.array([[1.0, 0, 0], [0, 1, 0], [1, 0, 1]]), rng.normal(size=(5, 3))
@@ -98,6 +104,13 @@ def test_the_past_may_arrive_but_not_a_single_leak_behind_a_layer_norm(check, rn
     leaking = np.tri(5)
     leaking[1, 3], x[2:] = -0.5, 0
     assert not check.is_autoregressive(lambda x: leaking @ standardised(x), x)
+
+
+@criterion("causal_mask.autoregressive")
+def test_it_is_tried_where_x_is(check, rng):
+    assert not check.is_autoregressive(
+        lambda x: np.triu(np.ones((2, 2))) @ np.maximum(x - 5, 0), 8 + rng.random((2, 3))
+    )
 
 
 @criterion("causal_mask.purity")

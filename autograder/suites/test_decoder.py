@@ -48,7 +48,7 @@ def test_worked_examples(check):
 
 @criterion("decoder.positions")
 def test_sines_and_cosines_alternate_over_an_even_width(check):
-    for t in (1, 9):
+    for t in (1, 70):
         check.positional_encoding(t, 6)
     check.raises(ValueError).positional_encoding(4, 1)
 
@@ -68,6 +68,11 @@ def test_the_past_arrives_and_the_future_does_not(check, rng):
     after = check.decoder_logits(np.array([3, 1, 2, 0]), params, 3)
     assert np.allclose(before[:2], after[:2])
     assert not np.isclose(before[3], after[3]).any()
+
+
+@criterion("decoder.logits")
+def test_a_longer_text_is_seen_as_a_whole(check, rng):
+    check.decoder_logits(np.arange(20) % 5, decoder(rng, 5, 4, 1), 2)
 
 
 @criterion("decoder.logits")
@@ -100,17 +105,20 @@ def test_each_token_depends_on_the_whole_text(check, rng):
 @criterion("decoder.generate")
 def test_the_lowest_id_wins_a_tie(check):
     check.generate(np.array([4, 0]), biased([0.5, 2.0, 1.0, 2.0, 2.0]), 1, 2)
+    check.generate(np.array([1]), biased([1.0, 1.001, 0.5]), 1, 1)
 
 
 @criterion("decoder.stopping")
 def test_stops_right_after_an_eos_of_its_own(check):
     # 0 and 4 follow one another; the 0 at the end of the prompt does not count.
     check.generate(np.array([3, 0]), follows([4, 3, 1, 5, 0, 2]), 1, 5, eos=0)
+    check.generate(np.array([3, 0]), follows([4, 3, 1, 5, 0, 2]), 1, 5, eos=2)
 
 
 @criterion("decoder.stopping")
 def test_goes_on_where_no_eos_is_given(check):
     check.generate(np.array([1, 4]), follows([4, 3, 1, 5, 0, 2]), 1, 2)
+    check.generate(np.array([1, 4]), follows([1, 2, 3, 4, 5, 0]), 1, 2)
 
 
 @criterion("decoder.dtype")

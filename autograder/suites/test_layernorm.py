@@ -37,6 +37,12 @@ def test_gamma_scales_and_beta_shifts_each_feature(check, rng):
     check.layer_norm(wide(rng, 2, 4, 6), rng.normal(2, 1, 6), rng.normal(1, 1, 6))
 
 
+@criterion("layernorm.affine")
+def test_a_row_without_spread_gives_beta(check, rng):
+    check.layer_norm(np.full((2, 5), 3.0), rng.normal(2, 1, 5), rng.normal(1, 1, 5))
+    check.layer_norm(rng.normal(size=(3, 1)), np.array([2.0]), np.array([0.5]))
+
+
 @criterion("layernorm.epsilon")
 def test_default_eps_on_a_small_variance(check, rng):
     check.layer_norm(narrow(rng, 3, 8), np.ones(8), np.zeros(8))
@@ -53,7 +59,7 @@ def test_eps_given_by_the_caller(check, rng):
 @criterion("layernorm.stability")
 def test_mean_far_above_the_spread(check, rng):
     # As far above as 1e6 is above a spread of 1; eps is so small that only the variance is graded here.
-    x = 3e5 + rng.normal(0, 0.3, (3, 16))
+    x = np.array([[3e5], [-3e5], [2e5]]) + rng.normal(0, 0.3, (3, 16))
     check.within(1e-6).layer_norm(x, np.ones(16), np.zeros(16), eps=1e-12)
 
 

@@ -29,6 +29,7 @@ def test_sums_to_one_along_the_axis_asked_for(check, rng):
 @criterion("scaled_attention.softmax")
 def test_runs_along_the_last_axis_of_whole_numbers(check):
     check.softmax(np.array([[1, -2, 0], [3, 3, 1]]))
+    check.softmax(np.array([1.0, 3.0, 2.5]), 0)
 
 
 @criterion("scaled_attention.softmax_stability")
@@ -61,6 +62,7 @@ def test_very_large_scores_pick_one_value(check, rng):
 def test_each_example_has_a_mask_of_its_own(check, rng):
     q, k, v = (rng.normal(size=size) for size in [(2, 4, 3), (2, 5, 3), (2, 5, 6)])
     mask = np.array([[[True, False, True, True, False]], [[False, True, True, False, False]]])
+    k[:, 4] *= 1e4  # hidden from all, however large its scores
     check.scaled_dot_product_attention(q, k, v, mask)
 
 
@@ -80,7 +82,7 @@ def test_a_query_that_sees_nothing_gets_zeros(check, rng):
 
 @criterion("scaled_attention.split_heads")
 def test_each_head_takes_a_consecutive_run_of_features(check, rng):
-    x = rng.normal(size=(2, 3, 5, 12))
+    x = rng.normal(size=(3, 5, 2, 12))
     check.split_heads(x, 4)
     check.raises(ValueError).split_heads(x, 5)
 
@@ -98,6 +100,8 @@ def test_heads_attend_and_are_projected(check, rng):
 @criterion("scaled_attention.multi_head_mask")
 def test_all_heads_share_one_mask(check, rng):
     check.multi_head_attention(rng.normal(size=(2, 4, 6)), parameters(rng, 6), 3, np.tri(4, dtype=bool))
+    mask = (rng.random((2, 3, 4, 4)) < 0.5) | np.eye(4, dtype=bool)
+    check.multi_head_attention(rng.normal(size=(2, 3, 4, 6)), parameters(rng, 6), 2, mask)
 
 
 @criterion("scaled_attention.multi_head_mask")

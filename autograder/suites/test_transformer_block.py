@@ -95,7 +95,7 @@ def test_every_post_norm_block_has_the_mask(check, rng):
 @criterion("transformer_block.norm_names")
 def test_other_norms_are_refused_even_without_blocks(check, rng):
     x, blocks = rng.normal(size=(3, 4)), [block(rng, 4, 5)]
-    for norm in ("Pre", ""):
+    for norm in ("Pre", "", "pre ", "prenorm"):
         check.raises(ValueError).transformer_stack(x, blocks, 2, norm)
     check.raises(ValueError).transformer_stack(x, [], 2, "none")
     check.transformer_stack(x, blocks, 2, "pre")
@@ -116,6 +116,7 @@ def test_arguments_of_the_small_functions_stay_as_they_were(check, rng):
     x, params = rng.normal(size=(3, 4)), block(rng, 4, 5)
     check.pure.feed_forward(x, params["ffn"])
     check.pure.residual(x, attention_like)
+    check.pure.residual(x, lambda z: z)
     check.pure.gradient_flow(rng.normal(0, 0.6, (2, 4, 4)), x[0])
 
 

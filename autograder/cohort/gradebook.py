@@ -125,6 +125,7 @@ def remark(row: Row) -> str:
     """What an instructor should know about a row."""
     parts = [f"not graded, a fault of the grader: {row.fault}"] if row.grade is None else []
     parts += [row.entry.remark] if row.entry.remark else []
+    parts += [row.grade.remark] if row.grade is not None and row.grade.remark else []
     return "; ".join(parts)
 
 

@@ -41,6 +41,7 @@ class Grade:
     marks: tuple[Mark, ...]
     layers: tuple[str, ...]
     graded_at: float
+    remark: str = ""
 
     @property
     def points(self) -> dict[str, float]:
@@ -57,7 +58,13 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     if not marks:
         raise ValueError("a result without criteria")
     layers = tuple(intern(str(layer)) for layer in document["extra_data"]["layers"])
-    return Grade(key, float(document["score"]), marks, layers, graded_at)
+    return Grade(key, float(document["score"]), marks, layers, graded_at, _remark(str(document.get("output", ""))))
+
+
+def _remark(output: str) -> str:
+    """What stands on top of a student's page about files that are missing or could not be used, as plain text."""
+    notes = [line[2:].replace("**", "").replace("`", "") for line in output.splitlines() if line.startswith("- ")]
+    return " ".join(notes)[:500]
 
 
 def _mark(test: Mapping[str, Any]) -> Mark:

@@ -238,3 +238,10 @@ def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
 def test_compare_command_refuses_a_folder_without_results(tmp_path: Path) -> None:
     done = CliRunner().invoke(commands.compare, [str(tmp_path), str(tmp_path)])
     assert (done.exit_code, "no results" in done.stderr) == (2, True)
+
+
+def test_remark_says_why_a_module_could_not_be_used() -> None:
+    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": {"criterion": "a.b", "misconception": None}}
+    output = "- **a.py**: There is no file `a.py`, but A.py: rename it.\n\nEvery module is graded alone.\n"
+    document = {"score": 0, "output": output, "tests": [entry], "extra_data": {"layers": []}}
+    assert grade_of("ada", document, 0.0).remark == "a.py: There is no file a.py, but A.py: rename it."

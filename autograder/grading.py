@@ -118,6 +118,7 @@ class Grader:
 
     def _passes(self, trial: Trial, visible: bool) -> bool:
         criteria = [c for c in self.rubric.of(trial.module) if c.visible is visible]
+        self.suites.ask_ahead(criteria, trial)
         return all(self.suites.run(criterion.id, trial).passed for criterion in criteria)
 
     def _module(self, submission: Submission, module: str) -> ModuleResult:
@@ -137,10 +138,14 @@ class Grader:
         outcomes = {}
         if trial.load() is not None:
             return {c: Outcome(False) for c in criteria}, {}
-        outcomes.update({c: self.suites.run(c.id, trial) for c in criteria if c.visible})
+        outcomes.update(self._outcomes(trial, [c for c in criteria if c.visible]))
         shown = counterexamples(trial)
-        outcomes.update({c: self.suites.run(c.id, trial) for c in criteria if not c.visible})
+        outcomes.update(self._outcomes(trial, [c for c in criteria if not c.visible]))
         return {c: outcomes[c] for c in criteria}, shown
+
+    def _outcomes(self, trial: Trial, criteria: list[Criterion]) -> dict[Criterion, Outcome]:
+        self.suites.ask_ahead(criteria, trial)
+        return {c: self.suites.run(c.id, trial) for c in criteria}
 
     def _judge(self, trial: Trial, criterion: Criterion, outcome: Outcome, shown: dict[str, Record]) -> Graded:
         if outcome.passed:
@@ -161,7 +166,7 @@ class Grader:
             return graded
         trial = Trial(self.sandbox, self.rubric, criterion.module, submission, helpers)
         try:
-            outcome = self.suites.run(criterion.id, trial)
+            outcome = self._outcomes(trial, [criterion])[criterion]
         finally:
             trial.close()
         if outcome.passed:

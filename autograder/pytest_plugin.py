@@ -7,7 +7,7 @@ A suite is refused (pytest.UsageError) when a test names no criterion of the rub
 import contextlib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pytest
@@ -17,15 +17,26 @@ from autograder import rubric as rubrics
 from autograder.rubric import INTEGRATION, Rubric
 from autograder.sandbox.process import Sandbox
 from autograder.submission import read
-from autograder.suite import Check, Reference, rng_for
+from autograder.suite import Check, Log, Reference, rng_for
 from autograder.trial import Trial
+
+
+class Subject(Protocol):
+    """What a test is run on."""
+
+    module: str
+    log: Log
+
+    def check(self) -> Check: ...
+
+    def student_object(self) -> Check: ...
 
 
 class Bench:
     """Where the fixtures find the trial of a module: put there by the grader, or made for `--submission`."""
 
     def __init__(self) -> None:
-        self.trials: dict[str, Trial] = {}
+        self.trials: dict[str, Subject] = {}
         self.cleanup = contextlib.ExitStack()
 
 
@@ -56,7 +67,7 @@ def misplaced(items: list[pytest.Item], rubric: Rubric) -> str:
 
 
 @pytest.fixture
-def trial(request: pytest.FixtureRequest) -> Trial:
+def trial(request: pytest.FixtureRequest) -> Subject:
     bench = request.config.stash[BENCH]
     module = criterion_of(request.node).partition(".")[0]
     if module not in bench.trials:
@@ -70,7 +81,7 @@ def trial(request: pytest.FixtureRequest) -> Trial:
     return bench.trials[module]
 
 
-def provide(name: str, trial: Trial, test: str) -> Any:
+def provide(name: str, trial: Subject, test: str) -> Any:
     """The value of one of the four fixtures for a test."""
     if name == "check":
         return trial.check()
@@ -88,19 +99,19 @@ def reference_for(module: str) -> Reference:
 
 
 @pytest.fixture
-def check(trial: Trial) -> Check:
+def check(trial: Subject) -> Check:
     check: Check = provide("check", trial, "")
     return check
 
 
 @pytest.fixture
-def student(trial: Trial) -> Check:
+def student(trial: Subject) -> Check:
     student: Check = provide("student", trial, "")
     return student
 
 
 @pytest.fixture
-def reference(trial: Trial) -> Reference:
+def reference(trial: Subject) -> Reference:
     return reference_for(trial.module)
 
 

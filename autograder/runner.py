@@ -3,18 +3,23 @@
 pytest's own collection, fixtures and hooks are used; what is left out is its report of each test, which costs more than the test.
 """
 
+import contextlib
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from _pytest.config import _prepareconfig
 from _pytest.main import Session
 
 from autograder import kit
-from autograder.pytest_plugin import BENCH, FIXTURES, criterion_of, misplaced, provide
-from autograder.rubric import Rubric, RubricError
+from autograder.planning import Planner
+from autograder.pytest_plugin import BENCH, FIXTURES, Subject, criterion_of, misplaced, provide
+from autograder.rubric import Criterion, Rubric, RubricError
 from autograder.sandbox.process import SandboxFault
 from autograder.suite import Mismatch, Record
-from autograder.trial import Trial
+from autograder.trial import Planned, Trial
 
 
 class SuiteFault(Exception):
@@ -45,6 +50,21 @@ class Suites:
         empty = [name for name, items in self.items.items() if not items]
         if empty:
             raise RubricError(f"rubric.yaml has the criterion {empty[0]!r}, but no test in {kit.suites()} names it")
+        self.plans = {
+            name: {item.name: self._plan(rubric, item) for item in items} for name, items in self.items.items()
+        }
+
+    def _plan(self, rubric: Rubric, item: pytest.Function) -> list[Planned]:
+        """The calls that a test makes as long as the student's answers are right."""
+        planner = Planner(rubric, criterion_of(item).partition(".")[0])
+        with contextlib.suppress(Exception), warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # a test that cannot be planned is reported when a submission is graded
+            self._run_item(item, planner)
+        return planner.plan
+
+    def ask_ahead(self, criteria: Sequence[Criterion], trial: Trial) -> None:
+        """Make all the calls of these criteria's tests now; `run` finds the replies."""
+        trial.ahead({test: plan for criterion in criteria for test, plan in self.plans[criterion.id].items()})
 
     def run(self, criterion: str, trial: Trial) -> Outcome:
         """Run the tests of a criterion against a trial, up to the first that fails."""
@@ -62,7 +82,7 @@ class Suites:
                 raise SuiteFault(f"{item.nodeid}: {type(error).__name__}: {error}") from error
         return Outcome(True)
 
-    def _run_item(self, item: pytest.Function, trial: Trial) -> None:
+    def _run_item(self, item: pytest.Function, trial: Subject) -> None:
         """Call the test; pytest's own set-up, ten times as slow, is used where a test has fixtures of its own."""
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         names = item._fixtureinfo.argnames

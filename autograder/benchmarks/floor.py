@@ -4,34 +4,22 @@ from typing import Any
 
 from autograder import reference
 from autograder.direct import observe
+from autograder.planning import Planner
 from autograder.pytest_plugin import provide
-from autograder.rubric import INTEGRATION, Rubric
+from autograder.rubric import Rubric
 from autograder.runner import Suites
 from autograder.sandbox.process import Reply
-from autograder.suite import Check, Log, Rules, Target
-from autograder.trial import expected
+from autograder.suite import Target
 
 
-class Direct:
+class Direct(Planner):
     """A Caller that calls the references, as if they were the student's."""
-
-    def __init__(self, rubric: Rubric, module: str):
-        self.module, self.log = module, Log()
-        self.functions = {name: tuple(entry.functions) for name, entry in rubric.modules.items()}
 
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], checks: list[str]) -> Reply:
         return observe(reference.functions()[target.function], args, kwargs, checks)
 
     def again(self, target: Target) -> Reply:
         return Reply()
-
-    def expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return expected(target.function, args, kwargs)
-
-    def check(self) -> Check:
-        return Check(self, self.functions, "" if self.module == INTEGRATION else self.module, self.log, Rules())
-
-    student_object = check
 
 
 def run_once(rubric: Rubric, suites: Suites) -> None:

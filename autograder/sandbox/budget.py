@@ -17,10 +17,13 @@ LOOK = 0.2  # seconds of silence after which the deadlines are looked at
 
 
 class Clock:
-    """The deadlines of one request: processor time of the student's process, and wall-clock time as a backstop."""
+    """The deadlines of one request after another: processor time of the student's process, and wall-clock time as a backstop."""
 
     def __init__(self, student: "Student"):
         self.student, self.limits = student, student.limits
+        self._begin()
+
+    def _begin(self) -> None:
         self.started = self.looked = time.monotonic()
         self.processor: float | None = None
         self.answering = 0.0
@@ -30,7 +33,7 @@ class Clock:
         return self.student.line.receive(self.check)
 
     def send(self, payload: bytes) -> None:
-        self.student.line.send(payload, self.limits.call_seconds * self.limits.wall_factor)
+        self.student.line.send(payload, patience=self.limits.call_seconds * self.limits.wall_factor)
 
     def check(self) -> None:
         """Raise TimeoutError when the request, or the submission as a whole, has cost too much; looks every LOOK seconds."""
@@ -58,6 +61,11 @@ class Clock:
         except psutil.Error:
             return 0.0
         return float(times.user + times.system)
+
+    def next(self) -> None:
+        """A reply has come: the deadlines of the next request begin."""
+        self.stop()
+        self._begin()
 
     def stop(self) -> None:
         self.student.sandbox.spent += time.monotonic() - self.started

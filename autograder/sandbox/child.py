@@ -1,10 +1,10 @@
 """What runs in the student's process: loads one module and answers calls. Knows no test, no solution, no expected value.
 
-Requests from the grader, each a tuple:
+The grader sends lists of requests, since a message costs more than a call; the replies come in the same order. A request:
     ("load", context, modules, stand_ins, replaced)   -> ("loaded",) or ("failed", error)
     ("call", context, module, function, args, kwargs, checks)
                                                       -> ("returned", value, changed, shared) or ("raised", error)
-    ("again",)                                        -> ("changed", indices): which arguments of the last call differ now
+    ("again", number)                                 -> ("changed", indices): which arguments of that call differ now
 While it works on a call the student's side may ask, and be asked, in strict order:
     ("ask", name or handle, args, kwargs)             -> ("answer", value), ("same", number of the argument that is the
                                                          answer itself) or ("refused", kind, text)
@@ -16,6 +16,7 @@ An error is (kinds, text, file, line, hint): the built-in names of its classes, 
 import ast
 import builtins
 import importlib
+import importlib.machinery
 import importlib.util
 import inspect
 import itertools
@@ -23,9 +24,10 @@ import os
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,7 +35,19 @@ from autograder.sandbox import wire
 
 MAX_TEXT = 300
 REMEMBERED = 1000
+HELD, HELD_BYTES = 0.05, 65_536  # replies are sent together: after so many seconds, or bytes
 ErrorTuple = tuple[list[str], str, str, int, str]
+
+
+class Compiling(importlib.machinery.SourceFileLoader):
+    """Compiles each file once, though every context runs it anew."""
+
+    compiled: ClassVar[dict[tuple[bytes, str], Any]] = {}
+
+    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> Any:  # type: ignore[override]
+        if (data, path) not in self.compiled:
+            self.compiled[data, path] = super().source_to_code(data, path, _optimize=_optimize)
+        return self.compiled[data, path]
 
 
 class Refused(Exception):
@@ -45,6 +59,7 @@ class Worker:
 
     def __init__(self, connection: socket.socket, folder: str, limit: int):
         self.line, self.folder, self.limit = wire.Line(connection, limit), folder, min(limit, wire.FROM_STUDENT)
+        self.own: set[str] = set()  # names of modules that the submission may have
         self.contexts: dict[str, dict[str, ModuleType]] = {"": {}}
         self.current = ""
         self.handles: dict[int, Callable[..., Any]] = {}
@@ -52,20 +67,34 @@ class Worker:
         self.answers: dict[bytes, Any] = {}  # neighbours are pure: the same question has the same answer
         self.lock = threading.RLock()
         self.busy = 0
-        self.last: list[tuple[Any, Any]] = []
+        self.calls = 0
+        self.before: dict[
+            int, list[tuple[Any, Any]]
+        ] = {}  # the arguments of the calls that must be pure, and as they were
+        self.held: list[bytes] = []
+        self.sent = time.monotonic()
 
     def serve(self) -> None:
         """Answer requests until the grader hangs up."""
         while True:
             try:
-                request = wire.decode(self.line.receive())
+                requests = wire.decode(self.line.receive())
             except wire.Gone:
                 return
-            self.send(getattr(self, "on_" + request[0])(*request[1:]))
+            self.sent = time.monotonic()
+            for number, payload in enumerate(requests, 1):
+                kind, *parts = wire.decode(payload)
+                reply = wire.encode(getattr(self, "on_" + kind)(*parts))
+                with self.lock:  # a thread of the student's may be asking at this moment
+                    self.held.append(reply)
+                    late = time.monotonic() - self.sent > HELD or sum(map(len, self.held)) > HELD_BYTES
+                    if late or number == len(requests):
+                        self.flush()
 
-    def send(self, message: tuple[Any, ...]) -> None:
-        with self.lock:  # a thread of the student's may be asking at this moment
-            self.line.send(wire.encode(message))
+    def flush(self, *more: bytes) -> None:
+        """Send the replies that are held back, and what comes after them."""
+        self.line.send(*self.held, *more)
+        self.held, self.sent = [], time.monotonic()
 
     # loading
 
@@ -74,6 +103,8 @@ class Worker:
     ) -> tuple[Any, ...]:
         if self.folder not in sys.path:
             sys.path.insert(0, self.folder)
+            sys.path_hooks.insert(0, importlib.machinery.FileFinder.path_hook((Compiling, [".py"])))
+            self.own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
         self.enter(context)
         for name, functions in stand_ins.items():
             sys.modules[name] = self.stand_in(name, functions)
@@ -88,8 +119,8 @@ class Worker:
     def enter(self, context: str) -> None:
         """Let imports see the modules of this context, and no others of the student's."""
         if context != self.current:
-            files = {name: str(getattr(module, "__file__", "")) for name, module in list(sys.modules.items())}
-            held = [name for name, file in files.items() if file.startswith(self.folder)]
+            named = [(name, module) for name, module in sys.modules.items() if name.partition(".")[0] in self.own]
+            held = [name for name, module in named if str(getattr(module, "__file__", "")).startswith(self.folder)]
             self.contexts[self.current] = {name: sys.modules.pop(name) for name in held}
             self.current = context
             sys.modules.update(self.contexts.get(context, {}))
@@ -127,6 +158,7 @@ class Worker:
     def on_call(
         self, context: str, module: str, function: str, args: list[Any], kwargs: dict[str, Any], checks: list[str]
     ) -> tuple[Any, ...]:
+        self.calls += 1
         self.enter(context)
         target = getattr(sys.modules.get(module), function, None)
         if not callable(target):
@@ -137,12 +169,13 @@ class Worker:
         outcome = self.guarded(target, local, kwargs)
         if outcome[0] == "raised":
             return outcome
-        self.last = before
+        if before:
+            self.before[self.calls] = before
         shared = "new" in checks and shares(outcome[1], local)
         return ("returned", sendable(outcome[1], self.limit), differing(before), shared)
 
-    def on_again(self) -> tuple[Any, ...]:
-        return ("changed", differing(self.last))
+    def on_again(self, number: int) -> tuple[Any, ...]:
+        return ("changed", differing(self.before.pop(number, [])))
 
     def guarded(self, target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         self.busy += 1
@@ -196,7 +229,7 @@ class Worker:
         question = wire.encode(("ask", target, self.outgoing(args, mine), self.outgoing(kwargs, mine)))
         if question in self.answers:
             return copied(self.answers[question])
-        self.line.send(question)
+        self.flush(question)
         try:
             while True:
                 reply = wire.decode(self.line.receive())
@@ -211,13 +244,15 @@ class Worker:
                 outcome = self.guarded(self.handles[reply[1].id], reply[2], {})
                 if outcome[0] == "returned":
                     outcome = ("returned", sendable(outcome[1], self.limit), [], False)
-                self.send(outcome)
+                self.line.send(wire.encode(outcome))
         finally:
             for number in mine:
                 self.handles.pop(number, None)
 
     def outgoing(self, value: Any, mine: list[int]) -> Any:
         """Arguments for the grader: callables become handles, everything else plain data."""
+        if type(value) is np.ndarray:
+            return sendable(value, self.limit)
         if isinstance(value, tuple | list):
             parts = [self.outgoing(part, mine) for part in value]
             return tuple(parts) if isinstance(value, tuple) else parts
@@ -242,6 +277,13 @@ def builtin_kinds(error: BaseException) -> list[str]:
 
 def sendable(value: Any, limit: int) -> Any:
     """The value as plain data, or an Oddity that says what it is instead."""
+    if (
+        type(value) is np.ndarray
+        and value.dtype in wire.CODES
+        and value.nbytes < limit // 2 - 64
+        and value.ndim <= wire.NDIM
+    ):
+        return value  # nearly all values
     try:
         plain = _plain(value, wire.DEPTH - 2)
         return plain if _size(plain) < limit // 2 else wire.Oddity("something too large to send")
@@ -358,6 +400,8 @@ def _same(now: Any, was: Any) -> bool:
     if isinstance(was, np.ndarray):
         if now.shape != was.shape or now.dtype != was.dtype:
             return False
+        if now.tobytes() == was.tobytes():
+            return True
         unit = 16 * np.finfo(was.dtype).eps if was.dtype.kind == "f" else 0
         return bool(np.allclose(now, was, rtol=unit, atol=unit, equal_nan=True))
     if isinstance(was, dict):

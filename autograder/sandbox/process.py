@@ -5,16 +5,17 @@ ends in a `Reply`: a value, an error, or the news that the process is gone (`End
 SandboxFault.
 """
 
+import itertools
 import json
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgpack
 import numpy as np
@@ -25,10 +26,24 @@ from autograder.sandbox import confine, sweep, wire
 from autograder.sandbox.budget import LOOK, Clock, container_memory
 from autograder.sandbox.folder import Folder, holes
 
-Answer = Callable[["str | Callable[..., Any]", tuple[Any, ...], dict[str, Any], Callable[..., Any]], Any]
 MAX_QUESTIONS = 10_000
 NESTING = 3
+KNOWN, KNOWN_BYTES = 500, 8_192  # how many answers are remembered, and the largest of them with its question
 LARGE, MAX_RECEIVED = 65_536, 64 * 2**20  # bytes: messages that count, and what one submission may send of them
+
+
+class Answer(Protocol):
+    """Answers the questions of a student's process, or raises Refusal. `known` are answers by question, both encoded."""
+
+    known: dict[bytes, bytes]
+
+    def __call__(
+        self,
+        target: "str | Callable[..., Any]",
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        invoke: Callable[..., Any],
+    ) -> Any: ...
 
 
 class SandboxFault(Exception):
@@ -41,6 +56,19 @@ class Refusal(Exception):
     def __init__(self, kind: str, text: str):
         super().__init__(text)
         self.kind = kind
+
+
+class _NoAnswers:
+    """Answers nothing."""
+
+    def __init__(self) -> None:
+        self.known = dict[bytes, bytes]()
+
+    def __call__(self, target: Any, args: Any, kwargs: Any, invoke: Any) -> Any:
+        raise Refusal("ValueError", "this function is not available here")
+
+
+NO_ANSWERS: Answer = _NoAnswers()
 
 
 @dataclass(frozen=True)
@@ -222,6 +250,33 @@ class Sandbox:
         self.close()
 
 
+@dataclass(frozen=True)
+class Call:
+    """A call of a student's function, ready to be sent, with the functions that it lends by handle."""
+
+    payload: bytes
+    lent: Mapping[int, Callable[..., Any]]
+
+
+_handles = itertools.count(1)  # never used twice: a function is lent for one call
+
+
+def prepared(
+    context: str, module: str, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], checks: Sequence[str]
+) -> Call:
+    """A call of `module.function` in a context; `checks` are of "pure" and "new"."""
+    lent: dict[int, Callable[..., Any]] = {}
+
+    def lend(value: Any) -> Any:
+        if not callable(value):
+            return value
+        lent[number := next(_handles)] = value
+        return wire.Handle(number)
+
+    plain, named = [lend(arg) for arg in args], {name: lend(arg) for name, arg in kwargs.items()}
+    return Call(wire.encode(("call", context, module, function, plain, named, list(checks))), lent)
+
+
 class Student:
     """One student process with one module (or, together, several) loaded."""
 
@@ -229,7 +284,8 @@ class Student:
         self.sandbox, self.pid, self.single, self.limits = sandbox, pid, single, sandbox.limits
         self.line = wire.Line(connection, min(self.limits.message_mb * 2**20, wire.FROM_STUDENT), LOOK)
         self.ended: Ended | None = None
-        self._handles: dict[int, Callable[..., Any]] = {}
+        self.calls = 0
+        self._lent: Mapping[int, Callable[..., Any]] = {}
         self._nesting = 0
 
     def load(
@@ -242,7 +298,8 @@ class Student:
     ) -> Reply:
         """Import modules into a context of their own; `stand_ins`, and `replaced` of the first module, are answered."""
         named = {name: list(functions) for name, functions in stand_ins.items()}
-        return self._request(("load", context, list(modules), named, list(replaced)), answer)
+        payload = wire.encode(("load", context, list(modules), named, list(replaced)))
+        return self._request([("load", payload, {})], answer)[0]
 
     def call(
         self,
@@ -250,18 +307,21 @@ class Student:
         module: str,
         function: str,
         args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        checks: list[str],
+        kwargs: Mapping[str, Any],
+        checks: Sequence[str],
         answer: Answer,
     ) -> Reply:
         """Call a function; functions among the arguments are called back here."""
-        args = tuple(self._lend(arg) for arg in args)
-        kwargs = {name: self._lend(arg) for name, arg in kwargs.items()}
-        return self._request(("call", context, module, function, args, kwargs, checks), answer)
+        return self.call_all([prepared(context, module, function, args, kwargs, checks)], answer)[0]
 
-    def again(self) -> Reply:
-        """Which arguments of the last call that was checked for purity have changed by now."""
-        return self._request(("again",), lambda *_: None)
+    def call_all(self, calls: Sequence[Call], answer: Answer) -> list[Reply]:
+        """Several calls with one message, which saves most of the cost; where the process ends, the last reply says so."""
+        self.calls += len(calls)
+        return self._request([("call", call.payload, call.lent) for call in calls], answer)
+
+    def again(self, numbers: Sequence[int]) -> list[Reply]:
+        """Which arguments of the calls of these numbers, which were checked for purity, have changed by now."""
+        return self._request([("again", wire.encode(("again", number)), {}) for number in numbers], NO_ANSWERS)
 
     def close(self) -> None:
         self.line.close()
@@ -269,18 +329,20 @@ class Student:
             sweep.end_family(self.single, str(self.sandbox.folder.temporary))
         self.sandbox.end()
 
-    def _lend(self, value: Any) -> Any:
-        if callable(value):
-            number = len(self._handles) + 1
-            self._handles[number] = value
-            return wire.Handle(number)
-        return value
-
-    def _request(self, message: tuple[Any, ...], answer: Answer) -> Reply:
+    def _request(self, requests: Sequence[tuple[str, bytes, Mapping[int, Any]]], answer: Answer) -> list[Reply]:
+        """Send requests together and receive their replies one by one, up to the end of the process."""
+        replies: list[Reply] = []
+        if not requests:
+            return []
         if self.ended is None:
             clock = Clock(self)
             try:
-                return self._exchange(message, clock, answer)
+                clock.send(wire.encode([payload for _, payload, _ in requests]))
+                for kind, _, lent in requests:
+                    self._lent = lent
+                    replies.append(self._awaited(kind, clock, answer))
+                    clock.next()
+                return replies
             except TimeoutError:
                 self.ended = Ended("deadline")
             except wire.Gone:
@@ -289,18 +351,22 @@ class Student:
                 self.ended = Ended("protocol")
             finally:
                 clock.stop()
-                self._handles.clear()
-        return Reply(ended=self.ended)
+                self._lent = {}
+        return [*replies, Reply(ended=self.ended)]
 
-    def _exchange(self, message: tuple[Any, ...], clock: Clock, answer: Answer) -> Reply:
-        clock.send(wire.encode(message))
+    def _awaited(self, kind: str, clock: Clock, answer: Answer) -> Reply:
+        """The reply to a request of this kind, after whatever the student's process asks before."""
         for _ in range(MAX_QUESTIONS):
-            reply = wire.decode(self._bounded(clock.receive()))
+            message = self._bounded(clock.receive())
+            if message in answer.known:
+                clock.send(answer.known[message])
+                continue
+            reply = wire.decode(message)
             if not isinstance(reply, list) or not reply or not isinstance(reply[0], str):
                 raise wire.WireError("not a reply")
             if reply[0] != "ask":
-                return _reply(reply, message[0], self.sandbox.folder.lines)
-            self._answer(reply, clock, answer)
+                return _reply(reply, kind, self.sandbox.folder.lines)
+            self._answer(reply, message, clock, answer)
         raise wire.WireError("too many questions in one call")
 
     def _bounded(self, message: bytes) -> bytes:
@@ -311,12 +377,12 @@ class Student:
                 raise wire.WireError("too much data")
         return message
 
-    def _answer(self, question: list[Any], clock: Clock, answer: Answer) -> None:
+    def _answer(self, question: list[Any], message: bytes, clock: Clock, answer: Answer) -> None:
         if len(question) != 4 or not isinstance(question[2], list) or not isinstance(question[3], dict):
             raise wire.WireError("not a question")
         target, args, kwargs = question[1], tuple(question[2]), question[3]
         if isinstance(target, wire.Handle):
-            target = self._handles.get(target.id)
+            target = self._lent.get(target.id)
         if target is None or not (isinstance(target, str) or callable(target)):
             raise wire.WireError("a function that was not lent")
         if not all(isinstance(name, str) for name in kwargs):
@@ -328,7 +394,8 @@ class Student:
                 raise Refusal("ValueError", "functions are nested too deeply")
             self._nesting += 1
             try:
-                reply = self._exchange(("invoke", handle, values), clock, answer)
+                clock.send(wire.encode(("invoke", handle, values)))
+                reply = self._awaited("invoke", clock, answer)
             finally:
                 self._nesting -= 1
             if reply.error is not None:
@@ -340,6 +407,11 @@ class Student:
             value = answer(target, args, kwargs, invoke)
             same = [number for number, argument in enumerate(args) if argument is value]
             result = wire.encode(("same", same[0]) if same else ("answer", value))
+            lent = any(isinstance(value, wire.Handle) for value in (*args, *kwargs.values()))
+            if isinstance(target, str) and not lent and len(message) + len(result) < KNOWN_BYTES:
+                if len(answer.known) >= KNOWN:
+                    answer.known.clear()
+                answer.known[message] = result
         except Refusal as refusal:
             result = wire.encode(("refused", refusal.kind, str(refusal)))
         if len(result) > self.limits.message_mb * 2**20:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from autograder import kit, reference
@@ -37,9 +37,14 @@ class Misconception:
     def fresh(self) -> Callable[..., Any]:
         """The wrong version without any state left by earlier calls."""
         namespace = dict(self.names)
-        exec(compile(self.source, f"<{self.id}>", "exec"), namespace)
+        exec(_compiled(self.source, self.id), namespace)
         made: Callable[..., Any] = namespace[self.function]
         return made
+
+
+@cache
+def _compiled(source: str, name: str) -> CodeType:
+    return compile(source, f"<{name}>", "exec")
 
 
 def misconception(sentence: str, read: str) -> Callable[[Callable[..., Any]], Misconception]:

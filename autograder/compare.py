@@ -11,6 +11,8 @@ from autograder.sandbox.wire import Oddity
 # correct and wrong solutions deviate by; both stay away from these figures by a factor of ten or more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
 
+_NUMBERS, _SEQUENCES, _FLOAT32 = (np.ndarray, np.generic), (tuple, list), np.dtype("float32")
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -33,11 +35,13 @@ def tolerance(arguments: Any) -> float:
 
 
 def _has_float32(value: Any) -> bool:
-    if isinstance(value, np.ndarray | np.generic):
-        return value.dtype == np.float32
+    if isinstance(value, _NUMBERS):
+        return value.dtype == _FLOAT32
     if isinstance(value, dict):
-        value = list(value.values())
-    return isinstance(value, tuple | list) and any(_has_float32(part) for part in value)
+        value = value.values()
+    elif not isinstance(value, _SEQUENCES):
+        return False
+    return any(_has_float32(part) for part in value)
 
 
 def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> Verdict:

@@ -10,9 +10,10 @@ For each other module, alone, in a process of its own:
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -96,66 +97,63 @@ class Grader:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             names = modules or self.rubric.groups
-            passed = self._swiftly(submission, names)
-            found = tuple(passed.get(name) or self._module(submission, name) for name in names)
+            known, ended = self._together(submission, names)
+            found = tuple(known.get(name) or self._alone(submission, name, ended) for name in names)
         return Result(submission, found, tuple(self.sandbox.layers))
 
-    def _swiftly(self, submission: Submission, modules: tuple[str, ...]) -> dict[str, ModuleResult]:
+    def _together(self, submission: Submission, modules: tuple[str, ...]) -> tuple[dict[str, ModuleResult], bool]:
         """The modules that pass everything, found in one process for all of them, since processes are dear.
 
+        And whether something ended that process.
+
         Those above come last: while the hidden inputs of a module are known there, nobody may ask for its functions any more.
+        Integration, which is nothing else than all modules in one process, needs no second trial when it fails.
         """
         student = self.sandbox.start()
         try:
             trials = {m: Trial(self.sandbox, self.rubric, m, submission, shared=student) for m in modules}
             good = [m for m in reversed(self.rubric.groups) if m in trials and trials[m].load() is None]
+            outcomes: dict[str, dict[Criterion, Outcome]] = {m: {} for m in good}
             for visible in (True, False):
-                good = [m for m in good if self._passes(trials[m], visible)]
+                for m in good:
+                    outcomes[m] |= self._outcomes(trials[m], [c for c in self.rubric.of(m) if c.visible is visible])
+                good = [m for m in good if all(outcome.passed for outcome in outcomes[m].values())]
+            tried = INTEGRATION in outcomes and INTEGRATION not in good and student.ended is None
         finally:
             student.close()
-        passed = {m: tuple(Graded(c, True) for c in self.rubric.of(m)) for m in good}
-        return {m: ModuleResult(m, graded, log=trials[m].log) for m, graded in passed.items()}
+        known = (*good, *([INTEGRATION] if tried else []))
+        return {m: self._result(trials[m], outcomes[m], {}) for m in known}, student.ended is not None
 
-    def _passes(self, trial: Trial, visible: bool) -> bool:
-        criteria = [c for c in self.rubric.of(trial.module) if c.visible is visible]
-        self.suites.ask_ahead(criteria, trial)
-        return all(self.suites.run(criterion.id, trial).passed for criterion in criteria)
-
-    def _module(self, submission: Submission, module: str) -> ModuleResult:
+    def _alone(self, submission: Submission, module: str, one_by_one: bool) -> ModuleResult:
+        """A module in a process of its own; call after call where something in the submission ends its process."""
         trial = Trial(self.sandbox, self.rubric, module, submission)
         try:
-            outcomes, shown = self._try(trial)
+            outcomes, shown = self._try(trial, one_by_one)
         finally:
             trial.close()
-        graded = tuple(self._judge(trial, criterion, outcome, shown) for criterion, outcome in outcomes.items())
-        if module != INTEGRATION and trial.broken is None:
-            graded = tuple(self._again(submission, one, trial.log) for one in graded)
-        return ModuleResult(module, graded, trial.broken, trial.log)
+        result = self._result(trial, outcomes, shown)
+        if module == INTEGRATION or trial.broken is not None:
+            return result
+        return replace(result, graded=tuple(self._again(submission, one, trial.log) for one in result.graded))
 
-    def _try(self, trial: Trial) -> tuple[dict[Criterion, Outcome], dict[str, Record]]:
-        """Every criterion's outcome, in the rubric's order, and for each wrong function its public counterexample."""
+    def _result(self, trial: Trial, outcomes: dict[Criterion, Outcome], shown: dict[str, Record]) -> ModuleResult:
+        named = cache(lambda target: diagnose(target, trial.log.records))
+        graded = tuple(_judged(c, outcomes[c], shown, named) for c in self.rubric.of(trial.module))
+        return ModuleResult(trial.module, graded, trial.broken, trial.log)
+
+    def _try(self, trial: Trial, one_by_one: bool) -> tuple[dict[Criterion, Outcome], dict[str, Record]]:
+        """Every criterion's outcome, and for each wrong function its public counterexample."""
         criteria = self.rubric.of(trial.module)
-        outcomes = {}
         if trial.load() is not None:
             return {c: Outcome(False) for c in criteria}, {}
-        outcomes.update(self._outcomes(trial, [c for c in criteria if c.visible]))
+        visible = self._outcomes(trial, [c for c in criteria if c.visible], one_by_one)
         shown = counterexamples(trial)
-        outcomes.update(self._outcomes(trial, [c for c in criteria if not c.visible]))
-        return {c: outcomes[c] for c in criteria}, shown
+        return visible | self._outcomes(trial, [c for c in criteria if not c.visible], one_by_one), shown
 
-    def _outcomes(self, trial: Trial, criteria: list[Criterion]) -> dict[Criterion, Outcome]:
-        self.suites.ask_ahead(criteria, trial)
+    def _outcomes(self, trial: Trial, criteria: list[Criterion], one_by_one: bool = False) -> dict[Criterion, Outcome]:
+        if not one_by_one:
+            self.suites.ask_ahead(criteria, trial)
         return {c: self.suites.run(c.id, trial) for c in criteria}
-
-    def _judge(self, trial: Trial, criterion: Criterion, outcome: Outcome, shown: dict[str, Record]) -> Graded:
-        if outcome.passed:
-            return Graded(criterion, True)
-        record = outcome.record
-        if record is None:
-            return Graded(criterion, False)
-        function = record.target.function
-        found = diagnose(record.target, trial.log.records)
-        return Graded(criterion, False, record, _fitting(shown.get(function), record), found)
 
     def _again(self, submission: Submission, graded: Graded, log: Log) -> Graded:
         """A failed criterion once more, with the wrong helpers of its functions answered by the reference."""
@@ -175,6 +173,18 @@ class Grader:
             return graded
         found = diagnose(outcome.record.target, trial.log.records)
         return replace(graded, record=outcome.record, misconception=found or graded.misconception)
+
+
+def _judged(
+    criterion: Criterion,
+    outcome: Outcome,
+    shown: dict[str, Record],
+    named: Callable[[Target], catalogue.Misconception | None],
+) -> Graded:
+    record = outcome.record
+    if outcome.passed or record is None:
+        return Graded(criterion, outcome.passed)
+    return Graded(criterion, False, record, _fitting(shown.get(record.target.function), record), named(record.target))
 
 
 def _fitting(shown: Record | None, record: Record) -> Record | None:

@@ -133,7 +133,7 @@ class Check:
         given = reply.value.get(question) if isinstance(reply.value, dict) else None
         right = isinstance(given, str) and given.strip().lower() == expected.lower()
         fault = _trouble(reply) or (None if right else Fault("value", "another answer was expected"))
-        self._enter(Record(target, (), {}, reply, fault))
+        self._enter(Record(target, (), {}, reply, fault, test=self._log.test))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -151,10 +151,10 @@ class Check:
         __tracebackhide__ = True
         rules = self._rules
         checks = tuple(name for name in ("pure", "new") if getattr(rules, name))
-        reply = self._caller.call(target, args, kwargs, list(checks))
+        reply, test = self._caller.call(target, args, kwargs, list(checks)), self._log.test
         if rules.error:
-            return self._judge_error(Record(target, args, kwargs, reply, None, expects=rules.error))
-        record = self._compared(Record(target, args, kwargs, reply, None, checks=checks))
+            return self._judge_error(Record(target, args, kwargs, reply, None, expects=rules.error, test=test))
+        record = self._compared(Record(target, args, kwargs, reply, None, checks=checks, test=test))
         self._enter(record)
         if rules.pure:
             self._enter(self._repeated(record))
@@ -196,7 +196,6 @@ class Check:
 
     def _enter(self, record: Record) -> None:
         __tracebackhide__ = True
-        record = replace(record, test=self._log.test)
         self._log.records.append(record)
         if record.fault is not None:
             raise Mismatch(record)

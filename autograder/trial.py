@@ -12,7 +12,7 @@ from typing import Any
 from autograder import reference
 from autograder.rubric import INTEGRATION, Rubric
 from autograder.sandbox import wire
-from autograder.sandbox.process import Call, Ended, Error, Reply, Sandbox, Student, prepared
+from autograder.sandbox.process import Call, Ended, Error, Reply, Sandbox, Student
 from autograder.stand_ins import answerer
 from autograder.submission import Submission
 from autograder.suite import Check, Log, Rules, Target
@@ -103,21 +103,22 @@ class Trial:
         return self._noted(target, self.student.again([self.student.calls])[0])
 
     def ahead(self, plans: Mapping[str, Sequence[Planned]]) -> None:
-        """Make the planned calls of these tests now, with one message."""
+        """Make the planned calls of these tests now, with one message; what is not answered then is asked by the tests."""
         named = [(test, planned) for test, plan in plans.items() for planned in plan]
         student = self._running()
         if not named or student is None or self.broken or sum(len(p.call.payload) for _, p in named) > AHEAD:
             return
         first = student.calls + 1
         replies = student.call_all([planned.call for _, planned in named], self.answer)
-        found = [Ahead(planned, reply) for (_, planned), reply in zip(named, replies, strict=False)]
+        found = [Ahead(p, reply) for (_, p), reply in zip(named, replies, strict=False) if reply.ended is None]
         pure = [number for number, ahead in enumerate(found) if ahead.planned.again]
         for number, reply in zip(pure, student.again([first + n for n in pure]), strict=False):
             found[number].later = reply
         self.made = {}
-        for (test, planned), ahead in zip(named, found, strict=False):
+        for (test, _), ahead in zip(named, found, strict=False):
             self.made.setdefault(test, []).append(ahead)
-            self._noted(planned.target, ahead.reply)
+        if student.ended is not None:  # which call ended it is not known, since replies come a little late
+            self._stop()
 
     def _already(
         self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], checks: list[str]

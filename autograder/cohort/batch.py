@@ -109,7 +109,12 @@ def patience(limits: Limits) -> float:
 def local(jobs: int) -> Pool:
     """Worker processes on this machine; started fresh, since a process with threads is not safely forked."""
     context = get_context("spawn")
-    return Pool(lambda: ProcessPoolExecutor(jobs, mp_context=context, initializer=worker.start), jobs)
+
+    def make() -> Executor:
+        started = context.Value("i", 0)
+        return ProcessPoolExecutor(jobs, mp_context=context, initializer=worker.start, initargs=(started,))
+
+    return Pool(make, jobs)
 
 
 def run(

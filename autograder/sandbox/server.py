@@ -48,6 +48,7 @@ def main() -> None:
         _become_student(control, plan, settings["message_limit"], child, confine)
         return
     confine.adopt_orphans()
+    child.warm_up()
     gc.collect()
     gc.freeze()
     _serve(control, plan, settings["message_limit"], child, confine, sweep)

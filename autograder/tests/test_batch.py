@@ -327,7 +327,8 @@ def pretend() -> worker.Kit:
 
 
 def bare() -> Executor:
-    return ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=worker.start)
+    context = get_context("spawn")
+    return ProcessPoolExecutor(2, mp_context=context, initializer=worker.start, initargs=(context.Value("i", 0),))
 
 
 @pytest.fixture

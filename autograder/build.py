@@ -16,7 +16,8 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder import kit
+from autograder import kit, rubric
+from autograder.runner import Suites
 
 MASTER = "transformer.ipynb"
 OTTER = "7"
@@ -32,8 +33,9 @@ def build(out: Path, assignments: Path | None = None, only: Sequence[str] = ()) 
     """Write OUT/autograder.zip and OUT/student.zip and bring assignments/ up to date; what has been written.
 
     With `only`, the homework has these modules and no others, and its students' folder is OUT/assignments.
-    Raises BuildError, also when the solutions do not get full marks, and SelectionError for an unusable `only`.
+    Raises BuildError, also when the solutions do not get full marks, RubricError, and SelectionError for an unusable `only`.
     """
+    Suites(rubric.current())  # a rubric that does not fit is said in its own words, not in Otter's
     if not only:
         with assigned() as result:
             return write(result, out, assignments or kit.home() / "assignments")

@@ -44,16 +44,20 @@ def main() -> None:
 
 @main.command()
 @click.option("--jobs", type=click.IntRange(1), help="processes at a time; as many as there are cores unless given")
+@click.option("--only", default="", help="modules, separated by commas: their mistakes, and all alternatives")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="write the matrix as a page")
 @click.option(
     "--tolerances", is_flag=True, help="for each check, how far right and wrong solutions are from the expected value"
 )
 @click.option("--mutants", is_flag=True, help="grade machine-made mistakes in the references instead")
 @click.option("--messages", type=click.IntRange(1), help="print so many messages to students, chosen at random")
-def audit(jobs: int | None, html: Path | None, tolerances: bool, mutants: bool, messages: int | None) -> None:
+def audit(
+    jobs: int | None, only: str, html: Path | None, tolerances: bool, mutants: bool, messages: int | None
+) -> None:
     """Try every known mistake and every correct alternative on every criterion."""
     from autograder.proof import audit as audits
 
+    chosen = _modules(only)
     if mutants:
         from autograder.proof import mutation
 
@@ -61,17 +65,29 @@ def audit(jobs: int | None, html: Path | None, tolerances: bool, mutants: bool, 
     if messages:
         audits.print_messages(messages)
         return
-    rows = list(_progress(audits.run(jobs), len(audits.cases())))
+    cases = audits.cases(chosen)
+    rows = list(_progress(audits.run(jobs, cases), len(cases)))
     _matrix(rows)
     if html:
         audits.write_html(rows, html)
-    found = audits.problems(rows)
+    found = audits.problems(rows, chosen)
     narrow = [margin for margin in audits.margins(rows) if not margin.good]
     if tolerances:
         _tolerances(audits.margins(rows))
     for problem in [*found, *(f"{m.check.module}, {m.check.test}: the margin is below ten" for m in narrow)]:
         click.echo(f"PROBLEM {problem}")
     sys.exit(TROUBLE if found or narrow else 0)
+
+
+def _modules(names: str) -> list[str]:
+    """Modules of the rubric, from a list with commas."""
+    from autograder.rubric import current
+
+    found = [name.strip() for name in names.split(",") if name.strip()]
+    for name in found:
+        if name not in current().modules:
+            raise click.BadParameter(f"there is no module {name!r}; known: {', '.join(current().modules)}")
+    return found
 
 
 def _progress(rows: Any, total: int) -> Any:

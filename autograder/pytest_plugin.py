@@ -5,6 +5,8 @@ A suite is refused (pytest.UsageError) when a test names no criterion of the rub
 """
 
 import contextlib
+import difflib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import pytest
 
+from autograder import kit
 from autograder import reference as references
 from autograder import rubric as rubrics
 from autograder.rubric import INTEGRATION, Rubric
@@ -54,16 +57,24 @@ def criterion_of(item: pytest.Item) -> str:
     return str(marker.args[0]) if marker is not None and marker.args else ""
 
 
-def misplaced(items: list[pytest.Item], rubric: Rubric) -> str:
-    """What is wrong with the criterion of the first test that names none of the rubric's; "" if all do."""
-    for item in items:
-        name = criterion_of(item)
-        if name not in rubric.criteria:
-            what = (
-                f"names the criterion {name!r}, which rubric.yaml does not have" if name else "has no @criterion(...)"
-            )
-            return f"{item.nodeid} {what}"
-    return ""
+def mismatches(items: Sequence[pytest.Item], rubric: Rubric) -> list[str]:
+    """Where tests and rubric do not know the same criteria, one line each."""
+    used = {criterion_of(item) for item in items}
+    unknown = {item.nodeid: criterion_of(item) for item in items if criterion_of(item) not in rubric.criteria}
+    found = []
+    for name in (name for name in rubric.criteria if name not in used):
+        near = difflib.get_close_matches(name, [name for name in unknown.values() if name], 1, 0.5)
+        found.append(
+            f"{rubric.place(name)}: no test names this criterion"
+            + (f"; tests name {near[0]!r}, which the rubric does not have" if near else f"; add one in {kit.suites()}")
+        )
+    if not found:
+        found = [
+            f"{node} "
+            + (f"names the criterion {name!r}, which rubric.yaml does not have" if name else "has no @criterion")
+            for node, name in unknown.items()
+        ]
+    return found
 
 
 @pytest.fixture
@@ -71,9 +82,8 @@ def trial(request: pytest.FixtureRequest) -> Subject:
     bench = request.config.stash[BENCH]
     module = criterion_of(request.node).partition(".")[0]
     if module not in bench.trials:
-        trouble = misplaced([request.node], rubrics.current())
-        if trouble:
-            raise pytest.UsageError(trouble)
+        if criterion_of(request.node) not in rubrics.current().criteria:
+            raise pytest.UsageError(f"{request.node.nodeid} names no criterion of rubric.yaml")
         path = request.config.getoption("--submission")
         if path is None:
             pytest.exit("say which submission to grade: pytest autograder/suites --submission FOLDER", returncode=2)

@@ -19,32 +19,31 @@ class Outcome:
     how: str
 
 
-def lines(outcome: Outcome, results: Results) -> Iterator[str]:
-    """Who sees what, and when."""
+def lines(outcome: Outcome, results: Results, brief: bool) -> Iterator[str]:
+    """Who sees what, and when; of the messages only the first of each moment if `brief`."""
     yield f"Graded in {outcome.seconds:.1f} s, {outcome.how}."
     yield "results.json is as Gradescope documents it."
     yield from _title("What the student sees at once")
     yield from _text(results.output)
-    yield from _moment(results, "visible")
+    yield from _moment(results, "visible", brief)
     if outcome.refused:
         return
     if results.shown("after_due_date"):
         yield from _title("What the student sees after the due date, besides")
-        yield from _moment(results, "after_due_date")
+        yield from _moment(results, "after_due_date", brief)
     yield from _title("What the student sees when grades are published, besides")
-    yield from _moment(results, "after_published")
+    yield from _moment(results, "after_published", brief)
     yield from _title("What the instructor sees")
-    yield from _instructor(outcome, results)
+    yield from _instructor(outcome, results, brief)
 
 
 def _title(text: str) -> list[str]:
     return ["", text, "-" * len(text)]
 
 
-def _moment(results: Results, moment: Visibility) -> Iterator[str]:
+def _moment(results: Results, moment: Visibility, brief: bool) -> Iterator[str]:
     cases = results.shown(moment)
-    for case in cases:
-        yield from _case(case)
+    yield from _cases(cases, brief)
     if not cases:
         yield "Nothing."
     if results.total_is_shown(moment):
@@ -53,10 +52,18 @@ def _moment(results: Results, moment: Visibility) -> Iterator[str]:
         yield "No total, since Gradescope shows none as long as any result is hidden."
 
 
-def _case(case: Case) -> Iterator[str]:
+def _cases(cases: list[Case], brief: bool) -> Iterator[str]:
+    said = [case for case in cases if case.output]
+    for case in cases:
+        yield from _case(case, not brief or case in said[:1])
+    if brief and len(said) > 1:
+        yield f"({len(said) - 1} more of these have a message; without --brief they are printed)"
+
+
+def _case(case: Case, full: bool) -> Iterator[str]:
     facts = [_status(case), *([] if case.max_score is None else [_points(case.score or 0, case.max_score)])]
     yield printable("  ".join([*filter(None, facts), case.name or "unnamed"]))
-    for line in _text(case.output):
+    for line in _text(case.output) if full else ():
         yield f"    {line}".rstrip()
 
 
@@ -67,13 +74,12 @@ def _status(case: Case) -> str:
     return "passed" if (case.score or 0) >= case.max_score else "failed"
 
 
-def _instructor(outcome: Outcome, results: Results) -> Iterator[str]:
+def _instructor(outcome: Outcome, results: Results, brief: bool) -> Iterator[str]:
     yield f"All of that, and the total: {_points(results.points, results.possible)}"
     yield f'The assignment\'s "Autograder points" must be {number(results.possible)}.'
     if results.shown("hidden"):
         yield "Never shown to the student:"
-    for case in results.shown("hidden"):
-        yield from _case(case)
+    yield from _cases(results.shown("hidden"), brief)
     for name, misconception in _misconceptions(results):
         yield printable(f"Misconception in {name}: {misconception}")
     layers = (results.extra_data or {}).get("layers")

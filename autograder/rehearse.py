@@ -78,7 +78,8 @@ class Tools:
 @click.argument("zipped", metavar="ZIP", type=PLACE)
 @click.argument("upload", metavar="PATH", type=PLACE)
 @click.option("--here", is_flag=True, help="use the Python packages that are installed: quick, and without a network")
-def rehearse(zipped: Path, upload: Path, here: bool) -> None:
+@click.option("--brief", is_flag=True, help="of the messages print only the first of each moment")
+def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
     """Grade PATH with the zip for Gradescope as Gradescope would, and print what student and instructor will see.
 
     PATH is a folder or zip of what a student uploads, or one file.
@@ -92,7 +93,7 @@ def rehearse(zipped: Path, upload: Path, here: bool) -> None:
     found = results_format.problems(outcome.document)
     if found:
         _stop("results.json is not as Gradescope documents it:\n  " + "\n  ".join(found[:20]), FAULT)
-    for line in rehearsal_report.lines(outcome, Results.model_validate(outcome.document)):
+    for line in rehearsal_report.lines(outcome, Results.model_validate(outcome.document), brief):
         click.echo(line)
     if outcome.refused:
         _stop(f"Otter refuses this upload and grades nothing of it: {outcome.refused}", FAULT)

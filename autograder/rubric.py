@@ -99,7 +99,8 @@ class Criterion:
 class Rubric:
     """The rubric as the rest of the kit reads it."""
 
-    def __init__(self, file: RubricFile):
+    def __init__(self, file: RubricFile, path: Path, tree: Any):
+        self._path, self._tree = path, tree
         self.title = file.title
         self.points = file.points
         self.limits = file.limits
@@ -149,6 +150,12 @@ class Rubric:
     def module_of(self, function: str) -> str:
         return next(name for name, module in self.modules.items() if function in module.functions)
 
+    def place(self, criterion: str) -> str:
+        """Where the file has a criterion: file, line and key, as in all messages about the rubric."""
+        module, _, name = criterion.partition(".")
+        where = (*([module] if module == INTEGRATION else ["modules", module]), "criteria", name)
+        return f"{self._path}:{_line(self._tree, where)}: {'.'.join(where)}"
+
     @cached_property
     def document(self) -> dict[str, Any]:
         """The rubric as plain data, complete with defaults."""
@@ -174,7 +181,10 @@ def load(path: Path | None = None) -> Rubric:
     except (OSError, UnicodeDecodeError) as error:
         raise RubricError(f"{path}: cannot be read ({error}). Give the path of a rubric.yaml.") from None
     except yaml.YAMLError as error:
-        raise RubricError(f"{path}: not YAML: {error}. Indent with spaces, two for each level.") from None
+        mark = getattr(error, "problem_mark", None)
+        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        what = getattr(error, "problem", None) or str(error)
+        raise RubricError(f"{place}: not YAML: {what}. Indent with spaces, two for each level.") from None
     try:
         file = RubricFile.model_validate(data)
     except ValidationError as error:
@@ -184,7 +194,7 @@ def load(path: Path | None = None) -> Rubric:
     problems += [f"{path}:{_line(tree, where)}: {'.'.join(where)}: this key stands twice" for where in _twice(tree)]
     if problems:
         raise RubricError("\n".join(problems))
-    return Rubric(file)
+    return Rubric(file, path, tree)
 
 
 def _explain(path: Path, tree: Any, problem: Any) -> str:

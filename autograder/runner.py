@@ -15,7 +15,7 @@ from _pytest.main import Session
 
 from autograder import kit
 from autograder.planning import Planner
-from autograder.pytest_plugin import BENCH, FIXTURES, Subject, criterion_of, misplaced, provide
+from autograder.pytest_plugin import BENCH, FIXTURES, Subject, criterion_of, mismatches, provide
 from autograder.rubric import Criterion, Rubric, RubricError
 from autograder.sandbox.process import SandboxFault
 from autograder.suite import Mismatch, Record
@@ -40,16 +40,15 @@ class Suites:
     def __init__(self, rubric: Rubric):
         self.session, errors = _collect()
         self.config = self.session.config
-        trouble = errors or misplaced(self.session.items, rubric)
+        if errors:
+            raise RubricError(f"the hidden suites cannot be used: {errors}")
+        trouble = mismatches(self.session.items, rubric)
         if trouble:
-            raise RubricError(f"the hidden suites cannot be used: {trouble}")
+            raise RubricError("\n".join(trouble))
         self.items: dict[str, list[pytest.Function]] = {name: [] for name in rubric.criteria}
         for item in self.session.items:
             assert isinstance(item, pytest.Function)
             self.items[criterion_of(item)].append(item)
-        empty = [name for name, items in self.items.items() if not items]
-        if empty:
-            raise RubricError(f"rubric.yaml has the criterion {empty[0]!r}, but no test in {kit.suites()} names it")
         self.plans = {
             name: {item.name: self._plan(rubric, item) for item in items} for name, items in self.items.items()
         }

@@ -33,7 +33,7 @@ from autograder.cohort import digest, worker
 from autograder.cohort.entries import Entry, load
 from autograder.cohort.progress import Display
 from autograder.cohort.store import Document, Grade, Store
-from autograder.rubric import Limits
+from autograder.rubric import Limits, RubricError
 from autograder.submission import Submission, UnreadableError
 
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
@@ -122,7 +122,7 @@ def run(
 ) -> Outcome:
     """Grade what has no valid result yet.
 
-    Raises KeyboardInterrupt, or NoWorkersError.
+    Raises KeyboardInterrupt, NoWorkersError or RubricError.
     """
     running: dict[Future[Document], Job] = {}
     try:
@@ -147,6 +147,8 @@ def _abandon(running: Iterable["Future[Document]"], pool: Pool) -> None:
 def _ready(pool: Pool) -> worker.Kit:
     try:
         kit: worker.Kit = pool.submit(worker.describe).result()
+    except RubricError:
+        raise
     except Exception as error:
         raise NoWorkersError(f"{type(error).__name__}: {error}") from error
     return kit

@@ -70,6 +70,8 @@ def _grade(paths: tuple[Path, ...], out: Path, jobs: int | None, fresh: bool, cl
     _say(quiet, found.forms)
     try:
         outcome = batch.run(found.entries, store, pool, limits, progress.display(sys.stderr, quiet), fresh)
+    except rubric.RubricError as error:
+        return _stop(str(error), FAULT)
     except batch.NoWorkersError as error:
         return _stop(f"no worker could be made ready: {error}", FAULT)
     return _report(found, outcome, store, quiet)
@@ -130,9 +132,8 @@ def _report(found: "Listing", outcome: "Outcome", store: "Store", quiet: bool) -
     written = _write(problems, outcome, store, rows)
     if not quiet:
         _table(rows)
-        click.echo(
-            f"{len(outcome.grades)} graded, {outcome.kept} of them already before; see {store.out / 'report.html'}"
-        )
+        earlier = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
+        click.echo(f"{len(outcome.grades)} graded{earlier}; see {store.out / 'report.html'}")
     for problem in problems:
         click.echo(f"note: {_printable(problem)}", err=True)
     for key, why in list(outcome.faults.items())[:SMALL]:

@@ -6,7 +6,7 @@ alternative must lose nothing; every criterion must be lost by some misconceptio
 """
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,11 +63,12 @@ class Row:
         return self.case.name in self.lost.values()
 
 
-def cases() -> list[Case]:
-    """Every misconception, every trivial version and every alternative."""
-    rubric = rubrics.current()
+def cases(only: Collection[str] = ()) -> list[Case]:
+    """Every misconception, every trivial version and every alternative; of some modules only, if they are given."""
     found = []
-    for module, entry in rubric.modules.items():
+    for module, entry in rubrics.current().modules.items():
+        if only and module not in only:
+            continue
         found += [Case(m.id, module, m.function) for m in catalogue.of_module(module)]
         for function in entry.functions if catalogue.of_module(module) else ():
             found += [Case(m.id, module, function, True) for m in catalogue.trivial(module, function)]
@@ -115,13 +116,14 @@ def _deviations(result: Result) -> Iterator[Deviation]:
                 yield Deviation(check, record.deviation)
 
 
-def problems(rows: list[Row]) -> list[str]:
+def problems(rows: list[Row], only: Collection[str] = ()) -> list[str]:
     """Everything that is not as it should be, a sentence each."""
-    criteria = rubrics.current().criteria
     found = []
     for row in rows:
         found += list(_case_problems(row))
-    for name, criterion in criteria.items():
+    for name, criterion in rubrics.current().criteria.items():
+        if only and criterion.module not in only:
+            continue
         written = any(not row.case.trivial and row.case.function and name in row.lost for row in rows)
         if not written and catalogue.of_module(criterion.module):
             found.append(f"{name}: no misconception loses it")

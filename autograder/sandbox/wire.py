@@ -145,7 +145,7 @@ def _extended(kind: int, data: bytes, number: int) -> Any:
 
 
 def _array(data: bytes) -> "np.ndarray[Any, Any]":
-    code, ndim = data[0], data[1]
+    code, ndim = data[:2] if len(data) > 1 else (len(DTYPES), 0)
     if code >= len(DTYPES) or ndim > NDIM:
         raise ValueError("an unknown dtype or too many axes")
     shape, start = SHAPES[ndim].unpack_from(data, 2), 2 + 8 * ndim

@@ -62,3 +62,9 @@ def test_margin_would_be_found() -> None:
     right = Row(Case("loops"), {}, (Deviation(Check("layernorm", "t", 1, "float64", 1e-8), 2e-9),))
     wrong = Row(WRONG, {}, (Deviation(Check("layernorm", "t", 2, "float64", 1e-8), 5e-8),))
     assert [margin.good for margin in audit.margins([right, wrong])] == [False, False]
+
+
+def test_one_module_alone() -> None:
+    chosen = audit.cases(["causal_mask"])
+    assert {case.module for case in chosen} == {"causal_mask", ""}
+    assert audit.problems([Row(case, {}) for case in chosen if case.module], ["causal_mask"])

@@ -203,3 +203,21 @@ def test_answers_are_never_shown(grade: Grade) -> None:
     assert {test["output"] for test in document["tests"] if test["score"] == 0} == {
         "Not right yet. For this criterion only the score is shown."
     }
+
+
+def test_endless_function_is_the_one_that_is_blamed(grade: Grade, alter: Alter) -> None:
+    """Calls travel together and their replies come a little late; still the others keep their points."""
+    endless = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass")
+    found = entries(grade(endless, ("layernorm",)))
+    assert "took too long" in found["layernorm.rms"]["output"]
+    assert found["layernorm.statistics"]["status"] == found["layernorm.backward_x"]["status"] == "passed"
+
+
+def test_function_that_ends_its_process_on_hidden_inputs_alone(grade: Grade, alter: Alter) -> None:
+    ending = (
+        "_right = rms_norm\n\n\ndef rms_norm(x, gamma, eps=1e-6):\n    import os\n"
+        "    return _right(x, gamma, eps) if x.size < 9 else os._exit(0)"
+    )
+    found = entries(grade(alter("layernorm", ending), ("layernorm",)))
+    assert found["layernorm.example"]["status"] == found["layernorm.statistics"]["status"] == "passed"
+    assert "Python itself stopped" in found["layernorm.rms"]["output"]

@@ -15,7 +15,7 @@ from autograder import reference, results
 from autograder import rubric as rubrics
 from autograder.grading import Grader, open_grader
 from autograder.sandbox import wire
-from autograder.sandbox.process import Ended, Error, Reply
+from autograder.sandbox.process import Call, Ended, Error, Reply
 from autograder.submission import Submission
 
 MODULES = rubrics.current().modules
@@ -67,16 +67,29 @@ class Bent:
     """What takes the place of a student's process."""
 
     def __init__(self, rng: random.Random):
-        self.rng = rng
+        self.rng, self.calls = rng, 0
+        self.ended: Ended | None = None
 
     def load(self, *_: Any) -> Reply:
         chance = self.rng.random()
         return Reply(ended=Ended("crash")) if chance < 0.01 else Reply(error=self.error()) if chance < 0.03 else Reply()
 
+    def call_all(self, calls: list[Call], _: Any) -> list[Reply]:
+        replies = []
+        for call in calls:
+            _, context, module, function, args, kwargs, _ = wire.decode(call.payload)
+            own = [call.lent[arg.id] if isinstance(arg, wire.Handle) else arg for arg in args]
+            replies.append(self.call(context, module, function, own, kwargs))
+            if self.ended is not None:
+                break
+        return replies
+
     def call(self, _: str, module: str, function: str, args: Any, kwargs: Any, *rest: Any) -> Reply:
         chance = self.rng.random()
-        if chance < 0.02:
-            return Reply(ended=Ended(self.rng.choice(["deadline", "crash", "disk", "protocol"])))
+        if self.ended is None and chance < 0.01:
+            self.ended = Ended(self.rng.choice(["deadline", "crash", "disk", "protocol"]))
+        if self.ended is not None:
+            return Reply(ended=self.ended)
         if chance < 0.1:
             return Reply(error=self.error())
         try:
@@ -87,8 +100,8 @@ class Bent:
         crossed = wire.decode(wire.encode(value))
         return Reply(crossed, (31,) if chance < 0.12 else (), 0.12 < chance < 0.14)
 
-    def again(self) -> Reply:
-        return Reply(changed=(0,) if self.rng.random() < 0.02 else ())
+    def again(self, numbers: list[int]) -> list[Reply]:
+        return [Reply(changed=(0,) if self.rng.random() < 0.02 else ()) for _ in numbers]
 
     def error(self) -> Error:
         kind, hint = self.rng.choice(KINDS), self.rng.choice(["", "missing", "signature", "refused", "<b>"])

@@ -93,6 +93,15 @@ def test_bare_modules_and_who_sees_what(built: "Built", run: Run, half: dict[str
     assert re.search(rf"^All of that, and the total: {MOST} of {POINTS}$", mine, re.MULTILINE)
 
 
+def test_brief_leaves_out_messages_and_says_so(
+    built: "Built", run: Run, half: dict[str, bytes], tmp_path: Path
+) -> None:
+    upload = folder(tmp_path / "upload", half)
+    full, brief = run(built.zip, upload).stdout, run(built.zip, upload, "--brief").stdout
+    assert "failed  0 of 3  layernorm.rms:" in brief and re.search(r"\(\d+ more of these have a message", brief)
+    assert brief.count("**Probably:**") < full.count("**Probably:**")
+
+
 def test_zip_with_notebook_and_other_files(built: "Built", run: Run, half: dict[str, bytes], tmp_path: Path) -> None:
     others = {
         "transformer.ipynb": NOTEBOOK,

@@ -67,14 +67,14 @@ class Call:
 
     def gives(self, expected: Any, hint: str, tolerance: float = TOLERANCE) -> None:
         """The result has the kind, the shape and the values of expected."""
-        result = self._result()
+        result = self._result(hint)
         difference = differs(result, expected, tolerance)
         if difference:
             raise self._failed(hint, returned=show_result(result), expected=show_result(expected), why=difference)
 
     def agrees_with(self, other: Call, hint: str) -> None:
         """Both calls give the same."""
-        one, two = self._result(), other._result()
+        one, two = self._result(hint), other._result(hint)
         difference = differs(one, two, 1e-9)
         if difference:
             raise self._failed(
@@ -83,7 +83,7 @@ class Call:
 
     def fulfils(self, expected: str, condition: Callable[[Any], Any], hint: str) -> None:
         """condition(result) holds; expected says the condition in words."""
-        result = self._result()
+        result = self._result(hint)
         try:
             holds = bool(condition(result))
         except Exception:  # a result of another kind than the condition is about
@@ -104,7 +104,7 @@ class Call:
             raise self._failed(hint, stopped=where(other), expected=error.__name__) from None
         raise self._failed(hint, returned=show_result(result), expected=error.__name__)
 
-    def _result(self) -> Any:
+    def _result(self, hint: str) -> Any:
         function = find(self.module, self.function)
         args, kwargs = copy.deepcopy(self.args), copy.deepcopy(self.kwargs)
         try:
@@ -112,7 +112,7 @@ class Call:
         except NotImplementedError as unfinished:
             raise not_written(self.function, unfinished) from None
         except (Exception, SystemExit) as error:
-            raise self._failed("", stopped=where(error)) from None
+            raise self._failed(hint, stopped=where(error)) from None
         if result is None:
             raise self._failed("Does every way through the function end with a return?", returned="None")
         if not (same(args, self.args) and same(kwargs, self.kwargs)):
@@ -147,8 +147,11 @@ def find(module: str, function: str) -> Callable[..., Any]:
 @functools.cache
 def load(module: str) -> ModuleType | str:
     """The student's module, or one line that says why it cannot be imported."""
-    if not (FOLDER / f"{module}.py").is_file():
-        return f"{module}.py is missing: it must lie beside the folder {CHECKS.name}"
+    files = sorted(path.name for path in FOLDER.iterdir())
+    if f"{module}.py" not in files:
+        near = next((name for name in files if resembles(name, module)), "")
+        advice = f"; is it {near}? Rename that" if near else f": it must lie beside the folder {CHECKS.name}"
+        return f"{module}.py is missing{advice}"
     try:
         return importlib.import_module(module)
     except NotImplementedError as unfinished:
@@ -156,6 +159,12 @@ def load(module: str) -> ModuleType | str:
     except (Exception, SystemExit) as error:
         reason = where(error).partition("\n")[0]
         return reason if reason.startswith(f"{module}.py,") else f"{module}.py cannot be imported: {reason}"
+
+
+def resembles(name: str, module: str) -> bool:
+    """Whether a file may be the module under another name: LayerNorm.py, layernorm (1).py, layer-norm.py.txt."""
+    letters = "".join(c for c in name.lower().partition(".")[0] if c.isalpha())
+    return ".py" in name and letters.startswith(module.replace("_", ""))
 
 
 def not_written(function: str, error: NotImplementedError) -> NotReady:

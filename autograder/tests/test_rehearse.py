@@ -7,6 +7,7 @@ import pickle
 import re
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -99,7 +100,7 @@ def test_brief_leaves_out_messages_and_says_so(
     upload = folder(tmp_path / "upload", half)
     full, brief = run(built.zip, upload).stdout, run(built.zip, upload, "--brief").stdout
     assert "failed  0 of 3  layernorm.rms:" in brief and re.search(r"\(\d+ more of these have a message", brief)
-    assert brief.count("**Probably:**") < full.count("**Probably:**")
+    assert brief.count("**Read:**") < full.count("**Read:**")
 
 
 def test_zip_with_notebook_and_other_files(built: "Built", run: Run, half: dict[str, bytes], tmp_path: Path) -> None:
@@ -279,7 +280,11 @@ def test_endless_grader_is_ended_with_all_that_it_started(
     assert "took more than 1 seconds, Gradescope's limit" in done.stderr
     if sys.platform == "linux":
         state = Path("/proc", (tmp_path / "pid").read_text(), "status")
-        assert not state.exists() or "zombie" in state.read_text()
+        for _ in range(100):  # a process that has been killed goes when the kernel gets round to it
+            if not state.exists() or "zombie" in state.read_text():
+                return
+            time.sleep(0.1)
+        pytest.fail("it runs on")
 
 
 def test_fresh_environment_gets_the_wheel_of_the_zip(other: Callable[..., Path], run: Run, upload: Path) -> None:

@@ -89,7 +89,7 @@ class Lines:
     """A line every few seconds, for logs."""
 
     def __init__(self, stream: TextIO):
-        self.stream, self.tally, self.said = stream, Tally(), time.monotonic()
+        self.stream, self.tally, self.said, self.line = stream, Tally(), time.monotonic(), ""
 
     def start(self, total: int) -> None:
         self.tally.start(total)
@@ -104,7 +104,9 @@ class Lines:
 
     def _say(self) -> None:
         self.said = time.monotonic()
-        print(f"{self.tally.done} of {self.tally.total}: {self.tally.status()}", file=self.stream, flush=True)
+        before, self.line = self.line, f"{self.tally.done} of {self.tally.total}: "
+        if self.line != before:
+            print(self.line + self.tally.status(), file=self.stream, flush=True)
 
 
 class Bar:

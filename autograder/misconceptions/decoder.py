@@ -800,11 +800,11 @@ def generate__highest_id(tokens, params, n_heads, max_new_tokens, eos=None):
     read="numpy.argmax, the docstring of generate",
 )
 def generate__sampled(tokens, params, n_heads, max_new_tokens, eos=None):
-    rng = np.random.default_rng(0)
+    dice = np.random.default_rng(0)
     for _ in range(max_new_tokens):
         logits = decoder_logits(tokens, params, n_heads)[-1]
         odds = np.exp(logits - logits.max())
-        token = rng.choice(len(odds), p=odds / odds.sum())
+        token = dice.choice(len(odds), p=odds / odds.sum())
         tokens = np.append(tokens, token)
         if token == eos:
             break

@@ -956,7 +956,7 @@ BLOCK = {
     "ffn": FFN,
 }
 OTHER_BLOCK = {**BLOCK, "ln_1": BLOCK["ln_2"], "ln_2": BLOCK["ln_1"]}
-CAUSAL = np.array([[True, False], [True, True]])
+LOWER = np.array([[True, False], [True, True]])
 PADDING = np.array([[[True, False, True]]])
 X_WIDE = np.array([[1.0, 2.0, -1.0], [0.5, -1.0, 1.5], [0.0, 1.0, 3.0]])
 WIDE_BLOCK = {
@@ -996,7 +996,7 @@ EXAMPLES = {
     "transformer_stack": [
         ((X, [], 1), {}),
         ((X_WIDE[:2], [WIDE_BLOCK, WIDE_BLOCK], 3, "post"), {}),
-        ((X, [BLOCK, OTHER_BLOCK], 2), {"mask": CAUSAL}),
+        ((X, [BLOCK, OTHER_BLOCK], 2), {"mask": LOWER}),
         ((X, [], 1, "Pre"), {}),
         ((X, [BLOCK], 1, ""), {}),
     ],

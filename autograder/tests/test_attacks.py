@@ -317,14 +317,8 @@ def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> 
         place = Path(folder)
         place.chmod(0o755)
         command, environment = _as_anybody(place)
-        chosen = [
-            __file__.replace(str(kit.PACKAGE.parent), environment["KIT"]),
-            "-m",
-            "not slow",
-            "-x",
-            "-o",
-            "addopts=-q",
-        ]
+        own = __file__.replace(str(kit.PACKAGE.parent), environment["KIT"])
+        chosen = [own, "-x", "-o", "addopts=-q"]  # the slow ones too, but for this one
         (place / "home").mkdir()
         os.chown(place / "home", PLAIN, PLAIN)
         done = subprocess.run(

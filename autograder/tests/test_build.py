@@ -1,5 +1,6 @@
 """`autograder build`: the students' folder holds no answer, both zips are the same bytes each time, errors are one line."""
 
+import ast
 import errno
 import json
 import os
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -19,6 +21,7 @@ from autograder import build, handout, kit, otter_plugin
 from autograder import rubric as rubrics
 from autograder.build import BuildError
 from autograder.handout import HandoutError
+from autograder.rubric import INTEGRATION
 
 if TYPE_CHECKING:
     from autograder.tests.road import Built
@@ -78,14 +81,52 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
         }
 
 
-def test_students_get_no_line_of_a_solution(built: "Built") -> None:
-    given = {line.strip() for data in build.contents(built.assignments).values() for line in data.decode().splitlines()}
-    for module in rubrics.current().modules:
-        source = (kit.solutions() / f"{module}.py").read_text()
-        bodies = re.findall(r"# BEGIN SOLUTION\n(.*?)# END SOLUTION", source, re.DOTALL)
-        assert len(bodies) == len(rubrics.current().modules[module].functions)
-        lines = {line.strip() for body in bodies for line in body.splitlines() if len(line.strip()) > 10}
-        assert not lines & given, module
+def test_students_get_no_statement_of_a_solution_suite_or_catalogue(built: "Built") -> None:
+    """Beyond imports, signatures and docstrings; the inputs of visible criteria are public."""
+    given: set[str] = set()
+    for name, data in build.contents(built.assignments).items():
+        if name.endswith(".py"):
+            given |= statements(ast.parse(data))
+        elif name.endswith(".ipynb"):
+            cells = [cell for cell in json.loads(data)["cells"] if cell["cell_type"] == "code"]
+            for cell in cells:
+                code = "".join(line for line in cell["source"] if not line.lstrip().startswith(("%", "!")))
+                given |= statements(ast.parse(code))
+    assert len(given) > 500
+    for module in (*rubrics.current().modules, INTEGRATION):
+        for secret in secrets(module):
+            found = statements(secret)
+            assert found
+            assert not {text for text in found & given if text != "return x"}, module
+
+
+def secrets(module: str) -> Iterator[ast.AST]:
+    """What no student may get of a module: bodies of the solution, tests of hidden criteria, the catalogue."""
+    suite = ast.parse((kit.suites() / f"test_{module}.py").read_text())
+    shown = [f'criterion("{c.id}")' for c in rubrics.current().of(module) if c.visible]
+    suite.body = [n for n in suite.body if not isinstance(n, ast.FunctionDef) or not public(n, shown)]
+    yield suite
+    if (kit.catalogue() / f"{module}.py").is_file():
+        yield ast.parse((kit.catalogue() / f"{module}.py").read_text())
+    if module == INTEGRATION:
+        return
+    functions = rubrics.current().modules[module].functions
+    solution = ast.parse((kit.solutions() / f"{module}.py").read_text())
+    bodies = [n for n in solution.body if isinstance(n, ast.FunctionDef) and n.name in functions]
+    assert len(bodies) == len(functions)
+    yield from (ast.Module([*body.body[1:]], []) for body in bodies)
+
+
+def public(test: ast.FunctionDef, shown: list[str]) -> bool:
+    return any(ast.unparse(d).replace("'", '"') in shown for d in test.decorator_list)
+
+
+def statements(tree: ast.AST) -> set[str]:
+    """Every statement in a tree, whatever its layout."""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Break, ast.Continue)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not isinstance(node, kinds)]
+    told = [n for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)]
+    return {ast.unparse(node) for node in nodes if node not in told}
 
 
 def test_every_stub_names_the_function_that_is_not_written_yet(built: "Built") -> None:

@@ -2,7 +2,7 @@
 
 import gc
 
-WORDS = ("@crit" + "erion", "BEGIN SOL" + "UTION", "@misconcep" + "tion", "rng.nor" + "mal", "about" + ": the")
+WORDS = ("@crit" + "erion", "BEGIN SOL" + "UTION", "@misconcep" + "tion", "check.pu" + "re.", "about" + ": the")
 
 
 def strings():

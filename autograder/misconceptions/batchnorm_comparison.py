@@ -72,6 +72,20 @@ def batch_norm__momentum_swapped(x, gamma, beta, running_mean, running_var, trai
 
 
 @misconception(
+    "The default of momentum is 0.9; here momentum is the share of the batch, and its default is 0.1.",
+    read="the signature of batch_norm",
+)
+def batch_norm__momentum_default(x, gamma, beta, running_mean, running_var, training, momentum=0.9, eps=1e-5):
+    if not training:
+        return gamma * (x - running_mean) / np.sqrt(running_var + eps) + beta, running_mean, running_var
+    if len(x) < 2:
+        raise ValueError("training needs two examples")
+    mean, unbiased = x.mean(axis=0), x.var(axis=0, ddof=1)
+    y = gamma * (x - mean) / np.sqrt(x.var(axis=0) + eps) + beta
+    return y, (1 - momentum) * running_mean + momentum * mean, (1 - momentum) * running_var + momentum * unbiased
+
+
+@misconception(
     "A momentum of 0.1 is used whatever the caller passes; the argument momentum is the share of the batch.",
     read="the signature of batch_norm",
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from autograder import catalogue
 from autograder.compare import compare, tolerance
 from autograder.direct import observe
-from autograder.sandbox.process import Reply
+from autograder.sandbox.messages import Reply
 from autograder.suite import Record, Target
 
 

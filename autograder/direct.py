@@ -7,21 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.sandbox import child
-from autograder.sandbox.process import Error, Reply
+from autograder.sandbox.messages import Error, Reply
+from autograder.sandbox.plain import copied, differing, sendable, shares
 
 LIMIT = 8 * 2**20
 
 
 def observe(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], checks: list[str]) -> Reply:
     """What a student's process would have replied if this were the student's function."""
-    args = tuple(child.copied(arg) for arg in args)
-    kwargs = {name: child.copied(arg) for name, arg in kwargs.items()}
-    before = [(arg, child.copied(arg)) for arg in (*args, *kwargs.values())] if "pure" in checks else []
+    args = tuple(copied(arg) for arg in args)
+    kwargs = {name: copied(arg) for name, arg in kwargs.items()}
+    before = [(arg, copied(arg)) for arg in (*args, *kwargs.values())] if "pure" in checks else []
     try:
         value = function(*args, **kwargs)
     except Exception as error:
         kinds = child.builtin_kinds(error)
         return Reply(error=Error(tuple(kinds), str(error)[: child.MAX_TEXT], "", 0, ""))
-    return Reply(
-        child.sendable(value, LIMIT), tuple(child.differing(before)), "new" in checks and child.shares(value, args)
-    )
+    return Reply(sendable(value, LIMIT), tuple(differing(before)), "new" in checks and shares(value, args))

@@ -14,7 +14,8 @@ import click
 
 from autograder import rubric as rubrics
 from autograder.sandbox import confine, probes
-from autograder.sandbox.process import NO_ANSWERS, Reply, Sandbox, SandboxFault, layers
+from autograder.sandbox.messages import NO_ANSWERS, Reply
+from autograder.sandbox.process import Sandbox, SandboxFault, layers
 
 BELOW = {  # the layers that one needs below it to be tried
     "landlock": ("no_new_privileges",),

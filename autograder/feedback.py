@@ -17,7 +17,7 @@ from autograder import observations, reference, rubric
 from autograder.compare import describe
 from autograder.grading import Graded, ModuleResult, Result
 from autograder.rubric import INTEGRATION
-from autograder.sandbox.process import Error, Reply
+from autograder.sandbox.messages import Error, Reply
 from autograder.sandbox.wire import Oddity
 from autograder.submission import Submission, shown
 from autograder.suite import Record

@@ -24,7 +24,8 @@ from autograder.compare import TOLERANCE, compare, tolerance
 from autograder.diagnosis import diagnose
 from autograder.rubric import INTEGRATION, Criterion, Limits, Rubric
 from autograder.runner import Outcome, Suites
-from autograder.sandbox.process import Reply, Sandbox
+from autograder.sandbox.messages import Reply
+from autograder.sandbox.process import Sandbox
 from autograder.submission import Submission
 from autograder.suite import Fault, Log, Record, Target
 from autograder.trial import Trial

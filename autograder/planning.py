@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.rubric import INTEGRATION, Rubric
-from autograder.sandbox.process import Error, Reply, prepared
+from autograder.sandbox.messages import Error, Reply, prepared
 from autograder.suite import Check, Log, Rules, Target
 from autograder.trial import Planned, memo
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder import reference
-from autograder.sandbox.process import Refusal
+from autograder.sandbox.messages import Refusal
 from autograder.sandbox.wire import Handle, Oddity, WireError
 
 AXIS = 512  # the longest axis and the longest list

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from autograder.compare import TOLERANCE, Difference, compare, form, tolerance
-from autograder.sandbox.process import Reply
+from autograder.sandbox.messages import Reply
 
 criterion = pytest.mark.criterion
 

@@ -12,7 +12,8 @@ from typing import Any
 from autograder import reference
 from autograder.rubric import INTEGRATION, Rubric
 from autograder.sandbox import wire
-from autograder.sandbox.process import Call, Ended, Error, Reply, Sandbox, Student
+from autograder.sandbox.messages import Call, Ended, Error, Reply
+from autograder.sandbox.process import Sandbox, Student
 from autograder.stand_ins import answerer
 from autograder.submission import Submission
 from autograder.suite import Check, Log, Rules, Target

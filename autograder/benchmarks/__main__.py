@@ -23,7 +23,7 @@ from autograder.cohort import batch, worker
 from autograder.grading import Grader, open_grader
 from autograder.proof import audit
 from autograder.proof.audit import Case
-from autograder.sandbox.process import prepared
+from autograder.sandbox.messages import prepared
 from autograder.stand_ins import answerer
 from autograder.submission import Submission
 

@@ -8,7 +8,7 @@ from autograder.planning import Planner
 from autograder.pytest_plugin import provide
 from autograder.rubric import Rubric
 from autograder.runner import Suites
-from autograder.sandbox.process import Reply
+from autograder.sandbox.messages import Reply
 from autograder.suite import Target
 
 

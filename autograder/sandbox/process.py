@@ -5,7 +5,6 @@ ends in a `Reply`: a value, an error, or the news that the process is gone (`End
 SandboxFault.
 """
 
-import itertools
 import json
 import os
 import socket
@@ -13,9 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgpack
 import numpy as np
@@ -25,6 +23,7 @@ from autograder.rubric import Limits
 from autograder.sandbox import confine, sweep, wire
 from autograder.sandbox.budget import LOOK, Clock, container_memory
 from autograder.sandbox.folder import Folder, holes
+from autograder.sandbox.messages import NO_ANSWERS, Answer, Call, Ended, Refusal, Reply, prepared, reply_of
 
 MAX_QUESTIONS = 10_000
 NESTING = 3
@@ -32,76 +31,8 @@ KNOWN, KNOWN_BYTES = 500, 8_192  # how many answers are remembered, and the larg
 LARGE, MAX_RECEIVED = 65_536, 64 * 2**20  # bytes: messages that count, and what one submission may send of them
 
 
-class Answer(Protocol):
-    """Answers the questions of a student's process, or raises Refusal. `known` are answers by question, both encoded."""
-
-    known: dict[bytes, bytes]
-
-    def __call__(
-        self,
-        target: "str | Callable[..., Any]",
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        invoke: Callable[..., Any],
-    ) -> Any: ...
-
-
 class SandboxFault(Exception):
     """The machine, not the student, is to blame."""
-
-
-class Refusal(Exception):
-    """A question of the student's that is not answered; the text goes to the student's code."""
-
-    def __init__(self, kind: str, text: str):
-        super().__init__(text)
-        self.kind = kind
-
-
-class _NoAnswers:
-    """Answers nothing."""
-
-    def __init__(self) -> None:
-        self.known = dict[bytes, bytes]()
-
-    def __call__(self, target: Any, args: Any, kwargs: Any, invoke: Any) -> Any:
-        raise Refusal("ValueError", "this function is not available here")
-
-
-NO_ANSWERS: Answer = _NoAnswers()
-
-
-@dataclass(frozen=True)
-class Error:
-    """An exception in the student's code. `kinds` are built-in names, the most special first."""
-
-    kinds: tuple[str, ...]
-    text: str
-    file: str
-    line: int
-    hint: str
-
-    @property
-    def kind(self) -> str:
-        return self.kinds[0]
-
-
-@dataclass(frozen=True)
-class Ended:
-    """The student's process is gone: "deadline", "crash", "disk" or "protocol"."""
-
-    why: str
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a call came to: exactly one of a value (with what was observed), an error, or an end."""
-
-    value: Any = None
-    changed: tuple[int, ...] = ()
-    shared: bool = False
-    error: Error | None = None
-    ended: Ended | None = None
 
 
 def layers(without: tuple[str, ...] = ()) -> list[str]:
@@ -250,33 +181,6 @@ class Sandbox:
         self.close()
 
 
-@dataclass(frozen=True)
-class Call:
-    """A call of a student's function, ready to be sent, with the functions that it lends by handle."""
-
-    payload: bytes
-    lent: Mapping[int, Callable[..., Any]]
-
-
-_handles = itertools.count(1)  # never used twice: a function is lent for one call
-
-
-def prepared(
-    context: str, module: str, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], checks: Sequence[str]
-) -> Call:
-    """A call of `module.function` in a context; `checks` are of "pure" and "new"."""
-    lent: dict[int, Callable[..., Any]] = {}
-
-    def lend(value: Any) -> Any:
-        if not callable(value):
-            return value
-        lent[number := next(_handles)] = value
-        return wire.Handle(number)
-
-    plain, named = [lend(arg) for arg in args], {name: lend(arg) for name, arg in kwargs.items()}
-    return Call(wire.encode(("call", context, module, function, plain, named, list(checks))), lent)
-
-
 class Student:
     """One student process with one module (or, together, several) loaded."""
 
@@ -365,7 +269,7 @@ class Student:
             if not isinstance(reply, list) or not reply or not isinstance(reply[0], str):
                 raise wire.WireError("not a reply")
             if reply[0] != "ask":
-                return _reply(reply, kind, self.sandbox.folder.lines)
+                return reply_of(reply, kind, self.sandbox.folder.lines)
             self._answer(reply, message, clock, answer)
         raise wire.WireError("too many questions in one call")
 
@@ -418,43 +322,3 @@ class Student:
             result = wire.encode(("refused", "ValueError", "the answer is larger than anything that grading uses"))
         clock.answering += time.monotonic() - began
         clock.send(result)
-
-
-def _reply(message: list[Any], request: str, lines: Mapping[str, int]) -> Reply:
-    """A final reply, held to the form that the request allows."""
-    match message:
-        case ["loaded"] if request == "load":
-            return Reply()
-        case ["failed", list() as error] if request == "load":
-            return Reply(error=_error(error, lines))
-        case ["raised", list() as error] if request in ("call", "invoke"):
-            return Reply(error=_error(error, lines))
-        case ["returned", value, list() as changed, bool() as shared] if request in ("call", "invoke"):
-            return Reply(value=value, changed=_indices(changed), shared=shared)
-        case ["changed", list() as changed] if request == "again":
-            return Reply(changed=_indices(changed))
-    raise wire.WireError("a reply of another form")
-
-
-def _indices(values: list[Any]) -> tuple[int, ...]:
-    if not all(type(value) is int and 0 <= value < 32 for value in values):
-        raise wire.WireError("an impossible argument number")
-    return tuple(values)
-
-
-def _error(parts: list[Any], lines: Mapping[str, int]) -> Error:
-    """An error whose place is one that the submission has, since the place is shown."""
-    match parts:
-        case [list() as kinds, str() as text, str() as file, int() as line, str() as hint] if kinds and len(kinds) < 32:
-            names = tuple(kind for kind in kinds if isinstance(kind, str) and _is_exception(kind))
-            known = 0 < line <= lines.get(file, 0) + 1
-            place = (file, line) if known else (file if file in lines else "", 0)
-            return Error(names or ("Exception",), text[:300], *place, hint[:20])
-    raise wire.WireError("an error of another form")
-
-
-def _is_exception(name: str) -> bool:
-    import builtins
-
-    cls = getattr(builtins, name, None)
-    return isinstance(cls, type) and issubclass(cls, BaseException)

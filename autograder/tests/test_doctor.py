@@ -5,7 +5,8 @@ from click.testing import CliRunner
 
 from autograder import doctor
 from autograder.sandbox import confine
-from autograder.sandbox.process import Reply, layers
+from autograder.sandbox.messages import Reply
+from autograder.sandbox.process import layers
 
 
 def test_every_layer_holds_or_is_missing_with_advice() -> None:

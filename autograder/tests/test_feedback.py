@@ -11,7 +11,7 @@ from autograder import catalogue, feedback, observations, reference
 from autograder import rubric as rubrics
 from autograder.grading import Grader
 from autograder.rubric import Feedback
-from autograder.sandbox.process import Error, Reply
+from autograder.sandbox.messages import Error, Reply
 from autograder.submission import Submission
 from autograder.suite import Fault, Record, Target
 

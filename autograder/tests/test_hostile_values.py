@@ -15,7 +15,7 @@ from autograder import reference, results
 from autograder import rubric as rubrics
 from autograder.grading import Grader, open_grader
 from autograder.sandbox import wire
-from autograder.sandbox.process import Call, Ended, Error, Reply
+from autograder.sandbox.messages import Call, Ended, Error, Reply
 from autograder.submission import Submission
 
 MODULES = rubrics.current().modules

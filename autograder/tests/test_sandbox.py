@@ -24,7 +24,8 @@ import pytest
 from autograder import reference, stand_ins
 from autograder import rubric as rubrics
 from autograder.sandbox import budget, confine, process, sweep, wire
-from autograder.sandbox.process import NO_ANSWERS, Refusal, Reply, Sandbox, SandboxFault, layers
+from autograder.sandbox.messages import NO_ANSWERS, Refusal, Reply
+from autograder.sandbox.process import Sandbox, SandboxFault, layers
 from autograder.sandbox.wire import Handle, Oddity, WireError
 
 LIMITS = rubrics.current().limits

@@ -3,13 +3,13 @@
 import pytest
 
 from autograder.proof import mutation
-from autograder.proof.mutation import Mutant
+from autograder.proof.mutants import Mutant, mutants
 from autograder.rubric import current
 
 
 @pytest.fixture(scope="module")
 def everything() -> list[Mutant]:
-    return [mutant for module in current().modules for mutant in mutation.mutants(module)]
+    return [mutant for module in current().modules for mutant in mutants(module)]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_equivalent_mutants_on_record_exist(everything: list[Mutant]) -> None:
 
 
 def test_a_handful_of_mutants_die() -> None:
-    chosen = [mutant for mutant in mutation.mutants("layernorm") if mutant.function == "rms_norm"][::6]
+    chosen = [mutant for mutant in mutants("layernorm") if mutant.function == "rms_norm"][::6]
     graded = list(mutation.run(1, chosen))
     assert [one.mutant for one in graded] == chosen
     assert mutation.unexplained(graded) == []

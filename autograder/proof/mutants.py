@@ -1,0 +1,298 @@
+"""Machine-made mistakes: each reference function, changed a little in one place.
+
+Beside the usual changes (another operator, another constant) these are the mistakes of array code: another axis, no
+`keepdims`, `sum` for `mean`, no `.copy()`, another array that has the same shape.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from autograder import kit
+from autograder import rubric as rubrics
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one reference function: `before` and `after` are the lines that differ, joined by "; "."""
+
+    module: str
+    function: str
+    before: str
+    after: str
+    source: str = field(repr=False, compare=False)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What identifies the mutant as long as these lines stay as they are."""
+        return self.function, self.before, self.after
+
+    def __str__(self) -> str:
+        return f"{self.function}: {self.before}  ->  {self.after}"
+
+
+def mutants(module: str) -> list[Mutant]:
+    """Every mutant of the contract functions of a reference module, no two alike."""
+    tree = ast.parse((kit.solutions() / f"{module}.py").read_text(encoding="utf-8"))
+    functions = rubrics.current().modules[module].functions
+    found: dict[tuple[str, str, str], Mutant] = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name in functions:
+            for mutant in _of_function(module, node):
+                found.setdefault(mutant.key, mutant)
+    return list(found.values())
+
+
+def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
+    _undress(function)
+    right, scope = ast.unparse(function), Scope.of(function)
+    for parent, name, place, node in list(_sites(function)):
+        for change in scope.changes(node):
+            _put(parent, name, place, ast.copy_location(change, node))
+            wrong = ast.unparse(function)
+            _put(parent, name, place, node)
+            if wrong != right and _is_python(wrong):
+                yield Mutant(module, function.name, *_differing(right, wrong), wrong)
+
+
+def _is_python(source: str) -> bool:
+    try:
+        compile(source, "<mutant>", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+def _undress(function: ast.FunctionDef) -> None:
+    """Leave out what no mutation is about: the docstring and the annotations."""
+    if ast.get_docstring(function) is not None:
+        del function.body[0]
+    function.returns = None
+    for argument in function.args.args:
+        argument.annotation = None
+
+
+def _sites(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
+    """Every node below `node` that may be exchanged, with the place where it hangs; what an error says is left out."""
+    for name, value in [] if isinstance(node, ast.Raise) else ast.iter_fields(node):
+        parts = enumerate(value) if isinstance(value, list) else [(None, value)]
+        for place, part in parts:
+            if isinstance(part, ast.AST):
+                yield node, name, place, part
+                yield from () if _negative(part) else _sites(part)
+
+
+def _negative(node: ast.AST) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+
+
+def _put(parent: ast.AST, name: str, place: int | None, node: ast.AST) -> None:
+    if place is None:
+        setattr(parent, name, node)
+    else:
+        getattr(parent, name)[place] = node
+
+
+def _differing(right: str, wrong: str) -> tuple[str, str]:
+    """The lines between the common beginning and the common end of two texts."""
+    one, other = right.splitlines(), wrong.splitlines()
+    while one and other and one[0] == other[0]:
+        one, other = one[1:], other[1:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    return _one_line(one), _one_line(other)
+
+
+def _one_line(lines: list[str]) -> str:
+    return "; ".join(line.strip() for line in lines)
+
+
+# the changes
+
+ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Sub, ast.Mult),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div, ast.Add),
+    ast.Div: (ast.Mult, ast.Sub),
+    ast.FloorDiv: (ast.Div, ast.Mult),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Pow: (ast.Mult, ast.Div),
+    ast.MatMult: (ast.Mult,),
+    ast.BitOr: (ast.BitAnd, ast.BitXor),
+}
+COMMUTATIVE = (ast.Add, ast.Mult, ast.BitOr)
+COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq, ast.GtE, ast.LtE),
+    ast.NotEq: (ast.Eq, ast.Gt, ast.Lt),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+# Names that are mistaken for one another.
+ALIKE = (
+    ("mean", "sum", "max", "min"),
+    ("var", "std"),
+    ("sin", "cos"),
+    ("tril", "triu"),
+    ("maximum", "minimum"),
+    ("any", "all"),
+    ("ones", "zeros", "eye"),
+    ("exp", "log", "expm1"),
+    ("log", "log1p", "log2"),
+    ("sqrt", "square"),
+    ("argmax", "argmin"),
+    ("float64", "float32"),
+    ("int64", "float64"),
+    ("bool", "float"),
+    ("pre_norm_block", "post_norm_block"),
+)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the changes within one function may use: its arguments, its variables and its texts."""
+
+    arguments: tuple[str, ...]
+    variables: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, function: ast.FunctionDef) -> "Scope":
+        nodes = [node for _, _, _, node in _sites(function)]
+        arguments = [arg.arg for arg in function.args.args]
+        stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id != "_"]
+        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        return cls(tuple(arguments), tuple(dict.fromkeys(arguments + stored)), tuple(dict.fromkeys(texts)))
+
+    def changes(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Everything that one node may be exchanged for."""
+        match node:
+            case ast.stmt():
+                yield from self._statement(node)
+            case ast.Constant(value=value):
+                yield from map(ast.Constant, self._constants(value))
+            case ast.Name(id=name, ctx=ast.Load()):
+                yield from (ast.Name(other) for other in self._names(name))
+            case ast.expr():
+                yield from _expression(node)
+            case ast.Slice():
+                yield from _slice(node)
+
+    def _statement(self, node: ast.stmt) -> Iterator[ast.AST]:
+        match node:
+            case ast.Return():
+                yield from map(ast.Return, [ast.Constant(None), *map(ast.Name, self.arguments)])
+            case ast.If(test=test, body=body, orelse=orelse):
+                tests = [ast.Constant(True), ast.Constant(False), ast.UnaryOp(ast.Not(), test)]
+                yield from (ast.If(other, body, orelse) for other in tests)
+            case ast.For(target=target, iter=source, body=body):
+                bodies: list[list[ast.stmt]] = [[ast.Pass()], [*body, ast.Break()]]
+                yield from (ast.For(target, source, other, []) for other in bodies)
+            case ast.Raise():
+                yield from (ast.Pass(), ast.Raise(ast.Name("TypeError")))
+            case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=op, right=right)):
+                yield ast.Pass()
+                if ast.unparse(target) in (ast.unparse(left), ast.unparse(right)):
+                    other = right if ast.unparse(target) == ast.unparse(left) else left
+                    yield ast.AugAssign(target, op, other)  # type: ignore[arg-type]
+            case ast.AugAssign(target=target, op=op, value=value):
+                yield from (ast.Pass(), ast.Assign([target], value))
+                yield from (ast.AugAssign(target, other(), value) for other in ARITHMETIC[type(op)])
+            case ast.Break():
+                yield from (ast.Pass(), ast.Continue())
+            case ast.Assign() | ast.Expr():
+                yield ast.Pass()
+
+    def _constants(self, value: Any) -> Iterator[Any]:
+        if isinstance(value, bool):
+            yield not value
+        elif isinstance(value, int):
+            yield from dict.fromkeys((value + 1, value - 1, -value, 0, 1))
+        elif isinstance(value, float):
+            yield from (float(f"{value * 10:g}"), float(f"{value / 10:g}"), -value, 0.0)
+            yield from [int(value)] if value.is_integer() else []
+        elif isinstance(value, str):
+            yield self.texts[(self.texts.index(value) + 1) % len(self.texts)]
+            yield value + "_"
+
+    def _names(self, name: str) -> Iterator[str]:
+        if name in self.variables:
+            yield from (other for other in self.variables if other != name)
+        yield from _alike(name)
+
+
+def _alike(name: str) -> Iterator[str]:
+    yield from (other for names in ALIKE if name in names for other in names if other != name)
+
+
+def _expression(node: ast.expr) -> Iterator[ast.AST]:
+    match node:
+        case ast.BinOp(left=left, op=op, right=right):
+            yield from (ast.BinOp(left, other(), right) for other in ARITHMETIC[type(op)])
+            yield from (left, right, *(() if isinstance(op, COMMUTATIVE) else (ast.BinOp(right, op, left),)))
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            yield from (ast.UnaryOp(ast.USub(), ast.Constant(other)) for other in (value + 1, value - 1))
+            yield ast.Constant(value)
+        case ast.UnaryOp(operand=operand):
+            yield operand
+        case ast.BoolOp(op=op, values=values):
+            yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
+            yield from values
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            others = COMPARISONS[type(op)][: 1 if _text(right) else None]  # texts are not ordered
+            yield from (ast.Compare(left, [other()], [right]) for other in others)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            yield from (body, orelse, ast.IfExp(test, orelse, body))
+        case ast.Attribute(value=value, attr=attr):
+            yield from (ast.Attribute(value, other) for other in _alike(attr))
+            yield value
+        case ast.Call():
+            yield from _call(node)
+        case ast.Subscript(value=value):
+            yield value
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            yield from (type(node)(order) for order in (*_swapped(parts), *_shorter(parts)))
+        case ast.Dict(keys=keys, values=values):
+            yield from (ast.Dict(keys, order) for order in _swapped(values))
+
+
+def _text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _call(node: ast.Call) -> Iterator[ast.AST]:
+    """Arguments swapped, arguments left out, the call itself left out."""
+    yield from (ast.Call(node.func, order, node.keywords) for order in _swapped(node.args))
+    yield from (ast.Call(node.func, fewer, node.keywords) for fewer in _shorter(node.args))
+    yield from (ast.Call(node.func, node.args, fewer) for fewer in _shorter(node.keywords))
+    yield from node.args[:1]
+    if isinstance(node.func, ast.Attribute):
+        yield node.func.value
+
+
+def _slice(node: ast.Slice) -> Iterator[ast.AST]:
+    lower, upper, step = node.lower, node.upper, node.step
+    yield from (ast.Slice(None, upper, step), ast.Slice(lower, None, step), ast.Slice(lower, upper, None))
+    if lower is None:
+        yield ast.Slice(ast.Constant(1), upper, step)
+    if upper is None:
+        yield ast.Slice(lower, ast.Constant(-1), step)
+
+
+def _swapped(parts: list[Any]) -> Iterator[list[Any]]:
+    """The parts with two neighbours exchanged."""
+    for i, (one, other) in enumerate(pairwise(parts)):
+        yield [*parts[:i], other, one, *parts[i + 2 :]]
+
+
+def _shorter(parts: list[Any]) -> Iterator[list[Any]]:
+    """The parts without one of them."""
+    for i in range(len(parts)):
+        yield parts[:i] + parts[i + 1 :]

@@ -50,6 +50,7 @@ class Sandbox:
         self.layers = layers(without)
         self.spent = 0.0
         self.received = 0
+        self._files: Mapping[str, bytes] = {}
         self._server: subprocess.Popen[bytes] | None = None
         if "not_dumpable" in self.layers:
             confine.hide_memory()
@@ -108,7 +109,7 @@ class Sandbox:
 
     def place(self, files: Mapping[str, bytes]) -> None:
         """Put a submission where its process reads it, in place of the one before."""
-        self.spent, self.received = 0.0, 0
+        self.spent, self.received, self._files = 0.0, 0, files
         try:
             self.folder.place(files)
         except OSError as error:
@@ -136,7 +137,7 @@ class Sandbox:
             self._ask(b"-")
 
     def _ask(self, request: bytes, *descriptors: int) -> str:
-        """A request to the fork server, and its answer; a server that a student has brought down is started again."""
+        """A request to the fork server, and its answer; one that a student has brought down is started again elsewhere."""
         for _ in range(2):
             try:
                 socket.send_fds(self._control, [request], list(descriptors))
@@ -144,6 +145,9 @@ class Sandbox:
             except OSError as error:
                 fault = error
                 self._stop_server(patience=0)
+                self.folder.remove()
+                self.folder = Folder("user" in self.layers)
+                self.folder.place(self._files)
                 self._start_server()
         raise SandboxFault(f"the fork server does not answer: {fault}")
 

@@ -177,7 +177,9 @@ def _fresh_folder(plan: Any) -> None:
 
 
 def _cleared(plan: Any, sweep: Any) -> None:
-    """Leave nothing of the process before, or of a fork server before this one."""
+    """Leave nothing of the process before."""
+    with contextlib.suppress(OSError):
+        os.chmod(os.path.dirname(plan.temporary), 0o711)  # the student's user may be ours, and have closed it
     sweep.empty(os.path.dirname(plan.temporary))
     if plan.uid and not plan.has("landlock"):
         sweep.strays(plan.uid)

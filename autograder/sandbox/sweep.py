@@ -9,12 +9,14 @@ import math
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import subprocess
 
+SECONDS = 20  # for what a process has left behind where there is no fork server
 FILES = 2000  # more entries than this in the temporary folder count as a full disk
 
 
@@ -162,19 +164,23 @@ def end_family(single: "subprocess.Popen[bytes]", temporary: str) -> None:
             os.killpg(single.pid, signal.SIGKILL)
     single.kill()
     single.wait()
-    for _ in range(100):
-        family = [process for process in psutil.process_iter() if _environment(process).get("TMPDIR") == temporary]
-        for process in family:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-        if not family:
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        found = False
+        for pid in sorted(psutil.pids(), reverse=True):  # the youngest first: it is the one that goes on forking
+            if _environment(pid).get("TMPDIR") == temporary:
+                found = True
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
+        if not found:
             return
 
 
-def _environment(process: Any) -> dict[str, str]:
+def _environment(pid: int) -> dict[str, str]:
     import psutil
 
-    try:
-        return dict(process.environ()) if process.status() != psutil.STATUS_ZOMBIE else {}
-    except (psutil.Error, OSError):
-        return {}
+    with contextlib.suppress(psutil.Error, OSError):
+        process = psutil.Process(pid)
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return dict(process.environ())
+    return {}

@@ -43,7 +43,7 @@ def build(out: Path, assignments: Path | None = None, only: Sequence[str] = ()) 
 
     students = assignments or out / "assignments"
     if students.resolve() == kit.home() / "assignments":
-        raise BuildError(f"{students} is for the whole homework; give another folder with -o")
+        raise selection.SelectionError(f"{students} is for the whole homework; give another folder with -o")
     with selection.selected(only) as root, assigned(root=root) as result:
         return write(result, out, students)
 

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from autograder import observations, reference, rubric
+from autograder import catalogue, observations, reference, rubric
 from autograder.compare import describe
 from autograder.grading import Graded, ModuleResult, Result
 from autograder.rubric import INTEGRATION
@@ -80,7 +80,7 @@ def message(graded: Graded, result: Result) -> str:
         parts.append(f"**Probably:** {graded.misconception.sentence}")
     if criterion.feedback == "full" and graded.shown is not None:
         parts.append(counterexample(graded.shown, named=graded.misconception is not None))
-    elif criterion.feedback == "full" and _about_values(graded.record) and criterion.module != INTEGRATION:
+    elif criterion.feedback == "full" and not criterion.visible and _right_in_public(graded):
         parts.append(
             "Your function is right on the small public examples, so think of other shapes, sizes and edge cases."
         )
@@ -97,13 +97,13 @@ def _unwritten(record: Record | None) -> TypeGuard[Record]:
     return record is not None and record.reply.error is not None and record.reply.error.kind == "NotImplementedError"
 
 
-def _about_values(record: Record | None) -> bool:
-    """Whether a wrong value was seen, and not only a wrong dtype or a changed argument."""
-    return (
-        record is not None
-        and record.fault is not None
-        and record.fault.kind in ("value", "shape", "type", "length", "raised")
-    )
+def _right_in_public(graded: Graded) -> bool:
+    """Whether a wrong value was seen, and not only a wrong dtype or a changed argument, in spite of right examples."""
+    record = graded.record
+    if record is None or record.fault is None or graded.criterion.module == INTEGRATION:
+        return False
+    about_values = record.fault.kind in ("value", "shape", "type", "length", "raised")
+    return about_values and bool(catalogue.examples(record.target.module, record.target.function))
 
 
 def _excused(graded: Graded) -> str:

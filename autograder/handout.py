@@ -7,11 +7,12 @@ import ast
 import json
 import re
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from otter.assign.solutions import replace_solutions
 
+from autograder import catalogue, kit
 from autograder.results import number
 from autograder.rubric import Rubric
 
@@ -45,6 +46,22 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     _rewrite(solutions / CHECKS, lambda text: checks(text, rubric), folder / CHECKS)
     _rewrite(folder / notebook, exporting, folder / notebook)
     _remove_junk(folder)
+    forgotten = list(missing(folder, solutions, rubric, notebook))
+    if forgotten:
+        raise HandoutError("; ".join(forgotten))
+
+
+def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
+    """What a module of the rubric lacks beside its solution and its suite, a sentence each."""
+    text = (folder / notebook).read_text(encoding="utf-8")
+    for module, entry in rubric.modules.items():
+        if not (solutions / "checks" / f"test_{module}.py").is_file():
+            yield f"there are no public checks of {module}: {solutions / 'checks' / f'test_{module}.py'}"
+        if f'grader.check(\\"{module}\\")' not in text:
+            yield f"{solutions / notebook} has no question named {module}"
+        bare = [function for function in entry.functions if not catalogue.examples(module, function)]
+        if bare and rubric.explains(module):
+            yield f"{kit.catalogue() / f'{module}.py'} has no EXAMPLES for {', '.join(bare)}"
 
 
 def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:

@@ -136,6 +136,10 @@ class Rubric:
     def of(self, module: str) -> list[Criterion]:
         return [c for c in self.criteria.values() if c.module == module]
 
+    def explains(self, module: str) -> bool:
+        """Whether students are told more than the score in any criterion of a module."""
+        return any(criterion.feedback != "score" for criterion in self.of(module))
+
     def stand_ins(self, module: str) -> dict[str, tuple[str, ...]]:
         """The neighbours' functions that answer correctly while `module` is graded."""
         return {name: tuple(self.modules[name].functions) for name in self.modules[module].uses}
@@ -184,7 +188,8 @@ def load(path: Path | None = None) -> Rubric:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
         what = getattr(error, "problem", None) or str(error)
-        raise RubricError(f"{place}: not YAML: {what}. Indent with spaces, two for each level.") from None
+        advice = "Indent with spaces, two for each level" if "\\t" in what else "Look at this line and the one above"
+        raise RubricError(f"{place}: not YAML: {what}. {advice}.") from None
     try:
         file = RubricFile.model_validate(data)
     except ValidationError as error:
@@ -204,6 +209,8 @@ def _explain(path: Path, tree: Any, problem: Any) -> str:
         text = f"unknown key; {_known_keys(where)}"
     elif problem["type"] == "missing":
         text = "this key is missing"
+    elif problem["type"] == "literal_error":
+        text = f"{problem['input']!r} is none of {problem['ctx']['expected']}"
     return f"{path}:{_line(tree, where)}: {'.'.join(where)}: {text}"
 
 

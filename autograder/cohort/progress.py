@@ -105,7 +105,7 @@ class Lines:
     def _say(self) -> None:
         self.said = time.monotonic()
         before, self.line = self.line, f"{self.tally.done} of {self.tally.total}: "
-        if self.line != before:
+        if self.tally.total and self.line != before:
             print(self.line + self.tally.status(), file=self.stream, flush=True)
 
 

@@ -121,6 +121,9 @@ def problems(rows: list[Row], only: Collection[str] = ()) -> list[str]:
     found = []
     for row in rows:
         found += list(_case_problems(row))
+    for module in only or rubrics.current().modules:
+        if rubrics.current().explains(module) and not catalogue.of_module(module):
+            found.append(f"{module}: there is no catalogue {kit.catalogue() / f'{module}.py'}")
     for name, criterion in rubrics.current().criteria.items():
         if only and criterion.module not in only:
             continue

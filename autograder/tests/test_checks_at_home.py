@@ -1,6 +1,7 @@
 """What a student sees who runs `pytest` in the unpacked folder, on good days and on bad ones."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -55,12 +56,32 @@ def test_wrong_value_has_call_result_expectation_and_hint(home: Path) -> None:
     assert all(word in said for word in ("Called ", "Returned ", "Expected ", "Why ", "Hint "))
 
 
-def test_error_has_its_line_and_the_hint(home: Path) -> None:
+def test_error_has_its_line(home: Path) -> None:
     (home / "layernorm.py").write_text(RIGHT + "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    return x.centre()\n")
     said = pytest_says(home, "checks/test_layernorm.py")
     line = RIGHT.count("\n") + 4
     assert f"Stopped   layernorm.py, line {line}: AttributeError" in said
-    assert "Hint " in said.partition("Stopped ")[2]
+
+
+def test_endless_loop_is_ended_with_its_line(home: Path) -> None:
+    settings = home / "checks" / "conftest.py"
+    settings.write_text(settings.read_text().replace("SECONDS = 10\n", "SECONDS = 0.5\n"))
+    loop = "\n\ndef rms_norm(x, gamma, eps=1e-6):\n    while True:\n        x = x + 0\n"
+    (home / "layernorm.py").write_text(RIGHT + loop)
+    said = pytest_says(home, "checks/test_layernorm.py")
+    assert "TooLong: no result after 0.5 seconds; look for a loop that never ends" in said
+    last = RIGHT.count("\n") + 5
+    assert re.search(rf"Stopped   layernorm.py, line ({last - 1}|{last}):", said)
+    assert re.search(r"layernorm +[1-9]/\d+ to do", said)
+
+
+def test_result_of_another_kind_has_no_hint_about_values(home: Path) -> None:
+    (home / "layernorm.py").write_text(RIGHT + "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    return [1.0]\n")
+    said = pytest_says(home, "checks/test_layernorm.py")
+    assert (
+        "it is a list, not a NumPy array" in said
+        and "Hint" not in said.partition("it is a list")[2].partition("\n\n")[0]
+    )
 
 
 @pytest.mark.parametrize("name", ["LayerNorm.py", "layernorm (1).py", "layernorm_final.py", "layer-norm.py.txt"])

@@ -28,6 +28,7 @@ import numpy as np
 CHECKS = Path(__file__).resolve().parent
 FOLDER = CHECKS.parent
 
+OTHER_KIND = "it is a"
 # Ten times what correct solutions differ by from numbers printed with six decimals.
 TOLERANCE = 5e-6
 
@@ -67,14 +68,15 @@ class Call:
 
     def gives(self, expected: Any, hint: str, tolerance: float = TOLERANCE) -> None:
         """The result has the kind, the shape and the values of expected."""
-        result = self._result(hint)
+        result = self._result()
         difference = differs(result, expected, tolerance)
         if difference:
+            hint = "" if difference.startswith(OTHER_KIND) else hint  # hints are about values
             raise self._failed(hint, returned=show_result(result), expected=show_result(expected), why=difference)
 
     def agrees_with(self, other: Call, hint: str) -> None:
         """Both calls give the same."""
-        one, two = self._result(hint), other._result(hint)
+        one, two = self._result(), other._result()
         difference = differs(one, two, 1e-9)
         if difference:
             raise self._failed(
@@ -83,7 +85,7 @@ class Call:
 
     def fulfils(self, expected: str, condition: Callable[[Any], Any], hint: str) -> None:
         """condition(result) holds; expected says the condition in words."""
-        result = self._result(hint)
+        result = self._result()
         try:
             holds = bool(condition(result))
         except Exception:  # a result of another kind than the condition is about
@@ -104,7 +106,7 @@ class Call:
             raise self._failed(hint, stopped=where(other), expected=error.__name__) from None
         raise self._failed(hint, returned=show_result(result), expected=error.__name__)
 
-    def _result(self, hint: str) -> Any:
+    def _result(self) -> Any:
         function = find(self.module, self.function)
         args, kwargs = copy.deepcopy(self.args), copy.deepcopy(self.kwargs)
         try:
@@ -112,7 +114,7 @@ class Call:
         except NotImplementedError as unfinished:
             raise not_written(self.function, unfinished) from None
         except (Exception, SystemExit) as error:
-            raise self._failed(hint, stopped=where(error)) from None
+            raise self._failed("", stopped=where(error)) from None
         if result is None:
             raise self._failed("Does every way through the function end with a return?", returned="None")
         if not (same(args, self.args) and same(kwargs, self.kwargs)):
@@ -192,7 +194,7 @@ def differs(result: Any, expected: Any, tolerance: float) -> str:
     if isinstance(expected, tuple):
         return differs_in_parts(result, expected, tolerance)
     if type(result) not in (np.ndarray, bool, int, float) and not isinstance(result, np.generic):
-        return f"it is a {type(result).__name__}, not a {'NumPy array' if np.ndim(expected) else 'number'}"
+        return f"{OTHER_KIND} {type(result).__name__}, not a {'NumPy array' if np.ndim(expected) else 'number'}"
     if np.shape(result) != np.shape(expected):
         return f"its shape is {np.shape(result)}, not {np.shape(expected)}"
     result, expected = np.asarray(result), np.asarray(expected)

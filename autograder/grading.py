@@ -99,16 +99,20 @@ class Grader:
             warnings.simplefilter("ignore")
             names = modules or self.rubric.groups
             known, ended = self._together(submission, names)
-            found = tuple(known.get(name) or self._alone(submission, name, ended) for name in names)
-        return Result(submission, found, tuple(self.sandbox.layers))
+            found: dict[str, ModuleResult] = {}
+            for name in names:
+                if name in known and self._stands(known[name], found):
+                    found[name] = known[name]
+                else:
+                    found[name] = self._alone(submission, name, ended)
+        return Result(submission, tuple(found.values()), tuple(self.sandbox.layers))
 
     def _together(self, submission: Submission, modules: tuple[str, ...]) -> tuple[dict[str, ModuleResult], bool]:
-        """The modules that pass everything, found in one process for all of them, since processes are dear.
+        """The modules that pass everything, found in one process for all of them, since processes are dear, and the integration.
 
         And whether something ended that process.
 
         Those above come last: while the hidden inputs of a module are known there, nobody may ask for its functions any more.
-        Integration, which is nothing else than all modules in one process, needs no second trial when it fails.
         """
         student = self.sandbox.start()
         try:
@@ -119,11 +123,22 @@ class Grader:
                 for m in good:
                     outcomes[m] |= self._outcomes(trials[m], [c for c in self.rubric.of(m) if c.visible is visible])
                 good = [m for m in good if all(outcome.passed for outcome in outcomes[m].values())]
-            tried = INTEGRATION in outcomes and INTEGRATION not in good and student.ended is None
+            if INTEGRATION in outcomes and student.ended is None:
+                good = [*good, *({INTEGRATION} - set(good))]
         finally:
             student.close()
-        known = (*good, *([INTEGRATION] if tried else []))
-        return {m: self._result(trials[m], outcomes[m], {}) for m in known}, student.ended is not None
+        return {m: self._result(trials[m], outcomes[m], {}) for m in good}, student.ended is not None
+
+    def _stands(self, together: ModuleResult, found: dict[str, ModuleResult]) -> bool:
+        """Whether a result of the shared process is final: all passed, or failed in what builds on a module that fails alone."""
+        wrong = {name for name, result in found.items() if not all(graded.passed for graded in result.graded)}
+        return all(graded.passed or self._explained(graded, wrong) for graded in together.graded)
+
+    def _explained(self, graded: Graded, wrong: set[str]) -> bool:
+        below = [graded.record.target.module] if graded.record is not None else list(self.rubric.modules)
+        for name in below:
+            below += [other for other in self.rubric.modules[name].uses if other not in below]
+        return not wrong.isdisjoint(below)
 
     def _alone(self, submission: Submission, module: str, one_by_one: bool) -> ModuleResult:
         """A module in a process of its own; call after call where something in the submission ends its process."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from autograder import rubric as rubrics
 from autograder.rubric import Limits
 
 JUNK = {
@@ -203,15 +204,20 @@ def _content(source: "Path | tuple[zipfile.ZipFile, zipfile.ZipInfo]", size: int
 
 
 def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files seen from the folder that holds most Python files, the shallowest of equals."""
-    if not files:
-        return {}
-    counts: dict[PurePosixPath, int] = {}
-    for name in files:
-        if name.endswith(".py"):
-            counts[PurePosixPath(name).parent] = counts.get(PurePosixPath(name).parent, 0) + 1
-    if not counts:
+    """The files seen from the folder that the homework lies in."""
+    folders = sorted({PurePosixPath(name).parent for name in files if name.endswith(".py")})
+    if not folders:
         return files
-    root = min(counts, key=lambda folder: (-counts[folder], len(folder.parts), folder.as_posix()))
+    root = min(folders, key=lambda folder: _rank(folder, files))
     below = {PurePosixPath(n): c for n, c in files.items() if PurePosixPath(n).is_relative_to(root)}
     return {path.relative_to(root).as_posix(): content for path, content in below.items()}
+
+
+def _rank(folder: PurePosixPath, files: dict[str, bytes]) -> tuple[int, ...]:
+    """Lowest for the folder with most modules of the homework, then most that nearly are, the shallowest of equals."""
+    names = [PurePosixPath(n).name for n in files if PurePosixPath(n).parent == folder and n.endswith(".py")]
+    modules = rubrics.current().modules
+    exact = sum(f"{module}.py" in names for module in modules)
+    near = sum(any(_resembles(name, module) for module in modules) for name in names)
+    depth = len(folder.parts)
+    return (-exact, -near, depth, -len(names)) if exact else (0, -near, -len(names), depth)

@@ -26,6 +26,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import ModuleType, TracebackType
 from typing import Any, ClassVar
 
@@ -35,6 +36,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.plain import copied, differing, sendable, shares
 
 MAX_TEXT = 300
+ESSENTIAL: frozenset[str] = frozenset()  # modules that NumPy needs: a file of the student's does not take their place
 REMEMBERED = 1000
 WARM = 20
 HELD, HELD_BYTES = 0.05, 65_536  # replies are sent together: after so many seconds, or bytes
@@ -52,6 +54,15 @@ class Compiling(importlib.machinery.SourceFileLoader):
         return self.compiled[data, path]
 
 
+@dataclass
+class Context:
+    """What one set of the student's modules sees, put away while another one runs."""
+
+    modules: dict[str, ModuleType]
+    path: list[str]
+    builtins: dict[str, Any]
+
+
 class Refused(Exception):
     """The grader did not answer a stand-in."""
 
@@ -61,18 +72,16 @@ class Worker:
 
     def __init__(self, connection: socket.socket, folder: str, limit: int):
         self.line, self.folder, self.limit = wire.Line(connection, limit), folder, min(limit, wire.FROM_STUDENT)
-        self.own: set[str] = set()  # names of modules that the submission may have
-        self.contexts: dict[str, dict[str, ModuleType]] = {"": {}}
+        self.baseline: set[str] = set()  # modules that were there before any of the student's
+        self.contexts: dict[str, Context] = {}
         self.current = ""
         self.handles: dict[int, Callable[..., Any]] = {}
         self.numbers = itertools.count(1)
         self.answers: dict[bytes, Any] = {}  # neighbours are pure: the same question has the same answer
-        self.lock = threading.RLock()
-        self.busy = 0
+        self.lock = threading.Condition(threading.Lock())
+        self.busy = self.depth = 0
         self.calls = 0
-        self.before: dict[
-            int, list[tuple[Any, Any]]
-        ] = {}  # the arguments of the calls that must be pure, and as they were
+        self.before: dict[int, list[tuple[Any, Any]]] = {}  # arguments of calls that must be pure, and as they were
         self.held: list[bytes] = []
         self.sent = time.monotonic()
 
@@ -103,10 +112,8 @@ class Worker:
     def on_load(
         self, context: str, modules: list[str], stand_ins: dict[str, list[str]], replaced: list[str]
     ) -> tuple[Any, ...]:
-        if self.folder not in sys.path:
-            sys.path.insert(0, self.folder)
-            sys.path_hooks.insert(0, self.finder)
-            self.own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
+        if not self.contexts:
+            self.begin()
         self.enter(context)
         for name, functions in stand_ins.items():
             sys.modules[name] = self.stand_in(name, functions)
@@ -115,8 +122,36 @@ class Worker:
             if outcome[0] == "raised":
                 return ("failed", outcome[1])
         for function in replaced:
-            setattr(sys.modules[modules[0]], function, self.asker(f"{modules[0]}.{function}"))
+            self.replace(getattr(sys.modules[modules[0]], function, None), self.asker(f"{modules[0]}.{function}"))
         return ("loaded",)
+
+    def begin(self) -> None:
+        """Let imports find the submission first, as at home: also before modules that only this process has needed."""
+        own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
+        for name in own - ESSENTIAL - set(sys.builtin_module_names):
+            sys.modules.pop(name, None)
+        sys.path.insert(0, self.folder)
+        sys.path_hooks.insert(0, self.finder)
+        self.baseline = set(sys.modules)
+        self.contexts[""] = Context({}, list(sys.path), dict(vars(builtins)))
+
+    def replace(self, original: Any, function: Callable[..., Any]) -> None:
+        """Put a function in the place of a student's, under every name that the submission gives it."""
+        for module in [sys.modules[name] for name in self.students()]:
+            for name, value in list(vars(module).items()):
+                if value is original and callable(value):
+                    setattr(module, name, function)
+
+    def students(self) -> list[str]:
+        """The names of the modules that come from the submission."""
+        return [name for name, module in list(sys.modules.items()) if name not in self.baseline and self.owns(module)]
+
+    def owns(self, module: ModuleType) -> bool:
+        try:
+            places = [module.__dict__.get("__file__"), *module.__dict__.get("__path__", ())]
+        except Exception:  # something that is no module
+            return True
+        return any(str(place).startswith(self.folder) for place in places)
 
     def finder(self, path: str) -> importlib.machinery.FileFinder:
         """What finds modules in the submission's folders."""
@@ -127,11 +162,14 @@ class Worker:
     def enter(self, context: str) -> None:
         """Let imports see the modules of this context, and no others of the student's."""
         if context != self.current:
-            named = [(name, module) for name, module in sys.modules.items() if name.partition(".")[0] in self.own]
-            held = [name for name, module in named if str(getattr(module, "__file__", "")).startswith(self.folder)]
-            self.contexts[self.current] = {name: sys.modules.pop(name) for name in held}
-            self.current = context
-            sys.modules.update(self.contexts.get(context, {}))
+            modules = {name: sys.modules.pop(name) for name in self.students()}
+            self.contexts[self.current] = Context(modules, list(sys.path), dict(vars(builtins)))
+            known, self.current = self.contexts.get(context, self.contexts[""]), context
+            sys.modules.update(known.modules)
+            sys.path[:] = known.path
+            for name in vars(builtins).keys() - known.builtins.keys():
+                del vars(builtins)[name]
+            vars(builtins).update(known.builtins)
 
     def stand_in(self, name: str, functions: list[str]) -> ModuleType:
         """A module whose contract functions answer over the wire; other names come from the student's own file."""
@@ -148,9 +186,17 @@ class Worker:
                 spec.loader.exec_module(own[0])
             return own[0]
 
+        def others() -> list[str]:
+            """The student's own names for `import *`, none where the file cannot be run."""
+            names = [name for name in _defined(path) if name not in functions]
+            try:
+                return [name for name in names if hasattr(load_own(), name)]
+            except Exception:
+                return []
+
         def other(attribute: str) -> Any:
             if attribute == "__all__":
-                return [*functions, *(n for n in _defined(path) if n not in functions)]
+                return [*functions, *others()]
             if attribute.startswith("__") and attribute.endswith("__"):
                 raise AttributeError(attribute)
             return getattr(load_own(), attribute)
@@ -249,13 +295,30 @@ class Worker:
                     return args[reply[1]]
                 if reply[0] == "refused":
                     raise _REFUSALS.get(reply[1], Refused)(reply[2])
-                outcome = self.guarded(self.handles[reply[1].id], reply[2], {})
+                outcome = self.invoked(self.handles[reply[1].id], reply[2])
                 if outcome[0] == "returned":
                     outcome = ("returned", sendable(outcome[1], self.limit), [], False)
                 self.line.send(wire.encode(outcome))
         finally:
             for number in mine:
                 self.handles.pop(number, None)
+
+    def invoked(self, function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Call a function of the student's in the midst of a question; its threads may ask in the meantime.
+
+        What they have asked is answered before the function's own outcome is sent: the wire is in strict order.
+        """
+        self.depth += 1
+        mine = self.depth
+        self.lock.release()
+        try:
+            outcome = self.guarded(function, args, {})
+        finally:
+            self.lock.acquire()
+            self.lock.wait_for(lambda: self.depth == mine)
+            self.depth -= 1
+            self.lock.notify_all()
+        return outcome
 
     def outgoing(self, value: Any, mine: list[int]) -> Any:
         """Arguments for the grader: callables become handles, everything else plain data."""
@@ -328,13 +391,35 @@ def _binds(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     return True
 
 
-def _defined(path: str) -> list[str]:
-    """The public names that a file defines at its top level, without running it."""
+def _defined(path: str, seen: tuple[str, ...] = ()) -> list[str]:
+    """The names that `import *` would take from a file, without running it."""
     try:
         with open(path, "rb") as file:
-            body = ast.parse(file.read()).body
+            tree = ast.parse(file.read())
     except (OSError, SyntaxError, ValueError):
         return []
-    names = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    names += [t.id for node in body if isinstance(node, ast.Assign) for t in node.targets if isinstance(t, ast.Name)]
-    return [name for name in names if not name.startswith("_")]
+    names: list[str] = []
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.append(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                names.append(alias.asname or alias.name.partition(".")[0])
+            other = os.path.join(os.path.dirname(path), f"{getattr(node, 'module', None)}.py")
+            if names[-1] == "*" and other not in seen:
+                names += _defined(other, (*seen, path))
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node.id)
+        elif not isinstance(node, ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    told = [ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and _is_all(n)]
+    return list(told[-1]) if told else [name for name in dict.fromkeys(names) if not name.startswith(("_", "*"))]
+
+
+def _is_all(node: ast.Assign) -> bool:
+    texts = isinstance(node.value, ast.List | ast.Tuple) and all(
+        isinstance(part, ast.Constant) and isinstance(part.value, str) for part in node.value.elts
+    )
+    return texts and ast.unparse(node.targets[0]) == "__all__"

@@ -1,11 +1,14 @@
 """The rules of grading, tried on whole submissions."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autograder import rubric as rubrics
+from autograder.sandbox.child import _defined
+from autograder.submission import read
 
 Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]
@@ -221,3 +224,145 @@ def test_function_that_ends_its_process_on_hidden_inputs_alone(grade: Grade, alt
     found = entries(grade(alter("layernorm", ending), ("layernorm",)))
     assert found["layernorm.example"]["status"] == found["layernorm.statistics"]["status"] == "passed"
     assert "Python itself stopped" in found["layernorm.rms"]["output"]
+
+
+# Correct work that is laid out in other ways
+
+
+def whole(grade: Grade, changes: dict[str, str]) -> set[str]:
+    return lost(grade(changes))
+
+
+def test_package_with_more_files_than_there_are_modules(tmp_path: Path, references: dict[str, bytes]) -> None:
+    for name, data in {**references, **{f"nn/part_{n}.py": b"" for n in range(9)}, "nn/layernorm.py": b""}.items():
+        (tmp_path / "hw" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "hw" / name).write_bytes(data)
+    found = read(tmp_path, rubrics.current().limits).files
+    assert found["layernorm.py"] == references["layernorm.py"] and "nn/part_3.py" in found
+
+
+STAR = """
+import numpy as np
+from math import sqrt as root
+AXIS: int = -1
+FIRST, (SECOND, *_REST) = 1, (2, 3)
+try:
+    import nothing_of_this_name
+except ImportError:
+    FALLBACK = True
+with np.errstate(all="ignore"):
+    INSIDE = 0
+for STEP in range(2):
+    pass
+"""
+
+
+def test_star_import_brings_what_it_brings_at_home(grade: Grade, references: dict[str, bytes]) -> None:
+    block = references["transformer_block.py"].decode().replace("import numpy as np\n", "")
+    used = "from layernorm import *\nassert (AXIS, FIRST, SECOND, FALLBACK, INSIDE, STEP, root(4)) == (-1, 1, 2, True, 0, 1, 2)\n"
+    docstring, _, rest = block.partition('"""\n\n')
+    changes = {
+        "layernorm.py": references["layernorm.py"].decode() + STAR,
+        "transformer_block.py": f'{docstring}"""\n\n{used}{rest}',
+    }
+    assert whole(grade, changes) == set()
+
+
+def test_star_import_through_another_file_and_all(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("from two import *\nOWN = 1\n_HIDDEN = 2\n\ndef f():\n    inner = 1\n")
+    (tmp_path / "two.py").write_text("from one import *\nOTHER = lambda x: (y := x)\n")
+    (tmp_path / "three.py").write_text("A = B = 1\n__all__ = ['A']\n")
+    assert set(_defined(str(tmp_path / "one.py"))) == {"OWN", "OTHER", "f"}
+    assert _defined(str(tmp_path / "three.py")) == ["A"]
+    assert _defined(str(tmp_path / "none.py")) == []
+
+
+LAZY = """
+
+_logits = decoder_logits
+
+
+def decoder_logits(tokens, params, n_heads):
+    {before}
+    from {where} import stack
+    return stack(_logits, tokens, params, n_heads)
+"""
+HELPER = "from transformer_block import transformer_stack\n\n\ndef stack(f, *args):\n    return f(*args)\n"
+
+
+@pytest.mark.parametrize(
+    ("where", "before", "file"),
+    [
+        ("lib.lazy_helper", "pass", "lib/lazy_helper.py"),
+        ("lazy_helper", "import sys, os; sys.path.insert(0, os.path.dirname(__file__) + '/lib')", "lib/lazy_helper.py"),
+    ],
+)
+def test_helpers_found_late_belong_to_their_context(
+    grade: Grade, references: dict[str, bytes], where: str, before: str, file: str
+) -> None:
+    late = references["decoder.py"].decode() + LAZY.format(where=where, before=before)
+    assert whole(grade, {"decoder.py": late, file: HELPER}) == set()
+
+
+@pytest.mark.parametrize(
+    ("other", "own"),
+    [
+        ("import sys, os\nsys.path.insert(0, os.path.dirname(__file__) + '/lib')\n", "import only_in_lib\n"),
+        ("import builtins\nbuiltins.borrowed = 1\n", "borrowed\n"),
+    ],
+)
+def test_what_one_module_does_to_python_does_not_help_another(
+    grade: Grade, references: dict[str, bytes], other: str, own: str
+) -> None:
+    changes = {
+        "decoder.py": references["decoder.py"].decode() + other,
+        "layernorm.py": references["layernorm.py"].decode() + own,
+        "lib/only_in_lib.py": "",
+    }
+    assert "layernorm" in modules(whole(grade, changes))
+    assert "decoder" not in modules(whole(grade, changes))
+
+
+def test_a_thread_may_ask_while_a_function_of_its_own_is_called(grade: Grade, references: dict[str, bytes]) -> None:
+    threaded = """
+
+import concurrent.futures
+POOL = concurrent.futures.ThreadPoolExecutor(1)
+
+
+def pre_norm_block(x, params, n_heads, mask=None):
+    def attend(h):
+        normed = POOL.submit(layer_norm, h, params["ln_1"]["gamma"], params["ln_1"]["beta"]).result()
+        return multi_head_attention(normed, params["attention"], n_heads, mask)
+
+    def feed(h):
+        normed = layer_norm(h, params["ln_2"]["gamma"], params["ln_2"]["beta"])
+        return POOL.submit(feed_forward, normed, params["ffn"]).result()
+
+    return residual(residual(x, attend), feed)
+"""
+    wrong = "\n\ndef residual(x, sublayer):\n    return sublayer(x)\n"  # so that residual is answered over the wire
+    source = references["transformer_block.py"].decode() + threaded
+    assert whole(grade, {"transformer_block.py": source}) == set()
+    assert "transformer_block.pre_norm" not in whole(grade, {"transformer_block.py": source + wrong})
+
+
+def test_wrong_helper_in_a_file_of_its_own_costs_no_more(grade: Grade, references: dict[str, bytes]) -> None:
+    source = references["scaled_attention.py"].decode() + "\n_right = softmax\n\n\ndef softmax(scores, axis=-1):\n"
+    source += "    return 1.01 * _right(scores, axis)\n"
+    here = whole(grade, {"scaled_attention.py": source})
+    there = whole(grade, {"scaled_attention.py": "from nn.attn import *\n", "nn/attn.py": source, "nn/__init__.py": ""})
+    assert here == there
+
+
+def test_data_beside_the_modules_is_found_by_its_name(grade: Grade, references: dict[str, bytes]) -> None:
+    reading = references["layernorm.py"].decode() + "\n\nassert open('eps.txt').read() == '1e-5'\n"
+    assert whole(grade, {"layernorm.py": reading, "eps.txt": "1e-5"}) == set()
+
+
+def test_integration_alone_where_the_shared_process_is_too_small(grade: Grade, references: dict[str, bytes]) -> None:
+    large = "import numpy as np\nTABLE = np.ones((2700, 2700))\n"
+    masks = "\n\nfrom tables import TABLE\n\n\ndef causal_mask(t):\n    return (np.tril(TABLE) > 0)[:t, :t]\n"
+    changes = {f"{m}.py": references[f"{m}.py"].decode() + "\nimport tables\n" for m in TRIED_TOGETHER}
+    changes["causal_mask.py"] += masks
+    assert whole(grade, {**changes, "tables.py": large}) == set()

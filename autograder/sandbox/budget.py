@@ -32,8 +32,8 @@ class Clock:
         self.check()
         return self.student.line.receive(self.check)
 
-    def send(self, payload: bytes) -> None:
-        self.student.line.send(payload, patience=self.limits.call_seconds * self.limits.wall_factor)
+    def send(self, *payloads: bytes) -> None:
+        self.student.line.send(*payloads, patience=self.limits.call_seconds * self.limits.wall_factor)
 
     def check(self) -> None:
         """Raise TimeoutError when the request, or the submission as a whole, has cost too much; looks every LOOK seconds."""

@@ -1,6 +1,7 @@
 """What runs in the student's process: loads one module and answers calls. Knows no test, no solution, no expected value.
 
-The grader sends lists of requests, since a message costs more than a call; the replies come in the same order. A request:
+The grader sends a number and then as many requests, since a round trip costs more than a call; the replies come in the same
+order. A request:
     ("load", context, modules, stand_ins, replaced)   -> ("loaded",) or ("failed", error)
     ("call", context, module, function, args, kwargs, checks)
                                                       -> ("returned", value, changed, shared) or ("raised", error)
@@ -89,7 +90,7 @@ class Worker:
         """Answer requests until the grader hangs up."""
         while True:
             try:
-                requests = wire.decode(self.line.receive())
+                requests = [self.line.receive() for _ in range(wire.decode(self.line.receive()))]
             except wire.Gone:
                 return
             self.sent = time.monotonic()

@@ -245,7 +245,7 @@ class Student:
         if self.ended is None:
             clock = Clock(self)
             try:
-                clock.send(wire.encode([payload for _, payload, _ in requests]))
+                clock.send(wire.encode(len(requests)), *(payload for _, payload, _ in requests))
                 for kind, _, lent in requests:
                     self._lent = lent
                     replies.append(self._awaited(kind, clock, answer))

@@ -164,7 +164,7 @@ class Line:
     def __init__(self, connection: socket.socket, limit: int, look: float | None = None):
         """Messages of at most `limit` bytes; after every `look` seconds of silence `receive` looks at the clock."""
         self.connection, self.limit, self.look = connection, limit, look
-        self.early = b""
+        self.buffer, self.at = b"", 0  # what has arrived, and how far it is read
         connection.settimeout(look)
 
     def send(self, *payloads: bytes, patience: float | None = None) -> None:
@@ -188,17 +188,20 @@ class Line:
 
         After silence, and every time that a message comes in pieces, `check` may raise TimeoutError.
         """
-        data = self._at_least(HEADER.size, self.early, check)
-        end = HEADER.size + HEADER.unpack_from(data)[0]
-        if end > self.limit:
+        self._fill(HEADER.size, check)
+        size = HEADER.unpack_from(self.buffer, self.at)[0]
+        if HEADER.size + size > self.limit:
             raise WireError("a message over the size limit")
-        data = self._at_least(end, data, check)
-        self.early = data[end:]
-        return data[HEADER.size : end]
+        self._fill(HEADER.size + size, check)
+        start, self.at = self.at + HEADER.size, self.at + HEADER.size + size
+        return self.buffer[start : self.at]
 
-    def _at_least(self, size: int, data: bytes, check: Callable[[], None] | None) -> bytes:
-        """`data` and what follows it on the wire, at least `size` bytes."""
-        pieces, got = [data], len(data)
+    def _fill(self, size: int, check: Callable[[], None] | None) -> None:
+        """Have at least `size` bytes that are not read yet."""
+        got = len(self.buffer) - self.at
+        if got >= size:
+            return
+        pieces = [self.buffer[self.at :]]
         while got < size:
             try:
                 piece = self.connection.recv(max(CHUNK, size - got))
@@ -212,7 +215,7 @@ class Line:
                 raise Gone(str(error)) from None
             if got < size and check is not None:
                 check()
-        return b"".join(pieces) if len(pieces) > 1 else data
+        self.buffer, self.at = b"".join(pieces), 0
 
     def close(self) -> None:
         self.connection.close()

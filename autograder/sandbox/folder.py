@@ -69,6 +69,9 @@ class Folder:
         self.temporary.chmod(0o700)
         if self.uid:
             os.chown(self.temporary, self.uid, self.uid)
+        for file in self.files.iterdir():  # data that code opens by its bare name
+            if file.is_file() and file.suffix != ".py":
+                shutil.copy(file, self.temporary)
 
     def remove(self) -> None:
         if self.path.is_dir():

@@ -263,7 +263,10 @@ def test_other_submission_beside_it_is_not_read(fields: Any) -> None:
     assert "SUCCEEDED" not in shown(result)
 
 
-@pytest.mark.parametrize("name", OTTER_ROAD)
+SLOW_ROAD = [pytest.param(name, marks=pytest.mark.slow) for name in ATTACKS if name not in OTTER_ROAD]
+
+
+@pytest.mark.parametrize("name", [*OTTER_ROAD, *SLOW_ROAD])
 def test_attack_on_the_otter_road(name: str, box: Any) -> None:
     """Uploaded to a folder like Gradescope's and graded by Otter, with whatever Otter itself would unpickle or import."""
     attack = ATTACKS[name]
@@ -274,7 +277,8 @@ def test_attack_on_the_otter_road(name: str, box: Any) -> None:
     tried.run_without_kernel()
     assert time.monotonic() - began < 4 * SECONDS
     whole = tried.document()
-    assert whole["score"] == attack.earns
+    graded = [t for t in whole["tests"] if t["extra_data"]["criterion"].partition(".")[0] in attack.modules]
+    assert sum(test["score"] for test in graded) == attack.earns
     assert "SUCCEEDED" not in tried.results.read_text()
     assert marks() == before
     assert not [
@@ -282,7 +286,8 @@ def test_attack_on_the_otter_road(name: str, box: Any) -> None:
     ]
     own = {"results", "source", "submission", "submission_metadata.json", "__init__.py"}  # the last is Otter's
     assert {path.name for path in tried.place.iterdir()} <= own
-    assert (tried.submission / "layernorm.py").read_bytes() == attack.files["layernorm.py"]
+    file = f"{attack.modules[0]}.py"
+    assert (tried.submission / file).read_bytes() == attack.files[file]
 
 
 class Trap:

@@ -1,6 +1,7 @@
 """One submission in, one Result out: the rules of grading.
 
 All modules are first tried in one process, each with neighbours of its own; a module that passes everything there has passed.
+So has the integration, which may also fail there, where a module that it builds on fails alone as well.
 For each other module, alone, in a process of its own:
 1. the visible criteria, then the public examples of every function: whatever a student is ever shown comes from here, before
    the process has been given any hidden input;
@@ -108,9 +109,7 @@ class Grader:
         return Result(submission, tuple(found.values()), tuple(self.sandbox.layers))
 
     def _together(self, submission: Submission, modules: tuple[str, ...]) -> tuple[dict[str, ModuleResult], bool]:
-        """The modules that pass everything, found in one process for all of them, since processes are dear, and the integration.
-
-        And whether something ended that process.
+        """The modules that pass everything, and the integration, found in one process, since processes are dear; and whether it ended.
 
         Those above come last: while the hidden inputs of a module are known there, nobody may ask for its functions any more.
         """

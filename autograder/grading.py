@@ -109,7 +109,7 @@ class Grader:
         return Result(submission, tuple(found.values()), tuple(self.sandbox.layers))
 
     def _together(self, submission: Submission, modules: tuple[str, ...]) -> tuple[dict[str, ModuleResult], bool]:
-        """The modules that pass everything, and the integration, found in one process, since processes are dear; and whether it ended.
+        """The modules that pass everything, and the integration, tried in one process; and whether something ended it.
 
         Those above come last: while the hidden inputs of a module are known there, nobody may ask for its functions any more.
         """

@@ -19,9 +19,9 @@ from autograder import reference
 from autograder.sandbox.messages import Refusal
 from autograder.sandbox.wire import Handle, Oddity, WireError
 
-AXIS = 512  # the longest axis and the longest list
+AXIS = 1024  # the longest axis and the longest list
 COUNT = 2048  # the largest int: a mask or a table of positions may be made once for the longest sequence
-SIZE = 16_384  # the most array elements in all arguments of one question
+SIZE = 40_000  # the most array elements in all arguments of one question
 BOX = 2**21  # the most elements that an intermediate result may have
 BELOW = 6  # how deeply lists and dicts may be nested
 Invoke = Callable[[Handle, tuple[Any, ...]], Any]

@@ -82,7 +82,8 @@ def read(path: Path, limits: Limits, name: str | None = None) -> Submission:
         if path.is_dir():
             gathered = _gather(walk(path), limits)
             zips = sorted(path.glob("*.zip"))
-            if len(zips) == 1 and not any(name.endswith(".py") for name in gathered[0]):
+            names = {PurePosixPath(name).name for name in gathered[0]}
+            if len(zips) == 1 and names.isdisjoint(f"{module}.py" for module in rubrics.current().modules):
                 gathered = _from_zip(zips[0], limits)
         elif not path.exists():
             raise UnreadableError(f"{path}: there is no such file or folder")
@@ -139,6 +140,8 @@ def _gather(sources: "Iterator[Source] | list[Source]", limits: Limits) -> Gathe
     refused: dict[str, str] = {}
     room = limits.upload_mb * 2**20
     for seen, (name, size, source) in enumerate(sources):
+        if isinstance(source, tuple):
+            name = name.replace("\\", "/")  # as some Windows programs write it
         if len(files) >= limits.upload_files or seen > 20 * limits.upload_files:
             notes.append(
                 f"The upload has too many files; at most {limits.upload_files} are graded. Upload only your .py files."

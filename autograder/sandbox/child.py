@@ -198,13 +198,18 @@ class Worker:
         def other(attribute: str) -> Any:
             if attribute == "__all__":
                 return [*functions, *others()]
-            if attribute.startswith("__") and attribute.endswith("__"):
+            if (
+                attribute.startswith("__")
+                and attribute.endswith("__")
+                and attribute not in ("__version__", "__author__")
+            ):
                 raise AttributeError(attribute)
             return getattr(load_own(), attribute)
 
         for function in functions:
             setattr(module, function, self.asker(f"{name}.{function}"))
         module.__file__ = path
+        module.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=path)
         module.__getattr__ = other  # type: ignore[method-assign]
         return module
 
@@ -276,7 +281,8 @@ class Worker:
                 return self.ask(target, args, kwargs)
 
         if isinstance(target, str):
-            ask.__name__ = ask.__qualname__ = target.rpartition(".")[2]
+            ask.__module__, _, ask.__name__ = target.rpartition(".")
+            ask.__qualname__ = ask.__name__
         return ask
 
     def ask(self, target: "str | wire.Handle", args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -415,12 +421,14 @@ def _defined(path: str, seen: tuple[str, ...] = ()) -> list[str]:
             names.append(node.id)
         elif not isinstance(node, ast.Lambda):
             waiting += ast.iter_child_nodes(node)
-    told = [ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and _is_all(n)]
+    assigned = [n for n in tree.body if isinstance(n, ast.Assign | ast.AnnAssign)]
+    told = [ast.literal_eval(n.value) for n in assigned if n.value is not None and _is_all(n)]
     return list(told[-1]) if told else [name for name in dict.fromkeys(names) if not name.startswith(("_", "*"))]
 
 
-def _is_all(node: ast.Assign) -> bool:
+def _is_all(node: ast.Assign | ast.AnnAssign) -> bool:
     texts = isinstance(node.value, ast.List | ast.Tuple) and all(
         isinstance(part, ast.Constant) and isinstance(part.value, str) for part in node.value.elts
     )
-    return texts and ast.unparse(node.targets[0]) == "__all__"
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    return texts and ast.unparse(target) == "__all__"

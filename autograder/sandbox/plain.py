@@ -38,10 +38,10 @@ def _plain(value: Any, depth: int) -> Any:
         return value
     if kind is int:
         return value if -(2**63) <= value < 2**63 else wire.Oddity("a very large integer")
+    if isinstance(value, str):
+        return str.__str__(value)[:10_000]  # also where it is a member of an Enum, or NumPy's
     if isinstance(value, np.generic):
         return _scalar(value)
-    if isinstance(value, str):
-        return str(value)[:10_000]
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
@@ -51,11 +51,18 @@ def _plain(value: Any, depth: int) -> Any:
             return wire.Oddity("something too large to send")
         parts = [_plain(part, depth - 1) for part in value]
         return tuple(parts) if isinstance(value, tuple) else parts
-    if isinstance(value, dict) and all(type(key) in (str, int, float, bool, type(None)) for key in value):
+    if isinstance(value, dict) and all(isinstance(key, str) or type(key) in _KEYS for key in value):
         if len(value) > wire.COUNT // 4:
             return wire.Oddity("something too large to send")
-        return {key: _plain(part, depth - 1) for key, part in value.items()}
+        return {_key(key): _plain(part, depth - 1) for key, part in value.items()}
     return wire.Oddity(_kind(value))
+
+
+_KEYS = (int, float, bool, type(None))
+
+
+def _key(key: Any) -> Any:
+    return str.__str__(key) if isinstance(key, str) else key
 
 
 def _scalar(value: "np.generic[Any]") -> Any:

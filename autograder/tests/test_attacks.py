@@ -104,6 +104,7 @@ def shown(result: Result) -> str:
 def assault(field: Field, submission: Submission, modules: tuple[str, ...], earns: float) -> Result:
     """Grade a hostile submission and hold everything against the promises that are the same for all."""
     modes, memory, began = permissions(), peak(), time.monotonic()
+    running = {process.pid for process in psutil.Process().children(recursive=True)}  # other tests' graders
     result = field.grade(submission, modules)
     seconds = time.monotonic() - began
     assert seconds < SECONDS
@@ -112,7 +113,7 @@ def assault(field: Field, submission: Submission, modules: tuple[str, ...], earn
     text = shown(result)
     assert "SUCCEEDED" not in text + repr([graded.record and graded.record.reply for graded in result.graded])
     assert not leaked(result, text)
-    assert left(field) == []
+    assert left(field, running) == []
     now = permissions()
     assert {place: mode for place, mode in modes.items() if now.get(place, mode) != mode} == {}
     assert field.ordinary() == field.before
@@ -140,11 +141,11 @@ def permissions() -> dict[str, tuple[int, int]]:
     return found
 
 
-def left(field: Field) -> list[str]:
+def left(field: Field, running: set[int]) -> list[str]:
     """Processes, files and kernel objects that an attack has left behind."""
     folder = field.grader.sandbox.folder
     servers = {f._server.pid for f in (known.grader.sandbox for known in _fields.values()) if f._server is not None}
-    family = {p.pid for p in psutil.Process().children(recursive=True)} - servers
+    family = {p.pid for p in psutil.Process().children(recursive=True)} - servers - running
     theirs = {
         p.pid
         for p in psutil.process_iter(["uids"])

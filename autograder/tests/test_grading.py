@@ -1,5 +1,6 @@
 """The rules of grading, tried on whole submissions."""
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -366,3 +367,33 @@ def test_integration_alone_where_the_shared_process_is_too_small(grade: Grade, r
     changes = {f"{m}.py": references[f"{m}.py"].decode() + "\nimport tables\n" for m in TRIED_TOGETHER}
     changes["causal_mask.py"] += masks
     assert whole(grade, {**changes, "tables.py": large}) == set()
+
+
+def test_answers_may_be_texts_of_any_kind(grade: Grade, references: dict[str, bytes]) -> None:
+    """Members of an Enum of texts, and NumPy's texts as keys and values."""
+    source = references["concept_check.py"].decode()
+    other = """
+
+import enum
+import numpy as np
+
+_right = answers
+
+
+class Letter(str, enum.Enum):
+    a, b, c, d = "abcd"
+
+
+def answers():
+    found = _right()
+    return {np.str_(key): Letter(value) if n % 2 else np.str_(value) for n, (key, value) in enumerate(found.items())}
+"""
+    assert whole(grade, {"concept_check.py": source + other}) == set()
+
+
+def test_zip_written_with_backslashes_beside_a_plot(tmp_path: Path, references: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(tmp_path / "hw.zip", "w") as archive:
+        for name, data in references.items():
+            archive.writestr(f"hw\\{name}", data)
+    (tmp_path / "plot.py").write_text("")
+    assert read(tmp_path, rubrics.current().limits).files.keys() >= references.keys()

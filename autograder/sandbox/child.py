@@ -16,6 +16,7 @@ An error is (kinds, text, file, line, hint): the built-in names of its classes, 
 
 import ast
 import builtins
+import functools
 import importlib
 import importlib.machinery
 import importlib.util
@@ -28,7 +29,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType, TracebackType
+from types import FunctionType, ModuleType, TracebackType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -137,11 +138,14 @@ class Worker:
         self.contexts[""] = Context({}, list(sys.path), dict(vars(builtins)))
 
     def replace(self, original: Any, function: Callable[..., Any]) -> None:
-        """Put a function in the place of a student's, under every name that the submission gives it."""
+        """Put a function in the place of a student's, wherever the submission keeps it."""
+        if not callable(original):
+            return
         for module in [sys.modules[name] for name in self.students()]:
             for name, value in list(vars(module).items()):
-                if value is original and callable(value):
-                    setattr(module, name, function)
+                other = _replaced(value, original, function)
+                if other is not value:
+                    setattr(module, name, other)
 
     def students(self) -> list[str]:
         """The names of the modules that come from the submission."""
@@ -396,6 +400,39 @@ def _binds(target: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     except ValueError:
         pass
     return True
+
+
+def _replaced(value: Any, original: Any, function: Callable[..., Any], depth: int = 4) -> Any:
+    """The value with `function` for `original`: itself, or kept in a container, a partial, a default or a class."""
+    if value is original:
+        return function
+    kind = type(value)
+    if depth == 0:
+        return value
+
+    def inside(part: Any) -> Any:
+        return _replaced(part, original, function, depth - 1)
+
+    if kind is dict:
+        value.update({key: inside(part) for key, part in value.items()})
+    elif kind is list:
+        value[:] = map(inside, value)
+    elif kind is tuple:
+        parts = tuple(map(inside, value))
+        return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
+    elif kind is functools.partial:
+        return functools.partial(inside(value.func), *map(inside, value.args), **inside(dict(value.keywords)))
+    elif kind is FunctionType:
+        value.__defaults__, value.__kwdefaults__ = inside(value.__defaults__), inside(value.__kwdefaults__)
+    elif kind is staticmethod:
+        held = inside(value.__func__)
+        return value if held is value.__func__ else staticmethod(held)
+    elif kind is type:
+        for name, part in list(vars(value).items()):
+            other = part if name.startswith("__") else inside(part)
+            if other is not part:
+                setattr(value, name, other)
+    return value
 
 
 def _defined(path: str, seen: tuple[str, ...] = ()) -> list[str]:

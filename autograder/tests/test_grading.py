@@ -397,3 +397,34 @@ def test_zip_written_with_backslashes_beside_a_plot(tmp_path: Path, references: 
             archive.writestr(f"hw\\{name}", data)
     (tmp_path / "plot.py").write_text("")
     assert read(tmp_path, rubrics.current().limits).files.keys() >= references.keys()
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "import functools\n_sm = functools.partial(softmax, axis=-1)",
+        "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
+        "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
+        "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
+        "def _sm(s, sm=softmax):\n    return sm(s)",
+    ],
+)
+def test_wrong_helper_costs_once_however_it_is_kept(grade: Grade, references: dict[str, bytes], kept: str) -> None:
+    wrong = "\n\n_right = softmax\n\n\ndef softmax(scores, axis=-1):\n    return 1.01 * _right(scores, axis)\n\n\n"
+    attention = """
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
+    if mask is None:
+        weights = _sm(scores)
+    else:
+        some = np.broadcast_to(mask, scores.shape).any(axis=-1, keepdims=True)
+        weights = np.where(some, _sm(np.where(some, np.where(mask, scores, -np.inf), 0.0)), 0.0).astype(scores.dtype)
+    return weights @ v, weights
+"""
+    text = references["scaled_attention.py"].decode()
+    assert whole(grade, {"scaled_attention.py": text + "\n\n" + kept + attention}) == set()
+    lost_here = whole(grade, {"scaled_attention.py": text + wrong + kept + attention})
+    plain = whole(grade, {"scaled_attention.py": text + wrong})
+    assert lost_here == plain

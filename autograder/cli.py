@@ -79,11 +79,15 @@ def audit(
     sys.exit(TROUBLE if found or narrow else 0)
 
 
+def _listed(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def _modules(names: str) -> list[str]:
     """Modules of the rubric, from a list with commas."""
     from autograder.rubric import current
 
-    found = [name.strip() for name in names.split(",") if name.strip()]
+    found = _listed(names)
     for name in found:
         if name not in current().modules:
             raise click.BadParameter(f"there is no module {name!r}; known: {', '.join(current().modules)}")
@@ -143,8 +147,7 @@ def build(out: Path, only: str) -> None:
     """Run `otter assign`, refresh assignments/, write OUT/autograder.zip and OUT/student.zip."""
     from autograder import build as building
 
-    names = tuple(name.strip() for name in only.split(",") if name.strip())
-    for path in building.build(out, only=names):
+    for path in building.build(out, only=_listed(only)):
         click.echo(path)
 
 

@@ -208,17 +208,18 @@ def _content(source: "Path | tuple[zipfile.ZipFile, zipfile.ZipInfo]", size: int
 
 def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:
     """The files seen from the folder that the homework lies in."""
-    folders = sorted({PurePosixPath(name).parent for name in files if name.endswith(".py")})
+    folders: dict[PurePosixPath, list[str]] = {}
+    for path in sorted(PurePosixPath(name) for name in files if name.endswith(".py")):
+        folders.setdefault(path.parent, []).append(path.name)
     if not folders:
         return files
-    root = min(folders, key=lambda folder: _rank(folder, files))
+    root = min(sorted(folders), key=lambda folder: _rank(folder, folders[folder]))
     below = {PurePosixPath(n): c for n, c in files.items() if PurePosixPath(n).is_relative_to(root)}
     return {path.relative_to(root).as_posix(): content for path, content in below.items()}
 
 
-def _rank(folder: PurePosixPath, files: dict[str, bytes]) -> tuple[int, ...]:
+def _rank(folder: PurePosixPath, names: list[str]) -> tuple[int, ...]:
     """Lowest for the folder with most modules of the homework, then most that nearly are, the shallowest of equals."""
-    names = [PurePosixPath(n).name for n in files if PurePosixPath(n).parent == folder and n.endswith(".py")]
     modules = rubrics.current().modules
     exact = sum(f"{module}.py" in names for module in modules)
     near = sum(any(_resembles(name, module) for module in modules) for name in names)

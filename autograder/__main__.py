@@ -1,5 +1,5 @@
 """`python -m autograder`: the commands without an installation."""
 
-from autograder.cli import main
+from autograder.commands.main import main
 
 main()

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 import psutil
 
-from autograder import kit, reference
-from autograder import rubric as rubrics
 from autograder.benchmarks import floor
 from autograder.cohort import batch, worker
-from autograder.grading import Grader, open_grader
+from autograder.grading.grader import Grader, open_grader
+from autograder.grading.stand_ins import answerer
+from autograder.homework import kit, reference
+from autograder.homework import rubric as rubrics
+from autograder.intake.submission import Submission
 from autograder.proof import audit
 from autograder.proof.audit import Case
 from autograder.sandbox.messages import prepared
-from autograder.stand_ins import answerer
-from autograder.submission import Submission
 
 WORKERS = 2
 START, END = "<!-- figures -->", "<!-- end of figures -->"
@@ -64,7 +64,7 @@ def throughput(sample: int, size: int) -> dict[str, float]:
 
 
 def _otter_rate(folder: Path, submissions: list[Submission]) -> float:
-    from autograder.build import build
+    from autograder.release.build import build
 
     build(folder / "dist")
     zips = [_zipped(folder, submission) for submission in submissions]

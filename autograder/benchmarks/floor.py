@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from autograder import reference
-from autograder.direct import observe
-from autograder.planning import Planner
-from autograder.pytest_plugin import provide
-from autograder.rubric import Rubric
-from autograder.runner import Suites
+from autograder.grading.direct import observe
+from autograder.grading.planning import Planner
+from autograder.grading.pytest_plugin import provide
+from autograder.grading.runner import Suites
+from autograder.grading.suite import Target
+from autograder.homework import reference
+from autograder.homework.rubric import Rubric
 from autograder.sandbox.messages import Reply
-from autograder.suite import Target
 
 
 class Direct(Planner):

@@ -30,11 +30,11 @@ from multiprocessing import get_context
 from typing import Any
 
 from autograder.cohort import digest, worker
-from autograder.cohort.entries import Entry, load
 from autograder.cohort.progress import Display
 from autograder.cohort.store import Document, Grade, Store
-from autograder.rubric import Limits, RubricError
-from autograder.submission import Submission, UnreadableError
+from autograder.homework.rubric import Limits, RubricError
+from autograder.intake.entries import Entry, load
+from autograder.intake.submission import Submission, UnreadableError
 
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
 WRITES = 3  # failed writes in a row

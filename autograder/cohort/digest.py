@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder import kit
-from autograder.submission import Submission
+from autograder.homework import kit
+from autograder.intake.submission import Submission
 
 
 def of_submission(submission: Submission) -> str:

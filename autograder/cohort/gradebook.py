@@ -10,10 +10,10 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder import rubric
-from autograder.cohort.entries import Entry, Student
 from autograder.cohort.store import Grade
-from autograder.results import number
+from autograder.feedback.results import number
+from autograder.homework import rubric
+from autograder.intake.entries import Entry, Student
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")

@@ -16,15 +16,15 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from autograder import catalogue, kit, rubric
 from autograder.cohort import item_analysis
 from autograder.cohort.gradebook import Row, remark
 from autograder.cohort.item_analysis import Item
 from autograder.cohort.store import Grade
-from autograder.results import number
+from autograder.feedback.results import number
+from autograder.homework import catalogue, kit, rubric
 from autograder.sandbox import confine
 
-TEMPLATES = kit.PACKAGE / "templates"
+TEMPLATES = kit.PACKAGE / "cohort" / "templates"
 BINS = 20
 
 

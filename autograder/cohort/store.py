@@ -14,7 +14,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from autograder import results
+from autograder.feedback import results
 
 Document = dict[str, Any]
 RESULTS, EARLIER = "results", "earlier"

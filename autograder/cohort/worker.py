@@ -14,11 +14,11 @@ from multiprocessing.connection import wait
 from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
-from autograder import results
 from autograder.cohort import digest
-from autograder.grading import Grader, open_grader
+from autograder.feedback import results
+from autograder.grading.grader import Grader, open_grader
+from autograder.intake.submission import Submission
 from autograder.sandbox.process import SandboxFault
-from autograder.submission import Submission
 
 _lock = threading.Lock()
 

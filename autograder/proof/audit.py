@@ -10,15 +10,16 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import catalogue, feedback, kit
-from autograder import rubric as rubrics
-from autograder.compare import TOLERANCE, tolerance
-from autograder.grading import Grader, Result, open_grader
+from autograder.feedback import messages as feedback
+from autograder.grading.compare import TOLERANCE, tolerance
+from autograder.grading.grader import Grader, Result, open_grader
+from autograder.homework import catalogue, kit
+from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import INTEGRATION
+from autograder.intake.submission import Submission, read
 from autograder.proof.graders import each
-from autograder.rubric import INTEGRATION
-from autograder.submission import Submission, read
 
-ALTERNATIVES = kit.PACKAGE / "tests" / "alternatives"
+ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
 
 
 @dataclass(frozen=True)

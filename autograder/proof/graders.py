@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TypeVar
 
-from autograder.grading import Grader, open_grader
+from autograder.grading.grader import Grader, open_grader
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from autograder import kit
-from autograder import rubric as rubrics
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,13 @@ import click
 import numpy as np
 import yaml
 
-from autograder import kit
-from autograder import rubric as rubrics
-from autograder.grading import Grader
+from autograder.grading.grader import Grader
+from autograder.grading.trial import Trial
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+from autograder.intake.submission import Submission
 from autograder.proof.graders import each
 from autograder.proof.mutants import Mutant, mutants
-from autograder.submission import Submission
-from autograder.trial import Trial
 
 RECORD = Path(__file__).with_name("equivalent_mutants.yaml")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder import kit
+from autograder.homework import kit
 from autograder.sandbox import sweep
 from autograder.sandbox.confine import OTHERS
 

@@ -18,8 +18,8 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from autograder import kit
-from autograder.rubric import Limits
+from autograder.homework import kit
+from autograder.homework.rubric import Limits
 from autograder.sandbox import confine, sweep, wire
 from autograder.sandbox.budget import LOOK, Clock, container_memory
 from autograder.sandbox.folder import Folder, holes

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from autograder import kit, results
-from autograder import rubric as rubrics
-from autograder.grading import Grader, open_grader
-from autograder.rubric import Limits
-from autograder.submission import Submission
+from autograder.feedback import results
+from autograder.grading.grader import Grader, open_grader
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import Limits
+from autograder.intake.submission import Submission
 
 QUICK = Limits(call_seconds=0.5, submission_seconds=20)
 

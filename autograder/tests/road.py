@@ -17,10 +17,11 @@ from otter.run.run_autograder.runners import python_runner
 from otter.test_files import GradingResults
 from otter.test_files.exception_test import ExceptionTestFile
 
-from autograder import build, results
-from autograder.grading import Grader
-from autograder.rubric import Limits
-from autograder.submission import read
+from autograder.feedback import results
+from autograder.grading.grader import Grader
+from autograder.homework.rubric import Limits
+from autograder.intake.submission import read
+from autograder.release import build
 
 Files = Mapping[str, bytes]
 

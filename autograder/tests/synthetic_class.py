@@ -16,10 +16,11 @@ from pathlib import Path
 
 import yaml
 
-from autograder import catalogue, kit, rubric, sample
-from autograder.sample import Files
+from autograder.cohort import sample
+from autograder.cohort.sample import Files
+from autograder.homework import catalogue, kit, rubric
 
-ALTERNATIVES = kit.PACKAGE / "tests" / "alternatives"
+ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
 KINDS = {
     "perfect": 20,
     "alternative": 12,

@@ -5,7 +5,7 @@ import sys
 
 NEEDS = ("landlock",)
 KIT = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
-for name in ("suites/test_layernorm.py", "misconceptions/layernorm.py", "reference.py", "../solutions/layernorm.py",
+for name in ("homework/suites/test_layernorm.py", "homework/misconceptions/layernorm.py", "homework/reference.py", "../solutions/layernorm.py",
              "kit/solutions/layernorm.py", "../rubric.yaml", "../.git/HEAD", "sandbox/server.py"):  # fmt: skip
     for read in (lambda p: open(p).read(), os.listdir, lambda p: os.readlink(p)):
         try:

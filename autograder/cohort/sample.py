@@ -1,0 +1,75 @@
+"""A small class to try things on: folders as students hand them in, made from solutions and catalogue.
+
+Which mistakes are made is taken from the catalogue's order, so the sample follows a homework that is changed.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from autograder.homework import catalogue, kit, rubric
+from autograder.homework.catalogue import Misconception
+from autograder.release import handout
+
+Files = dict[str, str]
+
+
+def references() -> Files:
+    """A perfect submission."""
+    return {f"{name}.py": _solution(name) for name in rubric.current().modules}
+
+
+def stubs() -> Files:
+    """What a student starts with."""
+    modules = rubric.current().modules
+    return {f"{name}.py": handout.stub(_solution(name), tuple(modules[name].functions)) for name in modules}
+
+
+def _solution(name: str) -> str:
+    return (kit.solutions() / f"{name}.py").read_text(encoding="utf-8")
+
+
+def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
+    """The files with mistakes made in them, as if the student had written the wrong version last."""
+    changed = dict(files)
+    for mistake in mistakes:
+        changed[f"{rubric.current().module_of(mistake.function)}.py"] += f"\n\n{mistake.source}"
+    return changed
+
+
+def mistakes(number: int) -> list[Misconception]:
+    """The `number`-th mistake of each module's catalogue, counted around."""
+    pools = [catalogue.of_module(name) for name in rubric.current().modules]
+    return [pool[number % len(pool)] for pool in pools if pool]
+
+
+def students() -> dict[str, Files]:
+    """The class: somebody with everything right, somebody who has not begun, and five between."""
+    right, empty = references(), stubs()
+    names = list(right)
+    made: dict[str, Callable[[], Files]] = {
+        "ada": lambda: right,
+        "bela": lambda: wrong(right, mistakes(0)[0]),
+        "chidi": lambda: wrong(right, *mistakes(1)[1:3]),
+        "dana": lambda: {**wrong(right, *mistakes(2)[:2]), **{name: empty[name] for name in names[-3:]}},
+        "emil": lambda: _misnamed(wrong(right, *mistakes(3)[2:]), names[0]),
+        "fatima": lambda: {**wrong(right, *mistakes(4)), names[1]: right[names[1]] + "\ndef unfinished(:\n"},
+        "nobody-yet": lambda: empty,
+    }
+    return {name: make() for name, make in made.items()}
+
+
+def _misnamed(files: Files, name: str) -> Files:
+    return {name.title().replace("_", "") if file == name else file: text for file, text in files.items()}
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    """Put a submission into a folder of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    return folder
+
+
+def make(folder: Path) -> list[Path]:
+    """The class as folders of `folder`."""
+    return [write(folder / name, files) for name, files in students().items()]

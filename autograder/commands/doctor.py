@@ -1,0 +1,102 @@
+"""`autograder doctor`: which layers of the sandbox this machine has, each proved by trying what it forbids.
+
+Every layer is tried almost alone, so that it is this layer and no other that refuses. What is tried runs in a student's
+process and is harmless where it succeeds.
+"""
+
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from autograder.homework import rubric as rubrics
+from autograder.sandbox import confine, probes
+from autograder.sandbox.messages import NO_ANSWERS, Reply
+from autograder.sandbox.process import Sandbox, SandboxFault, layers
+
+BELOW = {  # the layers that one needs below it to be tried
+    "landlock": ("no_new_privileges",),
+    "seccomp": ("no_new_privileges",),
+    "not_dumpable": ("user",),
+}
+MEANS = {
+    "fork": "processes are forked from a warm server instead of starting an interpreter each",
+    "session": "a student's process has a session of its own, and is killed with its whole group",
+    "limits": "memory, file size, open files and processor time are limited",
+    "user": "a student's process runs as a user without rights, another for each slot",
+    "no_new_privileges": "nothing that is started can gain rights, as by setuid",
+    "landlock": "only the interpreter, NumPy and the submission can be read, only the own folder written",
+    "seccomp": "no sockets, no processes, no signals to others, no tracing, no mounts",
+    "not_dumpable": "the memory of grader and fork server cannot be read through /proc",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One layer: "holds", "missing" or "fails", and why that is said."""
+
+    layer: str
+    state: str
+    why: str
+
+
+def diagnose() -> list[Finding]:
+    """Every layer of the sandbox on this machine, tried.
+
+    Raises SandboxFault where not even a sandbox without layers can be set up.
+    """
+    missing, there = confine.available(), layers()
+    return [_tried(layer) if layer in there else Finding(layer, "missing", missing[layer]) for layer in confine.LAYERS]
+
+
+def _tried(layer: str) -> Finding:
+    try:
+        reply, started = attempt(layer, (layer, *BELOW.get(layer, ())))
+    except SandboxFault as fault:
+        return Finding(layer, "fails", str(fault))
+    if reply.value == []:
+        proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
+        return Finding(layer, "holds", proof + (f" (ABI {confine.landlock_abi()})" if layer == "landlock" else ""))
+    possible = ", ".join(map(str, reply.value)) if isinstance(reply.value, list) else f"the trial ended with {reply}"
+    return Finding(
+        layer, "fails", f"a student's process {possible}: please report this machine to the kit's maintainers"
+    )
+
+
+def attempt(layer: str, kept: tuple[str, ...]) -> tuple[Reply, float]:
+    """Try what a layer forbids in a process that has only the layers `kept`; and how long its process took to start."""
+    without = tuple(name for name in confine.LAYERS if name not in kept and name != "fork")
+    with Sandbox(rubrics.current().limits, without) as sandbox, tempfile.TemporaryDirectory() as outside:
+        os.chmod(outside, 0o777)
+        sandbox.place({"probes.py": Path(probes.__file__).read_bytes()})
+        sandbox.start().close()  # the first one waits for the fork server to come up
+        began = time.monotonic()
+        student = sandbox.start()
+        started = time.monotonic() - began
+        try:
+            failed = student.load("probes", ("probes",), {}, NO_ANSWERS)
+            if failed != Reply():
+                return failed, started
+            arguments = (__file__, outside, os.getpid())
+            return student.call("probes", "probes", layer, arguments, {}, [], NO_ANSWERS), started
+        finally:
+            student.close()
+
+
+@click.command()
+def doctor() -> None:
+    """Say which layers of the sandbox this machine has, and prove it."""
+    found = diagnose()
+    for finding in found:
+        click.echo(f"{finding.layer:<18} {finding.state:<8} {finding.why}")
+    lost = [finding for finding in found if finding.state != "holds"]
+    if not lost:
+        click.echo("\nEverything that the sandbox can use is here.")
+        return
+    click.echo("\nGrading works all the same: student code runs in processes of its own, and deadlines hold.")
+    click.echo("What does not hold here:")
+    for finding in lost:
+        click.echo(f"- {MEANS[finding.layer]} ({finding.layer})")

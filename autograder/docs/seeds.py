@@ -1,0 +1,189 @@
+"""The map of the source notes: docs/seeds.yaml says where each of their systems is graded, shown or said in the kit.
+
+`python -m autograder.docs.seeds` writes docs/seeds.md from it. What it points to is looked up, so that the map cannot go
+stale: a criterion in rubric.yaml, a test among the public checks, a section of the notebook with the words that must
+stand in it, the docstring of a function, a question of the concept check.
+"""
+
+import ast
+import functools
+import itertools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+
+DOCS = Path(__file__).parent
+DATA, ERRATA, PAGE = DOCS / "seeds.yaml", DOCS / "errata.yaml", DOCS / "seeds.md"
+NOTEBOOK = "transformer.ipynb"
+QUESTIONS = "concept_check"
+
+HEAD = """# Where every topic of the source notes went
+
+The homework is made from five lecture notes, S0 to S4. Every system, formula, example, demonstration and claim in them has
+a row here, {rows} in all: {graded} are graded (by a criterion of `rubric.yaml`, or tried by a public check), the others shown or
+said in the notebook. {corrected} rows say something wrong and are corrected; others are qualified, true under a condition only,
+or open, beyond what a program can decide here. The errata at the end say what the notes get wrong.
+
+Made by `python -m autograder.docs.seeds` from `seeds.yaml`; a test fails when a place is gone or this page is out of date.
+"""
+
+
+class Place(BaseModel):
+    """One of the five, and for the notebook words that stand in the section."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    criterion: str = ""
+    check: str = ""
+    notebook: str = ""
+    says: str = ""
+    docstring: str = ""
+    question: str = ""
+
+    def __str__(self) -> str:
+        if self.notebook:
+            return f"notebook: {self.notebook}"
+        kind, value = next((kind, value) for kind, value in self if value)
+        return f"{kind} `{value}`"
+
+
+class Row(BaseModel):
+    """What a row is, where it is, and which errata correct or qualify it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    what: str = Field(alias="is", min_length=1)
+    at: tuple[Place, ...] = Field(min_length=1)
+    errata: tuple[str, ...] = ()
+
+    @property
+    def graded(self) -> bool:
+        return any(place.criterion or place.check or place.question for place in self.at)
+
+
+def rows(path: Path = DATA) -> dict[str, Row]:
+    """The rows by id, in the order of the file.
+
+    Raises pydantic.ValidationError, or ValueError for an id that is there twice.
+    """
+    text = path.read_text(encoding="utf-8")
+    found = {str(row_id): Row.model_validate(row) for row_id, row in yaml.safe_load(text).items()}
+    if len(found) != sum(line[:1] not in ("", " ", "#") for line in text.splitlines()):
+        raise ValueError(f"{path}: an id is there twice")
+    return found
+
+
+def errata(path: Path = ERRATA) -> dict[str, dict[str, str]]:
+    """What is wrong, by id: a verdict (corrected, qualified or open) and one line."""
+    found: dict[str, dict[str, str]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return found
+
+
+def page(found: Mapping[str, Row], wrong: Mapping[str, Mapping[str, str]]) -> str:
+    """The rows, then the errata, as a page in Markdown."""
+    graded = sum(row.graded for row in found.values())
+    corrected = sum(any("corrected" in wrong[erratum] for erratum in row.errata) for row in found.values())
+    lines = [HEAD.format(rows=len(found), graded=graded, corrected=corrected).rstrip()]
+    for note, ids in itertools.groupby(found, lambda row_id: row_id.partition("-")[0]):
+        lines += ["", f"## {note}", "", "| row | what it is | where | errata |", "|---|---|---|---|"]
+        for row_id in ids:
+            row = found[row_id]
+            where = "; ".join(dict.fromkeys(map(str, row.at)))
+            marks = ", ".join(f"{verdict} {erratum}" for erratum in row.errata for verdict in wrong[erratum])
+            lines.append(f"| {row_id} | {_cell(row.what)} | {_cell(where)} | {marks} |")
+    lines += ["", "## Errata", "", "| erratum | | |", "|---|---|---|"]
+    entries = [(erratum, *entry) for erratum, verdicts in wrong.items() for entry in verdicts.items()]
+    lines += [f"| {erratum} | {verdict} | {_cell(text)} |" for erratum, verdict, text in entries]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def missing(found: Mapping[str, Row], solutions: Path | None = None) -> list[str]:
+    """Every place that is not there, one line each."""
+    library = Library(solutions or kit.solutions())
+    return [
+        f"{row_id}: {problem}"
+        for row_id, row in found.items()
+        for place in row.at
+        for problem in library.problems(place)
+    ]
+
+
+class Library:
+    """What can be pointed to."""
+
+    def __init__(self, solutions: Path):
+        self.solutions = solutions
+        self.criteria = {
+            criterion.id for group in rubrics.current().groups for criterion in rubrics.current().of(group)
+        }
+        self.sections = _sections(solutions / NOTEBOOK)
+
+    def problems(self, place: Place) -> list[str]:
+        """What keeps a place from being found; empty if nothing does."""
+        if sum(map(bool, (place.criterion, place.check, place.notebook, place.docstring, place.question))) != 1:
+            return [f"a place must be one thing: {place!r}"]
+        if place.notebook:
+            return self._in_notebook(place.notebook, place.says)
+        if place.criterion:
+            return [] if place.criterion in self.criteria else [f"rubric.yaml has no criterion {place.criterion}"]
+        if place.check:
+            file, _, test = place.check.partition("::")
+            there = test in _docstrings(self.solutions / "checks" / file)
+            return [] if there else [f"there is no public check {place.check}"]
+        if place.docstring:
+            module, _, function = place.docstring.partition(".")
+            there = bool(_docstrings(self.solutions / f"{module}.py").get(function))
+            return [] if there else [f"there is no docstring of {place.docstring}"]
+        questions = _docstrings(self.solutions / f"{QUESTIONS}.py").get("", "")
+        there = f"\n{place.question}. " in questions and f"{QUESTIONS}.{place.question}" in self.criteria
+        return [] if there else [f"there is no question {place.question}"]
+
+    def _in_notebook(self, heading: str, words: str) -> list[str]:
+        if heading not in self.sections:
+            return [f"the notebook has no section {heading!r}"]
+        if not words or words not in self.sections[heading]:
+            return [f"the section {heading!r} does not say {words!r}"]
+        return []
+
+
+def _sections(notebook: Path) -> dict[str, str]:
+    """The text of each section of a notebook, in one line, by its heading up to a colon."""
+    sections: dict[str, str] = {}
+    heading = ""
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown" and text.startswith("#"):
+            heading = text.partition("\n")[0].lstrip("# ").partition(":")[0]
+        sections[heading] = " ".join(f"{sections.get(heading, '')} {text}".split())
+    return sections
+
+
+@functools.cache
+def _docstrings(path: Path) -> dict[str, str]:
+    """The docstring of a file, under "", and of its functions, by name; empty ones also."""
+    if not path.is_file():
+        return {}
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {"": ast.get_docstring(tree) or ""} | {node.name: ast.get_docstring(node) or "" for node in functions}
+
+
+def main() -> None:
+    """Write the page, or say what is missing and exit with 1."""
+    found = rows()
+    problems = missing(found)
+    if problems:
+        raise SystemExit("\n".join(problems))
+    PAGE.write_text(page(found, errata()), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

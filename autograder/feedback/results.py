@@ -1,0 +1,67 @@
+"""A Result as Gradescope's results.json: one entry of `tests` for each criterion, on both roads.
+
+Source: Gradescope, Autograder specifications, "Output format". Written last, by the grader, atomically.
+"""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from autograder.feedback import messages as feedback
+from autograder.grading.grader import Graded, Result
+
+
+def gradescope(result: Result) -> dict[str, Any]:
+    """The document for one submission; the same submission, kit and layers give the same document."""
+    return {
+        "score": number(result.points),
+        "output": feedback.summary(result),
+        "output_format": "md",
+        "stdout_visibility": "hidden",
+        "tests": [_entry(graded, result) for graded in result.graded],
+        "extra_data": {"layers": list(result.layers)},
+    }
+
+
+def _entry(graded: Graded, result: Result) -> dict[str, Any]:
+    criterion = graded.criterion
+    return {
+        "name": f"{criterion.id}: {criterion.about}",
+        "score": number(graded.points),
+        "max_score": number(criterion.points),
+        "status": "passed" if graded.passed else "failed",
+        "visibility": criterion.visibility,
+        "output": feedback.message(graded, result),
+        "output_format": "md",
+        "extra_data": {
+            "criterion": criterion.id,
+            "misconception": graded.misconception.id if graded.misconception else None,
+        },
+    }
+
+
+def number(points: float) -> float | int:
+    """Points without a needless fraction."""
+    return int(points) if float(points).is_integer() else round(points, 6)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that it is there completely or not at all, even when the machine stops in between."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def dump(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,27 @@
+"""Where the kit's files lie: beside this package in a clone, inside it in a wheel."""
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def home() -> Path:
+    """The folder that holds rubric.yaml and solutions/."""
+    clone = PACKAGE.parent
+    return clone if (clone / "rubric.yaml").is_file() else PACKAGE / "kit"
+
+
+def solutions() -> Path:
+    return home() / "solutions"
+
+
+def rubric_file() -> Path:
+    return home() / "rubric.yaml"
+
+
+def suites() -> Path:
+    return PACKAGE / "homework" / "suites"
+
+
+def catalogue() -> Path:
+    return PACKAGE / "homework" / "misconceptions"

@@ -1,0 +1,52 @@
+"""The reference functions by name: `from autograder.homework.reference import layer_norm`.
+
+Loaded once from the solutions, in the grader's process only; no student process ever imports this.
+"""
+
+import importlib
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from autograder.homework import kit, rubric
+
+
+@cache
+def modules() -> dict[str, ModuleType]:
+    """Every reference module by name."""
+    return load(kit.solutions(), tuple(rubric.current().modules))
+
+
+def load(folder: Path, names: tuple[str, ...]) -> dict[str, ModuleType]:
+    """Import `names` from `folder` without leaving them, or bytecode, where other imports would find them."""
+    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    dont_write, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        return {name: importlib.import_module(name) for name in names}
+    finally:
+        sys.path.remove(str(folder))
+        sys.dont_write_bytecode = dont_write
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(hidden)
+
+
+@cache
+def functions() -> dict[str, Callable[..., Any]]:
+    """Every contract function by name."""
+    entries = rubric.current().modules
+    return {function: getattr(modules()[name], function) for name in entries for function in entries[name].functions}
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    try:
+        return functions()[name]
+    except KeyError:
+        raise AttributeError(f"no contract function is called {name!r}") from None

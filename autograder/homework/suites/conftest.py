@@ -1,0 +1,3 @@
+"""The fixtures of the hidden suites."""
+
+pytest_plugins = ["autograder.grading.pytest_plugin"]

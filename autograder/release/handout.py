@@ -1,0 +1,189 @@
+"""What students get of the solutions: every function as a stub, and whatever follows from rubric.yaml.
+
+A file out of which anything of a solution would reach the students is refused.
+"""
+
+import ast
+import json
+import re
+import shutil
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+from otter.assign.solutions import replace_solutions
+
+from autograder.feedback.results import number
+from autograder.homework import catalogue, kit
+from autograder.homework.rubric import Rubric
+
+MARKER = "<!-- grading table -->"
+MODULES = "<!-- modules -->"
+CHECKS = "checks/conftest.py"
+WHEN = {
+    "visible": "at once",
+    "after_due_date": "after the due date",
+    "after_published": "with the grades",
+    "hidden": "never",
+}
+
+
+class HandoutError(ValueError):
+    """The solutions cannot be turned into a handout; the text says where and what to do."""
+
+
+def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
+    """Complete the students' folder: stubs, README, the order of the checks, and what the notebook exports.
+
+    Raises HandoutError.
+    """
+    for module, entry in rubric.modules.items():
+        path = solutions / f"{module}.py"
+        if not path.is_file():
+            raise HandoutError(f"rubric.yaml has the module {module}, but there is no {path}")
+        text = stub(path.read_text(encoding="utf-8"), tuple(entry.functions), str(path))
+        (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
+    _rewrite(solutions / "README.md", lambda text: readme(text, rubric), folder / "README.md")
+    _rewrite(solutions / CHECKS, lambda text: checks(text, rubric), folder / CHECKS)
+    _rewrite(folder / notebook, exporting, folder / notebook)
+    _remove_junk(folder)
+    forgotten = list(missing(folder, solutions, rubric, notebook))
+    if forgotten:
+        raise HandoutError("; ".join(forgotten))
+
+
+def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
+    """What a module of the rubric lacks beside its solution and its suite, a sentence each."""
+    text = (folder / notebook).read_text(encoding="utf-8")
+    for module, entry in rubric.modules.items():
+        if not (solutions / "checks" / f"test_{module}.py").is_file():
+            yield f"there are no public checks of {module}: {solutions / 'checks' / f'test_{module}.py'}"
+        if f'grader.check(\\"{module}\\")' not in text:
+            yield f"{solutions / notebook} has no question named {module}"
+        bare = [function for function in entry.functions if not catalogue.examples(module, function)]
+        if bare and rubric.explains(module):
+            yield f"{kit.catalogue() / f'{module}.py'} has no EXAMPLES for {', '.join(bare)}"
+
+
+def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(change(source.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+
+
+def stub(source: str, functions: Collection[str], path: str = "the solution") -> str:
+    """A solution without its answers: the body of each function is one line that says that it is not written yet.
+
+    Raises HandoutError for a function that is missing, and for any code outside the marks that is not an import.
+    """
+    marks = re.findall(r"^\s*# (BEGIN|END) SOLUTION", source, re.MULTILINE)
+    if marks != ["BEGIN", "END"] * (len(marks) // 2):
+        raise HandoutError(f"{path}: # BEGIN SOLUTION and # END SOLUTION must come in pairs")
+    lines = replace_solutions(source.split("\n"), "python")
+    module = ast.parse("\n".join(lines))
+    found = set()
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and (prompt := _prompt(node)) is not None:
+            indent, text = " " * prompt.col_offset, f'raise NotImplementedError("{node.name} is not written yet")'
+            lines[prompt.lineno - 1] = indent + text
+            found.add(node.name)
+        elif not isinstance(node, ast.Import | ast.ImportFrom) and not _is_docstring(node):
+            what = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else lines[node.lineno - 1].strip()
+            raise HandoutError(
+                f"{path}: students would get all of {what!r}. Put # BEGIN SOLUTION and # END SOLUTION around what they "
+                "shall not see; what they shall see belongs in a file of its own, listed under `files` in the notebook"
+            )
+    missing = [function for function in functions if function not in found]
+    if missing:
+        raise HandoutError(f"{path}: there is no function {missing[0]}, which rubric.yaml has")
+    return "\n".join(lines)
+
+
+def _prompt(function: ast.FunctionDef) -> ast.stmt | None:
+    """The `...` that Otter leaves where a whole body was, if nothing but a docstring stands before it."""
+    *before, last = function.body
+    dots = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and last.value.value is ...
+    return last if dots and len(before) <= 1 and all(map(_is_docstring, before)) else None
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def readme(text: str, rubric: Rubric) -> str:
+    """The students' README: two marked lines give way to tables, {module} and {function} to the first of the rubric.
+
+    Raises HandoutError where a marker is not there exactly once.
+    """
+    for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
+        if text.split("\n").count(marker) != 1:
+            raise HandoutError(
+                f"solutions/README.md: the line {marker} must stand there once, where its table shall go"
+            )
+        text = text.replace(marker, table)
+    module, entry = next(iter(rubric.modules.items()))
+    return text.replace("{module}", module).replace("{function}", next(iter(entry.functions)))
+
+
+def modules_table(rubric: Rubric) -> str:
+    """Every file that a student writes, with its functions, in Markdown."""
+    rows = ["| file | what it is about | what you write |", "|---|---|---|"]
+    for module, entry in rubric.modules.items():
+        functions = ", ".join(f"`{function}`" for function in entry.functions)
+        rows.append(f"| `{module}.py` | {entry.title} | {functions} |")
+    return "\n".join(rows)
+
+
+def checks(text: str, rubric: Rubric) -> str:
+    """The public checks' conftest.py with the rubric's modules, in their order.
+
+    Raises HandoutError.
+    """
+    names = "".join(f'    "{module}",\n' for module in rubric.modules)
+    changed, found = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
+    if found != 1:
+        raise HandoutError(
+            f"solutions/{CHECKS}: it must have one list MODULES = [...], an entry a line, to be filled in"
+        )
+    return changed
+
+
+def exporting(text: str) -> str:
+    """The students' notebook, whose last cell puts every .py file beside it into the zip, a student's own ones too.
+
+    Raises HandoutError.
+    """
+    notebook = json.loads(text)
+    exports = [cell for cell in notebook["cells"] if "grader.export(" in "".join(cell["source"])]
+    if len(exports) != 1:
+        raise HandoutError("the notebook must have an export cell; leave export_cell in its first cell as it was")
+    source = re.sub(r",? *files=\[.*\]", "", "".join(exports[0]["source"]))
+    source = re.sub(r"grader\.export\((.*)\)", _export_all, source)
+    exports[0]["source"] = source.splitlines(keepends=True)
+    return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True, separators=(",", ": ")) + "\n"
+
+
+def _export_all(call: re.Match[str]) -> str:
+    arguments = ", ".join(filter(None, (call[1], 'files=sorted(glob.glob("*.py"))')))
+    return f"import glob\n\ngrader.export({arguments})"
+
+
+def grading_table(rubric: Rubric) -> str:
+    """Every criterion with its points, in Markdown."""
+    rows = ["| criterion | points | what it is about | its result is shown |", "|---|---:|---|---|"]
+    for group in rubric.groups:
+        criteria = rubric.of(group)
+        title = rubric.modules[group].title if group in rubric.modules else "Everything together"
+        rows.append(f"| **{group}** | **{number(sum(c.points for c in criteria))}** | **{title}** | |")
+        for criterion in criteria:
+            about = criterion.about.replace("|", "\\|")
+            rows.append(f"| {criterion.id} | {number(criterion.points)} | {about} | {WHEN[criterion.visibility]} |")
+    rows.append(f"| **all** | **{number(rubric.points)}** | | |")
+    return "\n".join(rows)
+
+
+def _remove_junk(folder: Path) -> None:
+    """Remove what an instructor's own runs have left in folders that Otter copied whole."""
+    for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)

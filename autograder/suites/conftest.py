@@ -1,3 +1,0 @@
-"""The fixtures of the hidden suites."""
-
-pytest_plugins = ["autograder.pytest_plugin"]

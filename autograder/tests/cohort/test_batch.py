@@ -1,0 +1,579 @@
+"""Whatever is killed, full, broken or interrupted while a class is graded, no grade is lost or made up."""
+
+import csv
+import errno
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from io import StringIO
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from click.testing import CliRunner, Result
+
+from autograder.cohort import batch, progress, sample, worker
+from autograder.cohort.batch import Outcome, Pool
+from autograder.cohort.store import Store
+from autograder.commands import grade as commands
+from autograder.feedback import results
+from autograder.homework import rubric as rubrics
+from autograder.intake import entries
+from autograder.intake.exports import listing
+from autograder.intake.submission import Submission
+from autograder.sandbox.process import SandboxFault
+
+ROOT = Path(commands.__file__).parents[2]
+MODULES = list(rubrics.current().modules)
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and process groups are POSIX")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class of twelve, of which each has handed in one module."""
+    folder = tmp_path_factory.mktemp("class")
+    name = f"{MODULES[0]}.py"
+    right, empty = sample.references()[name], sample.stubs()[name]
+    for i in range(12):
+        sample.write(folder / f"s{i:02d}", {name: f"{empty if i % 4 == 3 else right}\n# {i}\n"})
+    return folder
+
+
+def run(
+    folder: Path,
+    out: Path,
+    make: Callable[[], Executor] | None = None,
+    display: progress.Display | None = None,
+    fresh: bool = False,
+) -> Outcome:
+    """Grade in this process's pools, without the command."""
+    pool = Pool(make, 2) if make else batch.local(2)
+    found = listing([folder])
+    return batch.run(found.entries, Store(out), pool, rubrics.current().limits, display or progress.Silence(), fresh)
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [
+        sys.executable,
+        "-c",
+        "from autograder.commands.grade import grade; grade()",
+        *map(str, arguments),
+    ]
+
+
+def start(*arguments: str | Path) -> "subprocess.Popen[str]":
+    """The real command, in a process group of its own."""
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command(*arguments), cwd=ROOT, start_new_session=True, **pipes)
+
+
+def call(*arguments: str | Path) -> Result:
+    """The command in this process."""
+    return CliRunner().invoke(commands.grade, [str(argument) for argument in arguments])
+
+
+def documents(out: Path) -> dict[str, bytes]:
+    """The results, each of which must be whole."""
+    found = {path.stem: path.read_bytes() for path in (out / "results").glob("*.json")}
+    for content in found.values():
+        assert json.loads(content)["tests"]
+    return found
+
+
+def rows(out: Path) -> dict[str, dict[str, str]]:
+    with (out / "grades.csv").open(encoding="utf-8", newline="") as file:
+        return {row["Submission ID"]: row for row in csv.DictReader(file)}
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def graded(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small class graded by one process, undisturbed."""
+    out = tmp_path_factory.mktemp("graded")
+    assert call(small, "-o", out, "--jobs", "1").exit_code == 0
+    return out
+
+
+# What comes out
+
+
+def test_class_is_graded_with_scores_in_every_form(graded: Path, small: Path) -> None:
+    assert set(documents(graded)) == {path.name for path in small.iterdir()} == set(rows(graded))
+    for key, row in rows(graded).items():
+        document = json.loads((graded / "results" / f"{key}.json").read_text())
+        assert float(row["Total Score"]) == document["score"] == sum(test["score"] for test in document["tests"])
+    assert (graded / "report.html").read_text().count('<tr id="s') == 12
+
+
+def test_same_bytes_whatever_the_number_of_processes(graded: Path, small: Path, tmp_path: Path) -> None:
+    assert call(small, "-o", tmp_path, "--jobs", "2").exit_code == 0
+    assert documents(tmp_path) == documents(graded)
+    assert (tmp_path / "grades.csv").read_bytes() == (graded / "grades.csv").read_bytes()
+
+
+def test_any_executor_will_do(graded: Path, small: Path, tmp_path: Path) -> None:
+    outcome = run(small, tmp_path, lambda: ThreadPoolExecutor(2))
+    assert not outcome.faults
+    assert documents(tmp_path) == documents(graded)
+
+
+def test_printed_is_a_table_and_where_to_look(graded: Path, small: Path) -> None:
+    done = call(small, "-o", graded)
+    assert "s03" in done.stdout
+    assert "report.html" in done.stdout
+    assert "a folder of 12 submissions" in done.stderr
+    assert call(small, "-o", graded, "--quiet").output == ""
+
+
+def test_no_time_and_no_name_in_a_result(graded: Path) -> None:
+    document = json.loads(documents(graded)["s00"])
+    assert set(document["extra_data"]) == {"submission", "kit", "layers"}
+    assert b"s00" not in documents(graded)["s00"]
+
+
+# What need not be graded again
+
+
+def copied(graded: Path, out: Path) -> Path:
+    (out / "results").mkdir(parents=True)
+    for key, content in documents(graded).items():
+        (out / "results" / f"{key}.json").write_bytes(content)
+    return out
+
+
+def test_unchanged_submissions_are_not_graded_again(graded: Path, small: Path, tmp_path: Path) -> None:
+    out = copied(graded, tmp_path / "out")
+    times = {path.name: path.stat().st_mtime_ns for path in (out / "results").iterdir()}
+    outcome = run(small, out)
+    assert (outcome.kept, len(outcome.grades)) == (12, 12)
+    assert times == {path.name: path.stat().st_mtime_ns for path in (out / "results").iterdir()}
+
+
+def test_changed_submission_alone_is_graded_again(graded: Path, small: Path, tmp_path: Path) -> None:
+    out = copied(graded, tmp_path / "out")
+    for path in small.iterdir():
+        sample.write(tmp_path / "class" / path.name, {file.name: file.read_text() for file in path.iterdir()})
+    sample.write(tmp_path / "class" / "s00", {f"{MODULES[0]}.py": "x = 1"})
+    outcome = run(tmp_path / "class", out)
+    assert outcome.kept == 11
+    assert outcome.grades["s00"].score == 0
+
+
+@pytest.mark.parametrize("change", ["kit", "layers", "submission"])
+def test_result_of_another_kit_or_sandbox_is_graded_again(
+    graded: Path, small: Path, tmp_path: Path, change: str
+) -> None:
+    out = copied(graded, tmp_path / "out")
+    path = out / "results" / "s01.json"
+    document = json.loads(path.read_text())
+    document["extra_data"][change] = ["fork"] if change == "layers" else "0"
+    path.write_text(results.dump(document))
+    assert run(small, out).kept == 11
+    assert documents(out) == documents(graded)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"score": 100, "tests": []}', "null"])
+def test_result_that_is_damaged_is_graded_again(graded: Path, small: Path, tmp_path: Path, content: str) -> None:
+    out = copied(graded, tmp_path / "out")
+    (out / "results" / "s01.json").write_text(content)
+    assert run(small, out).kept == 11
+    assert documents(out) == documents(graded)
+
+
+def test_fresh_grades_everything_again(graded: Path, small: Path, tmp_path: Path) -> None:
+    outcome = run(small, copied(graded, tmp_path / "out"), fresh=True)
+    assert outcome.kept == 0
+    assert documents(tmp_path / "out") == documents(graded)
+
+
+# Killed
+
+
+def family(process: "subprocess.Popen[str]") -> list[psutil.Process]:
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+@POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_run_killed_at_any_moment_goes_on_where_it_was(graded: Path, small: Path, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    there = 0
+    while there < 8:
+        process = start(small, "-o", tmp_path, "--jobs", "2")
+        wanted = there + chance.randint(1, 4)
+        wait_for(partial(enough, tmp_path, wanted))
+        time.sleep(chance.random() * 0.2)
+        children = family(process)
+        process.kill()
+        process.communicate()
+        there = len(documents(tmp_path))
+        wait_for(partial(gone, children), 20)
+    outcome = run(small, tmp_path)
+    assert outcome.kept >= there
+    assert not outcome.faults
+    assert documents(tmp_path) == documents(graded)
+
+
+def enough(out: Path, number: int) -> bool:
+    return len(list(out.glob("results/*.json"))) >= number
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not any(map(alive, processes))
+
+
+def alive(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
+
+
+@POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("group", [True, False], ids=["terminal", "parent alone"])
+def test_ctrl_c_ends_cleanly(small: Path, tmp_path: Path, group: bool) -> None:
+    process = start(small, "-o", tmp_path, "--jobs", "2")
+    wait_for(partial(enough, tmp_path, 1))
+    children = family(process)
+    os.killpg(process.pid, signal.SIGINT) if group else process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted" in said
+    assert "Traceback" not in said
+    wait_for(partial(gone, children), 20)
+    assert documents(tmp_path)
+    assert run(small, tmp_path).kept >= 1
+
+
+@POSIX
+@pytest.mark.slow
+def test_ctrl_c_while_the_workers_start_is_as_clean(small: Path, tmp_path: Path) -> None:
+    process = start(small, "-o", tmp_path, "--jobs", "2")
+    wait_for(lambda: family(process))
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, "Traceback" in said) == (130, False)
+
+
+class Killer(progress.Silence):
+    """Kills one worker process after each of the first results."""
+
+    def __init__(self, times: int):
+        self.left = times
+
+    def advance(self, score: float | None, kept: bool = False) -> None:
+        workers = [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]
+        if self.left and workers:
+            self.left -= 1
+            random.Random(self.left).choice(workers).kill()
+
+
+@POSIX
+@pytest.mark.slow
+def test_worker_that_is_killed_costs_nothing(graded: Path, small: Path, tmp_path: Path) -> None:
+    outcome = run(small, tmp_path, display=Killer(2))
+    assert not outcome.faults
+    assert documents(tmp_path) == documents(graded)
+
+
+# Submissions that a worker cannot survive or finish, and other faults
+
+
+def grade_or_not(submission: Submission, kit: str) -> dict[str, Any]:
+    """In place of a worker's function: what is done goes by the name."""
+    match submission.name:
+        case "s02" | "s05":
+            os._exit(9)
+        case "s07":
+            raise SandboxFault("the machine is\nto blame")
+    return one_point(submission, kit)
+
+
+def grade_or_hang(submission: Submission, kit: str) -> dict[str, Any]:
+    """In place of a worker's function: one that never comes back."""
+    if submission.name == "s01":
+        time.sleep(600)
+    return one_point(submission, kit)
+
+
+def one_point(submission: Submission, kit: str) -> dict[str, Any]:
+    test = {
+        "name": "c: x",
+        "score": 1,
+        "max_score": 1,
+        "extra_data": {"criterion": "c", "misconception": None},
+    }
+    return {"score": 1, "tests": [test], "extra_data": {"layers": []}}
+
+
+def pretend() -> worker.Kit:
+    return worker.Kit("0", ())
+
+
+def bare() -> Executor:
+    context = get_context("spawn")
+    return ProcessPoolExecutor(2, mp_context=context, initializer=worker.start, initargs=(context.Value("i", 0),))
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers that do not grade but behave as `grade_or_not` says."""
+    monkeypatch.setattr(worker, "grade", grade_or_not)
+    monkeypatch.setattr(worker, "describe", pretend)
+
+
+@pytest.fixture
+def harmless(pretended: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers that give everybody a point at once."""
+    monkeypatch.setattr(worker, "grade", one_point)
+
+
+@pytest.mark.usefixtures("pretended")
+@pytest.mark.slow
+def test_only_what_crashes_a_worker_again_and_again_is_a_fault(small: Path, tmp_path: Path) -> None:
+    outcome = run(small, tmp_path, bare)
+    assert set(outcome.faults) == {"s02", "s05", "s07"}
+    assert "again and again" in outcome.faults["s02"]
+    assert outcome.faults["s07"] == "SandboxFault: the machine is to blame"
+    assert set(documents(tmp_path)) == set(outcome.grades) == {f"s{i:02d}" for i in range(12)} - set(outcome.faults)
+
+
+@pytest.mark.usefixtures("pretended")
+@pytest.mark.slow
+def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("s00", "s01", "s02"):
+        sample.write(tmp_path / "class" / key, {f"{MODULES[0]}.py": ""})
+    monkeypatch.setattr(worker, "grade", grade_or_hang)
+    monkeypatch.setattr(batch, "patience", lambda limits: 8.0)
+    monkeypatch.setattr(batch, "TRIES", 1)
+    outcome = run(tmp_path / "class", tmp_path / "out", bare)
+    assert (set(outcome.grades), set(outcome.faults)) == ({"s00", "s02"}, {"s01"})
+
+
+def test_fault_is_listed_and_is_no_0(
+    graded: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = copied(graded, tmp_path / "out")
+    normal = entries.load
+
+    def load(entry: Any, limits: Any) -> Submission:
+        if entry.key == "s01":
+            raise OSError(errno.EIO, "Input/output error", "s01")
+        return normal(entry, limits)
+
+    monkeypatch.setattr(batch, "load", load)
+    done = call(small, "-o", out, "--jobs", "1")
+    assert done.exit_code == 1
+    assert "FAULT s01" in done.stderr
+    assert "Input/output error" in done.stderr
+    assert rows(out)["s01"]["Total Score"] == ""
+    assert "Input/output error" in rows(out)["s01"]["Remark"]
+    assert "Input/output error" in (out / "report.html").read_text()
+    assert set(documents(out)) == set(documents(graded)) - {"s01"}
+    assert (out / "earlier" / "s01.json").exists()
+    monkeypatch.setattr(batch, "load", normal)
+    assert call(small, "-o", out, "--jobs", "1").exit_code == 0
+    assert documents(out) == documents(graded)
+
+
+def test_submission_that_is_gone_when_its_turn_comes_is_a_fault(small: Path, tmp_path: Path) -> None:
+    sample.write(tmp_path / "class" / "ada", {f"{MODULES[0]}.py": ""})
+    sample.write(tmp_path / "class" / "bela", {f"{MODULES[0]}.py": ""})
+    found = listing([tmp_path / "class"])
+    (tmp_path / "class" / "ada" / f"{MODULES[0]}.py").unlink()
+    (tmp_path / "class" / "ada").rmdir()
+    store, limits = Store(tmp_path / "out"), rubrics.current().limits
+    outcome = batch.run(found.entries, store, batch.local(1), limits, progress.Silence())
+    assert set(outcome.faults) == {"ada"}
+    assert outcome.grades["bela"].score == 0
+
+
+@pytest.mark.usefixtures("harmless")
+def test_full_disk_stops_the_run_and_keeps_what_is_there(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Path] = []
+    normal = results.write_atomically
+
+    def write(path: Path, text: str) -> None:
+        if len(written) >= 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written.append(path)
+        normal(path, text)
+
+    monkeypatch.setattr(results, "write_atomically", write)
+    outcome = run(small, tmp_path, lambda: ThreadPoolExecutor(1))
+    assert len(documents(tmp_path)) == len(outcome.grades) == 1
+    assert "No space left" in outcome.stopped
+    assert len(outcome.faults) == 11
+
+
+@POSIX
+@pytest.mark.usefixtures("harmless")
+def test_really_full_disk(small: Path, tmp_path: Path) -> None:
+    """A file system of 64 kB, filled while the class is graded."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        (place / "filler").write_bytes(b"x" * 40_000)
+        outcome = run(small, place, lambda: ThreadPoolExecutor(1))
+        assert "No space left" in outcome.stopped
+        assert set(documents(place)) == set(outcome.grades)
+        (place / "filler").unlink()
+        assert run(small, place, lambda: ThreadPoolExecutor(1)).kept == len(outcome.grades)
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.usefixtures("pretended")
+@pytest.mark.slow
+def test_workers_that_only_die_stop_the_run(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "BREAKS", 3)
+    monkeypatch.setattr(worker, "grade", die)
+    outcome = run(small, tmp_path, bare)
+    assert "again and again" in outcome.stopped
+    assert not outcome.grades
+    assert len(outcome.faults) == 12
+
+
+def die(submission: Submission, kit: str) -> dict[str, Any]:
+    os._exit(1)
+
+
+def test_worker_with_another_kit_refuses(small: Path) -> None:
+    with pytest.raises(worker.OtherKit, match="another version"):
+        worker.grade(Submission("x", {}), "another digest")
+
+
+def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
+    kit = worker.describe()
+    before = worker.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest)
+    grader = worker._warm.open()
+    server = grader.sandbox._server
+    if server is not None:
+        server.kill()
+        server.wait()
+    assert worker.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest) == before
+    worker._warm.close()
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere", "-o", "out"], "nowhere"),
+        (["notes.txt", "-o", "out"], "notes.txt"),
+        (["empty", "-o", "notes.txt"], "notes.txt"),
+        (["class", "-o", "out", "--jobs", "0"], "jobs"),
+        (["class", "-o", "out", "--cluster", "nowhere:1"], "scheduler"),
+        (["class"], "out"),
+        (["-o", "out"], "PATH"),
+    ],
+)
+def test_unusable_arguments_are_refused_with_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(commands, "CONNECT", "1s")
+    sample.write(tmp_path / "class" / "ada", {f"{MODULES[0]}.py": ""})
+    done = call(*arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_empty_folder_is_a_submission_without_files(tmp_path: Path) -> None:
+    (tmp_path / "ada").mkdir()
+    done = call(tmp_path / "ada", "-o", tmp_path / "out", "--jobs", "1")
+    assert done.exit_code == 0
+    assert rows(tmp_path / "out")["ada"]["Total Score"] == "0"
+
+
+def test_results_of_other_runs_are_left_alone_and_mentioned(graded: Path, small: Path, tmp_path: Path) -> None:
+    out = copied(graded, tmp_path / "out")
+    done = call(small / "s01", "-o", out)
+    assert done.exit_code == 0
+    assert "11 results of other runs" in done.stderr
+    assert set(rows(out)) == {"s01"}
+    assert len(documents(out)) == 12
+
+
+@POSIX
+def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
+    place = tmp_path / os.fsdecode(b"\xff\x1b[31m")
+    place.mkdir()
+    done = call(place, "-o", tmp_path / "out", "--jobs", "1")
+    assert done.exit_code == 0
+    assert "\x1b" not in done.output
+    assert len(rows(tmp_path / "out")) == 1
+
+
+# What is seen
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("stream", [Terminal(), StringIO()])
+def test_progress_shows_count_rate_and_median(stream: StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    shown = progress.display(stream, quiet=False)
+    shown.start(5)
+    for score in (10.0, None, 30.0):
+        shown.advance(score)
+    shown.advance(20.0, kept=True)
+    shown.close()
+    text = stream.getvalue()
+    assert "4/5" in text or "4 of 5" in text
+    for part in ("/s", "left", "median 20", "1 unchanged", "1 faults"):
+        assert part in text
+
+
+def test_quiet_shows_nothing() -> None:
+    stream = StringIO()
+    shown = progress.display(stream, quiet=True)
+    shown.start(1)
+    shown.advance(1.0)
+    shown.close()
+    assert stream.getvalue() == ""
+
+
+# A cluster
+
+
+@pytest.mark.slow
+def test_dask_scheduler_with_two_worker_processes(graded: Path, small: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    options = {"n_workers": 2, "threads_per_worker": 2, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster:
+        done = call(small, "-o", tmp_path, "--cluster", cluster.scheduler_address)
+    assert done.exit_code == 0, done.output
+    assert documents(tmp_path) == documents(graded)

@@ -1,0 +1,243 @@
+"""report.html: complete, closed to whatever a student chose, and working in a real browser."""
+
+import functools
+import html.parser
+import http.server
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.cohort import report
+from autograder.cohort.gradebook import Row
+from autograder.cohort.report import Run
+from autograder.cohort.store import Grade, Mark
+from autograder.homework import rubric as rubrics
+from autograder.intake.entries import Entry, Student
+from autograder.tests.synthetic_class import AWKWARD
+
+CRITERIA = rubrics.current().criteria
+FUNCTION = next(iter(next(iter(rubrics.current().modules.values())).functions))
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 1">'
+
+
+def grade(key: str, lost: int, mistake: str | None = None) -> Grade:
+    """A grade that misses the first `lost` criteria, all for the same mistake."""
+    marks = tuple(
+        Mark(c.id, f"{c.id}: {c.about}", 0.0 if i < lost else c.points, c.points, mistake if i < lost else None)
+        for i, c in enumerate(CRITERIA.values())
+    )
+    return Grade(key, sum(mark.score for mark in marks), marks, ("fork", "session"), 1_760_000_000.0)
+
+
+def run(names: tuple[str, ...] = AWKWARD, faults: dict[str, str] | None = None) -> Run:
+    """A class in which each student loses one criterion more than the one before."""
+    rows = []
+    for i, name in enumerate(names):
+        student = Student(name, f"{i}", f"{name}@example.org")
+        entry = Entry(f"s{i}", (), (student,), remark=name)
+        mistake = f"{FUNCTION}.{'no_root' if i % 2 else 'unheard_of'}"
+        rows.append(Row(student, entry, grade(f"s{i}", 3 * i, mistake), "", ()))
+    for key, why in (faults or {}).items():
+        entry = Entry(key, (), (Student(EVIL),), problem=why)
+        rows.append(Row(Student(EVIL), entry, None, why, (Entry("older", ()),)))
+    return Run(rows, faults or {}, ("look: " + EVIL,), len(names), 3, "abcdef" * 10)
+
+
+class Texts(html.parser.HTMLParser):
+    """The tags, attributes and text of a page."""
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_whatever_a_student_chose_is_text() -> None:
+    page = Texts(report.html(run((*AWKWARD, EVIL), {"s99": EVIL})))
+    assert page.tags.count("script") == 1
+    assert "img" not in page.tags
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    for name in (*AWKWARD, EVIL):
+        assert " ".join(name.split()) in " ".join(page.text.split())
+    assert "{{" not in page.text.replace("{{ 7 * 7 }}", "")
+
+
+def test_page_is_complete_in_itself() -> None:
+    page = report.html(run())
+    links = [value for name, value in Texts(page).attributes if name in ("src", "href")]
+    assert all(value and value.startswith(("#", "results/")) for value in links)
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert "default-src 'none'" in page
+
+
+def test_every_figure_is_on_the_page() -> None:
+    page = report.html(run(("Ada", "Bela", "Chidi", "Dana", "Emil"), {"s9": "the disk is full"}))
+    text = " ".join(Texts(page).text.split())
+    for criterion in CRITERIA.values():
+        assert criterion.id in text
+        assert criterion.about in text
+    for part in (
+        "the disk is full",
+        "fork, session",
+        "2025-10-09",
+        "also handed in: older",
+        f"{FUNCTION}.no_root",
+        "3 results stood",
+    ):
+        assert part in text, part
+    assert text.count("Not in today's catalogue") == 1
+
+
+def test_mistakes_are_counted_over_students_and_ranked() -> None:
+    found = report.mistakes(run(("a", "b", "c", "d")).rows)
+    assert [(mistake.id, mistake.rows) for mistake in found] == [
+        (f"{FUNCTION}.no_root", (1, 3)),
+        (f"{FUNCTION}.unheard_of", (2,)),
+    ]
+    assert found[0].sentence and found[0].read
+
+
+def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
+    one, entry = grade("s0", 0), Entry("s0", ())
+    rows = [Row(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
+    assert report.counting(rows) == [one]
+    assert report.html(Run(rows, {}, (), 0, 0, "0")).count('<tr id="s') == 2
+
+
+@pytest.mark.parametrize("faults", [{}, {"s1": "why"}])
+def test_class_without_a_single_grade_has_a_report(faults: dict[str, str]) -> None:
+    assert "Nothing has been graded" in report.html(Run(run((), faults).rows, faults, (), 0, 0, "0"))
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium here")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The report of an awkward class, opened; it must cause no message and no request but its own."""
+    (tmp_path / "report.html").write_text(report.html(run((*AWKWARD, EVIL), {"s99": EVIL})), encoding="utf-8")
+    handler = functools.partial(Quiet, directory=str(tmp_path))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    width, height = request.param
+    opened = browser.new_page(viewport={"width": width, "height": height})
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on(
+        "request",
+        lambda asked: said.append(asked.url) if not asked.url.endswith(("report.html", "favicon.ico")) else None,
+    )
+    opened.goto(f"http://127.0.0.1:{server.server_port}/report.html")
+    yield opened
+    assert said == []
+    opened.close()
+    server.shutdown()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None: ...
+
+    def send_error(self, code: int, *_: Any) -> None:
+        """A browser asks for an icon by itself."""
+        self.send_response(204 if self.path == "/favicon.ico" else code)
+        self.end_headers()
+
+
+def scores(page: Any) -> list[str]:
+    found: list[str] = page.locator("#table tbody tr:not([hidden]) .total").all_inner_texts()
+    return found
+
+
+def test_opens_without_errors_and_fits_the_screen(page: Any) -> None:
+    assert page.evaluate("window.broken") is None
+    assert page.title().endswith("class report")
+    width = page.viewport_size["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("svg.histogram rect").count() == report.BINS
+
+
+def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
+    header = page.locator("#table th button", has_text="Total")
+    header.click()
+    down = [float(score) for score in scores(page)[:-1]]
+    assert down == sorted(down, reverse=True)
+    assert scores(page)[-1] == "fault"
+    assert page.locator("#table th[aria-sort=descending]").count() == 1
+    header.click()
+    assert [float(score) for score in scores(page)[:-1]] == sorted(down)
+    assert scores(page)[-1] == "fault"
+    page.locator("#table th button", has_text="Student").click()
+    names = page.locator("#table .name").all_inner_texts()
+    assert names.index("null") > names.index("José Ñandú")
+
+
+def test_sorting_works_from_the_keyboard_in_both_tables(page: Any) -> None:
+    page.locator("#criteria th button", has_text="Pass rate").press("Enter")
+    rates = page.locator("#criteria td:nth-child(2)").evaluate_all(
+        "cells => cells.map(cell => Number(cell.dataset.value))"
+    )
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
+    total = len(AWKWARD) + 2
+    search = page.locator("#search")
+    for words, count in (
+        ("JOSÉ", 1),
+        ("script>", 3),
+        (f"{FUNCTION}.no_root", len(AWKWARD) // 2),
+        ("no such", 0),
+        ("", total),
+    ):
+        search.fill(words)
+        assert len(scores(page)) == count, words
+        assert page.locator("#shown").inner_text() == f"{count} of {total}"
+
+
+def test_link_to_a_student_shows_the_row_even_when_it_was_filtered_away(page: Any) -> None:
+    page.locator("#search").fill("no such")
+    page.locator(".mistakes summary").first.click()
+    link = page.locator(".who a").first
+    target = link.get_attribute("href")
+    link.click()
+    row = page.locator(f"tr{target}")
+    row.wait_for(state="visible")
+    assert row.locator(".name").inner_text().strip() == link.inner_text().strip()
+
+
+def test_print_leaves_out_what_cannot_be_used_on_paper(page: Any) -> None:
+    page.emulate_media(media="print")
+    assert not page.locator("#search").is_visible()
+    assert page.locator("#table").is_visible()

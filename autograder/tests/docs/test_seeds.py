@@ -1,0 +1,72 @@
+"""The map of the source notes: complete, true, and up to date."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.docs import seeds
+from autograder.docs.seeds import Place, Row
+
+COUNTS = {"S0": 24, "S1": 102, "S2": 23, "S3": 48, "S4": 39}
+EVERY_ID = [f"{note}-{n:03}" for note, count in COUNTS.items() for n in range(1, count + 1)]
+
+
+def test_every_row_of_the_notes_is_there_once_and_in_order() -> None:
+    assert list(seeds.rows()) == EVERY_ID
+    assert len(EVERY_ID) == 236
+
+
+def test_every_place_exists() -> None:
+    assert seeds.missing(seeds.rows()) == []
+
+
+def test_the_page_is_up_to_date() -> None:
+    made = seeds.page(seeds.rows(), seeds.errata())
+    assert seeds.PAGE.read_text(encoding="utf-8") == made, "run: python -m autograder.docs.seeds"
+
+
+def test_the_page_has_a_line_for_every_row() -> None:
+    lines = seeds.PAGE.read_text(encoding="utf-8").splitlines()
+    assert [line.split(" | ")[0].removeprefix("| ") for line in lines if line.startswith("| S")] == EVERY_ID
+
+
+def test_every_erratum_has_a_row_and_every_row_its_errata() -> None:
+    assert {erratum for row in seeds.rows().values() for erratum in row.errata} == set(seeds.errata())
+    verdicts = [tuple(verdict) for verdict in seeds.errata().values()]
+    assert set(verdicts) == {("corrected",), ("qualified",), ("open",)}
+
+
+def test_whatever_was_found_wrong_is_corrected() -> None:
+    """The figures and claims that were computed anew and refuted, by the numbers of the errata."""
+    figures = [2, 4, 5, 10, *range(17, 26), 31, 32, 33, 36, 37, 38, 62, 65, 71, 80, 81, *range(83, 88)]
+    claims = [1, 3, 11, 12, 13, 14, 17, 22, 23, 24, 28, 37, 40, 43, 46, 57]
+    refuted = {f"A-{n:02}" for n in figures} | {f"C-{n:02}" for n in claims}
+    assert refuted <= {erratum for erratum, verdict in seeds.errata().items() if "corrected" in verdict}
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        (Place(criterion="layernorm.speed"), "rubric.yaml has no criterion layernorm.speed"),
+        (Place(check="test_layernorm.py::test_speed"), "there is no public check test_layernorm.py::test_speed"),
+        (Place(check="test_speed.py::test_speed"), "there is no public check test_speed.py::test_speed"),
+        (Place(notebook="Speed", says="fast"), "the notebook has no section 'Speed'"),
+        (Place(notebook="What eps does", says="is fast"), "the section 'What eps does' does not say 'is fast'"),
+        (Place(notebook="What eps does"), "the section 'What eps does' does not say ''"),
+        (Place(docstring="layernorm.speed"), "there is no docstring of layernorm.speed"),
+        (Place(question="q99"), "there is no question q99"),
+        (Place(criterion="layernorm.rms", question="q1"), "a place must be one thing"),
+        (Place(), "a place must be one thing"),
+    ],
+)
+def test_a_place_that_is_gone_is_named(place: Place, problem: str) -> None:
+    row = Row.model_validate({"is": "a row", "at": [place]})
+    [found] = seeds.missing({"S0-001": row})
+    assert found.startswith(f"S0-001: {problem}")
+
+
+def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    row = "S0-001:\n  is: a row\n  at:\n    - question: q1\n"
+    (tmp_path / "seeds.yaml").write_text(row + row)
+    with pytest.raises(ValueError, match="there twice"):
+        seeds.rows(tmp_path / "seeds.yaml")

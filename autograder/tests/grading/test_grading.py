@@ -1,0 +1,430 @@
+"""The rules of grading, tried on whole submissions."""
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.homework import rubric as rubrics
+from autograder.intake.submission import read
+from autograder.sandbox.child import _defined
+
+Grade = Callable[..., dict[str, Any]]
+Alter = Callable[[str, str], dict[str, str]]
+
+
+TRIED_TOGETHER = [
+    "layernorm",
+    "batchnorm_comparison",
+    "scaled_attention",
+    "causal_mask",
+    "transformer_block",
+    "decoder",
+]
+
+
+def entries(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {test["extra_data"]["criterion"]: test for test in document["tests"]}
+
+
+def lost(document: dict[str, Any]) -> set[str]:
+    return {name for name, test in entries(document).items() if test["score"] < test["max_score"]}
+
+
+def modules(names: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in names}
+
+
+def test_references_earn_everything(grade: Grade) -> None:
+    document = grade()
+    assert document["score"] == rubrics.current().points
+    assert lost(document) == set()
+    assert set(entries(document)) == set(rubrics.current().criteria)
+
+
+def test_nothing_handed_in_earns_nothing(grade: Grade) -> None:
+    document = grade({f"{name}.py": None for name in rubrics.current().modules})
+    assert document["score"] == 0
+    assert "There is no file layernorm.py" in document["output"]
+
+
+@pytest.mark.parametrize("module", [name for name in rubrics.current().modules if name != "concept_check"])
+def test_one_bad_module_costs_itself_and_the_integration_alone(grade: Grade, alter: Alter, module: str) -> None:
+    bad = "\n".join(f"def {f}(*args, **kwargs):\n    return None" for f in rubrics.current().modules[module].functions)
+    found = modules(lost(grade(alter(module, bad))))
+    assert found - {"integration"} == {module}
+    assert module not in TRIED_TOGETHER or "integration" in found
+
+
+def test_same_submission_gives_same_document(grade: Grade, alter: Alter) -> None:
+    wrong = alter("scaled_attention", "def softmax(scores, axis=-1):\n    return np.exp(scores)")
+    assert grade(wrong) == grade(wrong)
+
+
+def test_wrong_helper_costs_its_own_criteria_only(grade: Grade, alter: Alter) -> None:
+    document = grade(
+        alter("scaled_attention", "def softmax(scores, axis=-1):\n    return scores * 0 + 1"), ("scaled_attention",)
+    )
+    found = entries(document)
+    assert found["scaled_attention.multi_head"]["status"] == "passed"
+    assert "`softmax`" in found["scaled_attention.multi_head"]["output"]
+    assert found["scaled_attention.softmax"]["status"] == "failed"
+
+
+def test_helpers_are_not_an_oracle_for_the_function_under_test(grade: Grade, alter: Alter) -> None:
+    oracle = "def softmax(scores, axis=-1):\n    return scaled_dot_product_attention(scores, np.eye(3), np.eye(3))[1]"
+    document = grade(alter("scaled_attention", oracle), ("scaled_attention",))
+    assert {"scaled_attention.softmax", "scaled_attention.softmax_stability"} <= lost(document)
+
+
+WRONG_THINGS = {
+    "list": ("return x.tolist()", "another kind of thing", "a list"),
+    "subclass": ("return x.view(type('Own', (np.ndarray,), {}))", "another kind of thing", "an ndarray subclass"),
+    "masked": ("return np.ma.masked_array(x)", "another kind of thing", "an ndarray subclass"),
+    "objects": ("return x.astype(object)", "another kind of thing", "an array of objects"),
+    "complex": ("return x.astype(complex)", "another kind of thing", "a complex array"),
+    "none": ("return None", "another kind of thing", "None"),
+    "text": ("return 'layer norm'", "another kind of thing", "text"),
+    "shape": ("return x[..., :1]", "another shape", "shape"),
+    "nan": ("return x * np.nan", "not the expected ones", "nan"),
+    "10 GB": ("return np.broadcast_to(x, (10**7, *x.shape))", "another kind of thing", "too large"),
+    "unwritten": ("raise NotImplementedError('layer_norm')", "not written yet", "not written yet"),
+    "exception": ("return x / {}['gamma']", "KeyError in line", "KeyError: 'gamma'"),
+    "generator": ("yield x", "another kind of thing", "a generator"),
+    "exit": ("raise SystemExit(0)", "SystemExit", "SystemExit"),
+    "stopped": ("import os; os._exit(0)", "Python itself stopped", "Python itself stopped"),
+    "endless": ("while True: pass", "took too long", "took too long"),
+    "signature": (None, "cannot be called as `layer_norm(x, gamma, beta, eps)`", "cannot be called"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_THINGS)
+def test_every_wrong_thing_has_its_own_clear_message(grade: Grade, alter: Alter, name: str) -> None:
+    body, hidden, shown = WRONG_THINGS[name]
+    definition = (
+        f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}" if body else "def layer_norm(x):\n    return x"
+    )
+    document = grade(alter("layernorm", definition), ("layernorm", "batchnorm_comparison"))
+    message = entries(document)["layernorm.statistics"]["output"]
+    assert hidden in message
+    assert shown in message
+    assert "layernorm.rms" not in lost(document)
+    assert "batchnorm_comparison" not in modules(lost(document))
+
+
+def test_contract_accepts_other_forms(grade: Grade, alter: Alter) -> None:
+    forms = """
+from collections import namedtuple
+Both = namedtuple("Both", "output weights")
+_attention = scaled_dot_product_attention
+def scaled_dot_product_attention(q, k, v, mask=None):
+    output, weights = _attention(q, k, v, mask)
+    output.flags.writeable = False
+    return Both(output, weights)
+"""
+    document = grade(alter("scaled_attention", forms), ("scaled_attention",))
+    assert lost(document) == set()
+
+
+@pytest.mark.parametrize("name", ["LayerNorm.py", "layernorm (1).py", "layernorm_final.py", "layernorm.py.txt"])
+def test_file_with_nearly_the_right_name_is_pointed_out(grade: Grade, references: dict[str, bytes], name: str) -> None:
+    document = grade({"layernorm.py": None, name: references["layernorm.py"].decode()}, ("layernorm",))
+    assert name in document["output"]
+    assert "rename it to layernorm.py" in document["output"]
+    assert document["score"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def layer_norm(x:\n    pass\n", "SyntaxError"),
+        ("import scipy\n", "Only NumPy, the standard library and your own files"),
+        ("if True:\n\tx = 1\n        y = 2\n", "TabError"),
+        ("while True: pass\n", "too long"),
+        ("import os; os._exit(3)\n", "Python itself stopped"),
+        ("raise RuntimeError('<b>`no`</b>')\n", "RuntimeError: &lt;b&gt;'no'&lt;/b&gt;"),
+        ("\x00", "could not be imported"),
+    ],
+    ids=["syntax", "scipy", "tabs", "endless", "exit", "markup", "null"],
+)
+def test_module_that_cannot_be_imported_says_why(grade: Grade, text: str, said: str) -> None:
+    document = grade({"layernorm.py": text}, ("layernorm", "batchnorm_comparison"))
+    assert said in document["output"]
+    assert modules(lost(document)) == {"layernorm"}
+
+
+def test_missing_function_is_named(grade: Grade, references: dict[str, bytes]) -> None:
+    text = references["layernorm.py"].decode().replace("def rms_norm", "def rmsnorm")
+    document = grade({"layernorm.py": text}, ("layernorm",))
+    assert "There is no function `rms_norm` in `layernorm.py`" in entries(document)["layernorm.rms"]["output"]
+    assert "layernorm.statistics" not in lost(document)
+
+
+def test_neighbours_are_correct_whatever_the_student_wrote(grade: Grade) -> None:
+    document = grade({"layernorm.py": "while True: pass\n"}, ("transformer_block",))
+    assert lost(document) == set()
+
+
+def test_other_names_of_a_neighbour_are_the_students_own(grade: Grade, references: dict[str, bytes]) -> None:
+    block = references["transformer_block.py"].decode()
+    block = (
+        "from layernorm import EXTRA, layer_norm\nfrom my_helpers import double\nassert EXTRA == double(21)\n" + block
+    )
+    files = {
+        "transformer_block.py": block,
+        "layernorm.py": "EXTRA = 42\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    raise RuntimeError\n",
+        "my_helpers.py": "def double(x):\n    return 2 * x\n",
+    }
+    assert lost(grade(files, ("transformer_block",))) == set()
+
+
+def test_star_import_of_a_neighbour_works(grade: Grade, references: dict[str, bytes]) -> None:
+    block = references["transformer_block.py"].decode()
+    block = block.replace("from layernorm import layer_norm", "from layernorm import *")
+    assert "import *" in block
+    assert lost(grade({"transformer_block.py": block}, ("transformer_block",))) == set()
+
+
+def test_hidden_criteria_show_nothing_that_the_code_has_chosen(grade: Grade, alter: Alter) -> None:
+    leak = """
+_calls = []
+def layer_norm(x, gamma, beta, eps=1e-5):
+    _calls.append(x)
+    if x.size > 12:
+        raise ValueError("secret " + str(x.tolist()))
+    return x
+"""
+    document = grade(alter("layernorm", leak), ("layernorm",))
+    assert not any("secret" in test["output"] for test in document["tests"])
+
+
+def test_answers_are_never_shown(grade: Grade) -> None:
+    text = "def answers():\n    return {f'q{i}': 'A' for i in range(1, 9)}\n"
+    document = grade({"concept_check.py": text}, ("concept_check",))
+    assert 0 < document["score"] < 4
+    assert {test["output"] for test in document["tests"] if test["score"] == 0} == {
+        "Not right yet. For this criterion only the score is shown."
+    }
+
+
+def test_endless_function_is_the_one_that_is_blamed(grade: Grade, alter: Alter) -> None:
+    """Calls travel together and their replies come a little late; still the others keep their points."""
+    endless = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass")
+    found = entries(grade(endless, ("layernorm",)))
+    assert "took too long" in found["layernorm.rms"]["output"]
+    assert found["layernorm.statistics"]["status"] == found["layernorm.backward_x"]["status"] == "passed"
+
+
+def test_function_that_ends_its_process_on_hidden_inputs_alone(grade: Grade, alter: Alter) -> None:
+    ending = (
+        "_right = rms_norm\n\n\ndef rms_norm(x, gamma, eps=1e-6):\n    import os\n"
+        "    return _right(x, gamma, eps) if x.size < 9 else os._exit(0)"
+    )
+    found = entries(grade(alter("layernorm", ending), ("layernorm",)))
+    assert found["layernorm.example"]["status"] == found["layernorm.statistics"]["status"] == "passed"
+    assert "Python itself stopped" in found["layernorm.rms"]["output"]
+
+
+# Correct work that is laid out in other ways
+
+
+def whole(grade: Grade, changes: dict[str, str]) -> set[str]:
+    return lost(grade(changes))
+
+
+def test_package_with_more_files_than_there_are_modules(tmp_path: Path, references: dict[str, bytes]) -> None:
+    for name, data in {**references, **{f"nn/part_{n}.py": b"" for n in range(9)}, "nn/layernorm.py": b""}.items():
+        (tmp_path / "hw" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "hw" / name).write_bytes(data)
+    found = read(tmp_path, rubrics.current().limits).files
+    assert found["layernorm.py"] == references["layernorm.py"] and "nn/part_3.py" in found
+
+
+STAR = """
+import numpy as np
+from math import sqrt as root
+AXIS: int = -1
+FIRST, (SECOND, *_REST) = 1, (2, 3)
+try:
+    import nothing_of_this_name
+except ImportError:
+    FALLBACK = True
+with np.errstate(all="ignore"):
+    INSIDE = 0
+for STEP in range(2):
+    pass
+"""
+
+
+def test_star_import_brings_what_it_brings_at_home(grade: Grade, references: dict[str, bytes]) -> None:
+    block = references["transformer_block.py"].decode().replace("import numpy as np\n", "")
+    used = "from layernorm import *\nassert (AXIS, FIRST, SECOND, FALLBACK, INSIDE, STEP, root(4)) == (-1, 1, 2, True, 0, 1, 2)\n"
+    docstring, _, rest = block.partition('"""\n\n')
+    changes = {
+        "layernorm.py": references["layernorm.py"].decode() + STAR,
+        "transformer_block.py": f'{docstring}"""\n\n{used}{rest}',
+    }
+    assert whole(grade, changes) == set()
+
+
+def test_star_import_through_another_file_and_all(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("from two import *\nOWN = 1\n_HIDDEN = 2\n\ndef f():\n    inner = 1\n")
+    (tmp_path / "two.py").write_text("from one import *\nOTHER = lambda x: (y := x)\n")
+    (tmp_path / "three.py").write_text("A = B = 1\n__all__ = ['A']\n")
+    assert set(_defined(str(tmp_path / "one.py"))) == {"OWN", "OTHER", "f"}
+    assert _defined(str(tmp_path / "three.py")) == ["A"]
+    assert _defined(str(tmp_path / "none.py")) == []
+
+
+LAZY = """
+
+_logits = decoder_logits
+
+
+def decoder_logits(tokens, params, n_heads):
+    {before}
+    from {where} import stack
+    return stack(_logits, tokens, params, n_heads)
+"""
+HELPER = "from transformer_block import transformer_stack\n\n\ndef stack(f, *args):\n    return f(*args)\n"
+
+
+@pytest.mark.parametrize(
+    ("where", "before", "file"),
+    [
+        ("lib.lazy_helper", "pass", "lib/lazy_helper.py"),
+        ("lazy_helper", "import sys, os; sys.path.insert(0, os.path.dirname(__file__) + '/lib')", "lib/lazy_helper.py"),
+    ],
+)
+def test_helpers_found_late_belong_to_their_context(
+    grade: Grade, references: dict[str, bytes], where: str, before: str, file: str
+) -> None:
+    late = references["decoder.py"].decode() + LAZY.format(where=where, before=before)
+    assert whole(grade, {"decoder.py": late, file: HELPER}) == set()
+
+
+@pytest.mark.parametrize(
+    ("other", "own"),
+    [
+        ("import sys, os\nsys.path.insert(0, os.path.dirname(__file__) + '/lib')\n", "import only_in_lib\n"),
+        ("import builtins\nbuiltins.borrowed = 1\n", "borrowed\n"),
+    ],
+)
+def test_what_one_module_does_to_python_does_not_help_another(
+    grade: Grade, references: dict[str, bytes], other: str, own: str
+) -> None:
+    changes = {
+        "decoder.py": references["decoder.py"].decode() + other,
+        "layernorm.py": references["layernorm.py"].decode() + own,
+        "lib/only_in_lib.py": "",
+    }
+    assert "layernorm" in modules(whole(grade, changes))
+    assert "decoder" not in modules(whole(grade, changes))
+
+
+def test_a_thread_may_ask_while_a_function_of_its_own_is_called(grade: Grade, references: dict[str, bytes]) -> None:
+    threaded = """
+
+import concurrent.futures
+POOL = concurrent.futures.ThreadPoolExecutor(1)
+
+
+def pre_norm_block(x, params, n_heads, mask=None):
+    def attend(h):
+        normed = POOL.submit(layer_norm, h, params["ln_1"]["gamma"], params["ln_1"]["beta"]).result()
+        return multi_head_attention(normed, params["attention"], n_heads, mask)
+
+    def feed(h):
+        normed = layer_norm(h, params["ln_2"]["gamma"], params["ln_2"]["beta"])
+        return POOL.submit(feed_forward, normed, params["ffn"]).result()
+
+    return residual(residual(x, attend), feed)
+"""
+    wrong = "\n\ndef residual(x, sublayer):\n    return sublayer(x)\n"  # so that residual is answered over the wire
+    source = references["transformer_block.py"].decode() + threaded
+    assert whole(grade, {"transformer_block.py": source}) == set()
+    assert "transformer_block.pre_norm" not in whole(grade, {"transformer_block.py": source + wrong})
+
+
+def test_wrong_helper_in_a_file_of_its_own_costs_no_more(grade: Grade, references: dict[str, bytes]) -> None:
+    source = references["scaled_attention.py"].decode() + "\n_right = softmax\n\n\ndef softmax(scores, axis=-1):\n"
+    source += "    return 1.01 * _right(scores, axis)\n"
+    here = whole(grade, {"scaled_attention.py": source})
+    there = whole(grade, {"scaled_attention.py": "from nn.attn import *\n", "nn/attn.py": source, "nn/__init__.py": ""})
+    assert here == there
+
+
+def test_data_beside_the_modules_is_found_by_its_name(grade: Grade, references: dict[str, bytes]) -> None:
+    reading = references["layernorm.py"].decode() + "\n\nassert open('eps.txt').read() == '1e-5'\n"
+    assert whole(grade, {"layernorm.py": reading, "eps.txt": "1e-5"}) == set()
+
+
+def test_integration_alone_where_the_shared_process_is_too_small(grade: Grade, references: dict[str, bytes]) -> None:
+    large = "import numpy as np\nTABLE = np.ones((2700, 2700))\n"
+    masks = "\n\nfrom tables import TABLE\n\n\ndef causal_mask(t):\n    return (np.tril(TABLE) > 0)[:t, :t]\n"
+    changes = {f"{m}.py": references[f"{m}.py"].decode() + "\nimport tables\n" for m in TRIED_TOGETHER}
+    changes["causal_mask.py"] += masks
+    assert whole(grade, {**changes, "tables.py": large}) == set()
+
+
+def test_answers_may_be_texts_of_any_kind(grade: Grade, references: dict[str, bytes]) -> None:
+    """Members of an Enum of texts, and NumPy's texts as keys and values."""
+    source = references["concept_check.py"].decode()
+    other = """
+
+import enum
+import numpy as np
+
+_right = answers
+
+
+class Letter(str, enum.Enum):
+    a, b, c, d = "abcd"
+
+
+def answers():
+    found = _right()
+    return {np.str_(key): Letter(value) if n % 2 else np.str_(value) for n, (key, value) in enumerate(found.items())}
+"""
+    assert whole(grade, {"concept_check.py": source + other}) == set()
+
+
+def test_zip_written_with_backslashes_beside_a_plot(tmp_path: Path, references: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(tmp_path / "hw.zip", "w") as archive:
+        for name, data in references.items():
+            archive.writestr(f"hw\\{name}", data)
+    (tmp_path / "plot.py").write_text("")
+    assert read(tmp_path, rubrics.current().limits).files.keys() >= references.keys()
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "import functools\n_sm = functools.partial(softmax, axis=-1)",
+        "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
+        "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
+        "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
+        "def _sm(s, sm=softmax):\n    return sm(s)",
+    ],
+)
+def test_wrong_helper_costs_once_however_it_is_kept(grade: Grade, references: dict[str, bytes], kept: str) -> None:
+    wrong = "\n\n_right = softmax\n\n\ndef softmax(scores, axis=-1):\n    return 1.01 * _right(scores, axis)\n\n\n"
+    attention = """
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
+    if mask is None:
+        weights = _sm(scores)
+    else:
+        some = np.broadcast_to(mask, scores.shape).any(axis=-1, keepdims=True)
+        weights = np.where(some, _sm(np.where(some, np.where(mask, scores, -np.inf), 0.0)), 0.0).astype(scores.dtype)
+    return weights @ v, weights
+"""
+    text = references["scaled_attention.py"].decode()
+    assert whole(grade, {"scaled_attention.py": text + "\n\n" + kept + attention}) == set()
+    lost_here = whole(grade, {"scaled_attention.py": text + wrong + kept + attention})
+    plain = whole(grade, {"scaled_attention.py": text + wrong})
+    assert lost_here == plain

@@ -1,0 +1,134 @@
+"""No value, error or end that a student's process can report makes the grader fail: a failure is a fault, and faults are ours.
+
+The process is replaced by one that knows the right answers and bends them, at random but the same in every run.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.feedback import results
+from autograder.grading.grader import Grader, open_grader
+from autograder.homework import reference
+from autograder.homework import rubric as rubrics
+from autograder.intake.submission import Submission
+from autograder.sandbox import wire
+from autograder.sandbox.messages import Call, Ended, Error, Reply
+
+MODULES = rubrics.current().modules
+COMPLETE = Submission("bent", {f"{name}.py": b"" for name in MODULES})
+DTYPES = [dtype.name for dtype in wire.DTYPES]
+ODD: list[Any] = [
+    None, "text", b"bytes", 7, 2**63 - 1, -1.5, float("nan"), True, [], {}, [[[]]], {"a": np.ones(3), 1: {None: []}},
+    [np.ones(2), [np.zeros((0, 3))] * 5], np.zeros(0), np.zeros((0, 4)), np.array(1.5), np.float32(2), np.bool_(True),
+    np.full((3, 4), np.nan), np.full((2, 2, 2), np.inf), np.ones((1,) * 16), np.full((2,) * 10, 1e308),
+    *(wire.Oddity(kind) for kind in wire.ODDITIES), wire.Handle(1), ["<script>", "```\n# x"] * 9, "`" * 99,
+]  # fmt: skip
+
+
+def bent(value: Any, rng: random.Random) -> Any:
+    """The right value, or one that is wrong in form, dtype or content."""
+    if isinstance(value, tuple) and rng.random() < 0.7:
+        return [bent(part, rng) for part in value]
+    with np.errstate(all="ignore"):
+        return rng.choice(BENDS)(value, rng) if isinstance(value, np.ndarray) else rng.choice(OTHERS)(value, rng)
+
+
+Bend = Callable[[Any, random.Random], Any]
+BENDS: list[Bend] = [
+    lambda v, rng: v,
+    lambda v, rng: v.astype(rng.choice(DTYPES)),
+    lambda v, rng: v.astype("float16").astype(float),
+    lambda v, rng: v.T,
+    lambda v, rng: v[None],
+    lambda v, rng: v.ravel(),
+    lambda v, rng: v[..., :0],
+    lambda v, rng: v * rng.choice([-1, 2, 1e300, 1e-300]) if v.dtype.kind == "f" else v,
+    lambda v, rng: v + rng.choice([1, 1e-6, 1e300]) if v.dtype.kind == "f" else v,
+    lambda v, rng: np.where(np.arange(v.size).reshape(v.shape) % 3 == 0, rng.choice([np.nan, np.inf, -np.inf, 0]), v),
+    lambda v, rng: v.tolist(),
+    lambda v, rng: v.flat[0] if v.size else v,
+    lambda v, rng: rng.choice(ODD),
+]
+OTHERS: list[Bend] = [
+    lambda v, rng: v,
+    lambda v, rng: [v, v],
+    lambda v, rng: np.asarray(v) if isinstance(v, float | int | bool) else v,
+    lambda v, rng: {key: rng.choice(ODD) for key in v} if isinstance(v, dict) else -v if isinstance(v, float) else v,
+    lambda v, rng: rng.choice(ODD),
+]
+KINDS = ["ValueError", "TypeError", "NotImplementedError", "RecursionError", "SystemExit", "ExceptionGroup", "Warning"]
+
+
+class Bent:
+    """What takes the place of a student's process."""
+
+    def __init__(self, rng: random.Random):
+        self.rng, self.calls = rng, 0
+        self.ended: Ended | None = None
+
+    def load(self, *_: Any) -> Reply:
+        chance = self.rng.random()
+        return Reply(ended=Ended("crash")) if chance < 0.01 else Reply(error=self.error()) if chance < 0.03 else Reply()
+
+    def call_all(self, calls: list[Call], _: Any) -> list[Reply]:
+        replies = []
+        for call in calls:
+            _, context, module, function, args, kwargs, _ = wire.decode(call.payload)
+            own = [call.lent[arg.id] if isinstance(arg, wire.Handle) else arg for arg in args]
+            replies.append(self.call(context, module, function, own, kwargs))
+            if self.ended is not None:
+                break
+        return replies
+
+    def call(self, _: str, module: str, function: str, args: Any, kwargs: Any, *rest: Any) -> Reply:
+        chance = self.rng.random()
+        if self.ended is None and chance < 0.01:
+            self.ended = Ended(self.rng.choice(["deadline", "crash", "disk", "protocol"]))
+        if self.ended is not None:
+            return Reply(ended=self.ended)
+        if chance < 0.1:
+            return Reply(error=self.error())
+        try:
+            value = reference.functions()[function](*args, **kwargs)
+        except ValueError:
+            return Reply(error=Error(("ValueError", "Exception"), "", "", 0, ""))
+        value = bent(value, self.rng) if chance < 0.6 else value
+        crossed = wire.decode(wire.encode(value))
+        return Reply(crossed, (31,) if chance < 0.12 else (), 0.12 < chance < 0.14)
+
+    def again(self, numbers: list[int]) -> list[Reply]:
+        return [Reply(changed=(0,) if self.rng.random() < 0.02 else ()) for _ in numbers]
+
+    def error(self) -> Error:
+        kind, hint = self.rng.choice(KINDS), self.rng.choice(["", "missing", "signature", "refused", "<b>"])
+        place = self.rng.choice([("", 0), ("layernorm.py", 3), ("`x`.py", 7)])
+        return Error((kind, "Exception"), "```\n<b>\u202e", *place, hint)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    with open_grader() as grader:
+        yield grader
+
+
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 160))])
+def test_nothing_that_comes_back_is_a_fault_of_the_grader(
+    grader: Grader, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(seed)
+    monkeypatch.setattr(grader.sandbox, "start", lambda: Bent(rng))
+    result = grader.grade(COMPLETE)
+    document = results.gradescope(result)
+    text = results.dump(document)
+    assert json.loads(text) == document
+    assert 0 <= document["score"] <= rubrics.current().points
+    assert len(text) < 1_000_000
+    assert "\u202e" not in text

@@ -1,0 +1,31 @@
+"""The reference solutions agree with PyTorch, whose answers golden/make_golden.py has written down."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.homework import reference
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "golden.json").read_text(encoding="utf-8"))
+
+
+def arrays(value: Any) -> Any:
+    """Nested lists of numbers to arrays; the list of blocks stays a list, and a scalar a scalar."""
+    if isinstance(value, dict):
+        return {key: arrays(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [arrays(item) for item in value] if isinstance(value[0], dict) else np.array(value)
+    return value
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: f"{case['function']}-{case['name']}")
+def test_agrees_with_pytorch(case: dict[str, Any]) -> None:
+    result = getattr(reference, case["function"])(**arrays(case["args"]))
+    parts = result if isinstance(result, tuple) else (result,)
+    assert len(parts) == len(case["expected"])
+    for actual, expected in zip(parts, map(arrays, case["expected"]), strict=True):
+        assert np.shape(actual) == np.shape(expected)
+        np.testing.assert_allclose(actual, expected, rtol=1e-10, atol=1e-10)

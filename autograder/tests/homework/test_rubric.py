@@ -1,0 +1,108 @@
+"""A rubric that is wrong is refused, with file, line, key and what would be right."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder.grading.runner import Suites
+from autograder.homework import kit, rubric
+from autograder.homework.rubric import RubricError
+
+Edit = Callable[[str], str]
+
+
+@pytest.mark.parametrize(
+    ("edit", "where", "said"),
+    [
+        (lambda t: t.replace("points: 100", "points: 99", 1), "points", "add up to 100"),
+        (
+            lambda t: t.replace("statistics: {points: 3", "statistics: {points: 4"),
+            "modules.layernorm.points",
+            "add up to",
+        ),
+        (lambda t: t.replace("about:", "abuot:", 1), "abuot", "unknown key; known here: points, about"),
+        (lambda t: t.replace("    title: Layer norm\n", "", 1), "modules.layernorm.title", "missing"),
+        (lambda t: t.replace("grades: [rms_norm]", "grades: [rmsnorm]", 1), "grades", "'rmsnorm' is no function"),
+        (lambda t: t.replace("uses: [layernorm]", "uses: [layer]", 1), "uses", "there is no module 'layer'"),
+        (lambda t: t.replace("uses: [layernorm]", "uses: [decoder]", 1), "uses", "must stand above"),
+        (
+            lambda t: t.replace("layer_norm_backward: [layer_norm]", "layer_norm_backward: [x]"),
+            "functions",
+            "'x' is no function",
+        ),
+        (lambda t: t.replace("\nfeedback: full", "\nfeedback: all", 1), "feedback", "'full', 'diagnosis' or 'score'"),
+        (lambda t: t.replace("visibility: after_published", "visibility: never", 1), "visibility", "'visible'"),
+        (lambda t: t.replace("points: 20", "points: -20", 1), "modules.layernorm.points", "greater than 0"),
+        (lambda t: t.replace("call_seconds: 3", "call_seconds: soon"), "limits.call_seconds", "number"),
+        (lambda t: t.replace("      rms_norm: []", "      rms_norm: []\n      rms_norm: []", 1), "rms_norm", "twice"),
+        (lambda t: t.replace("  layernorm:", "\tlayernorm:", 1), "", "not YAML"),
+        (lambda _: "", "", "dictionary"),
+    ],
+)
+def test_mistake_is_named(tmp_path: Path, edit: Edit, where: str, said: str) -> None:
+    text = kit.rubric_file().read_text()
+    path = tmp_path / "rubric.yaml"
+    path.write_text(edit(text))
+    assert path.read_text() != text
+    with pytest.raises(RubricError) as caught:
+        rubric.load(path)
+    assert str(path) in str(caught.value)
+    assert where in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_line_is_the_right_one(tmp_path: Path) -> None:
+    path = tmp_path / "rubric.yaml"
+    lines = kit.rubric_file().read_text().splitlines()
+    number = next(n for n, line in enumerate(lines) if "call_seconds" in line)
+    lines[number] = "  call_secnods: 3"
+    path.write_text("\n".join(lines))
+    with pytest.raises(RubricError, match=f":{number + 1}: limits.call_secnods: unknown key"):
+        rubric.load(path)
+
+
+def test_no_file_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(RubricError, match=r"cannot be read .*Give the path of a rubric\.yaml"):
+        rubric.load(tmp_path / "rubric.yaml")
+
+
+def changed(tmp_path: Path, old: str, new: str) -> rubric.Rubric:
+    path = tmp_path / "rubric.yaml"
+    path.write_text(kit.rubric_file().read_text().replace(old, new))
+    return rubric.load(path)
+
+
+def test_criterion_without_a_test_is_refused(tmp_path: Path) -> None:
+    more = changed(
+        tmp_path,
+        "statistics: {points: 3",
+        "again: {points: 1, grades: [rms_norm], about: more}\n      statistics: {points: 2",
+    )
+    with pytest.raises(RubricError, match=r"rubric\.yaml:\d+: modules\.layernorm\.criteria\.again: no test names"):
+        Suites(more)
+
+
+def test_renamed_criterion_is_refused_with_its_line_and_the_name_that_the_tests_use(tmp_path: Path) -> None:
+    fewer = changed(tmp_path, "statistics: {", "statistic: {")
+    line = 1 + kit.rubric_file().read_text().split("statistics: {")[0].count("\n")
+    with pytest.raises(RubricError, match=rf"rubric\.yaml:{line}: .*statistic: .*tests name 'layernorm\.statistics'"):
+        Suites(fewer)
+
+
+def test_removed_criterion_is_refused_with_the_test_that_names_it(tmp_path: Path) -> None:
+    lines = kit.rubric_file().read_text().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if "statistics: {" in line)
+    path = tmp_path / "rubric.yaml"
+    path.write_text("".join(lines[:at] + lines[at + 1 :]).replace("points: 20", "points: 17", 1).replace("100", "97"))
+    with pytest.raises(RubricError, match=r"test_layernorm.*names the criterion 'layernorm\.statistics', which"):
+        Suites(rubric.load(path))
+
+
+def test_helpers_are_found_through_helpers() -> None:
+    found = rubric.current().helpers("scaled_attention", ("multi_head_attention",))
+    assert set(found) == {"softmax", "scaled_dot_product_attention", "split_heads", "merge_heads"}
+
+
+def test_points_add_up() -> None:
+    assert sum(c.points for c in rubric.current().criteria.values()) == rubric.current().points

@@ -1,0 +1,383 @@
+"""Hostile submissions, each graded for real: what they earn, see and leave behind, and how long they take.
+
+Every attack is run under all layers of this machine. The slow tests run them again with each layer left out in turn, as far as
+the promise of an attack stands without it, and, where this is root, as a user without rights. For that the interpreter is
+linked to a place that such a user can reach, since it often lies under /root.
+"""
+
+import contextlib
+import os
+import pickle
+import re
+import resource
+import shutil
+import stat
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from markdown_it import MarkdownIt
+
+from autograder.feedback import results
+from autograder.grading import pytest_plugin
+from autograder.grading.grader import Grader, Result, open_grader
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+from autograder.intake.submission import Submission, read
+from autograder.sandbox import confine, sweep
+from autograder.sandbox.process import layers
+from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue
+from autograder.tests.attacks.uploads import EARNS, UPLOADS
+
+pytest_plugins = ["autograder.tests.road"]
+
+ATTACKS = {attack.name: attack for attack in catalogue()}
+LIMITS = rubrics.current().limits
+TIGHT = LIMITS.model_copy(update={"call_seconds": 0.4, "submission_seconds": 8, "wall_factor": 3, "disk_mb": 4})
+SECONDS = 25  # for the worst of them, under the tight limits, on a busy machine
+OPEN = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue")
+PLAIN = 54_321  # a user without rights, whom nobody else uses
+
+
+@dataclass
+class Field:
+    """A grader, and the document of an ordinary submission that it has graded before any attack."""
+
+    grader: Grader
+    before: str
+
+    def grade(self, submission: Submission, modules: tuple[str, ...]) -> Result:
+        """Grade under tight limits, so that attacks on time end soon."""
+        self.grader.sandbox.limits = TIGHT
+        try:
+            return self.grader.grade(submission, modules)
+        finally:
+            self.grader.sandbox.limits = LIMITS
+
+    def ordinary(self) -> str:
+        return document(self.grader.grade(ORDINARY, ("layernorm",)))
+
+
+REFERENCE = (kit.solutions() / "layernorm.py").read_bytes()
+ORDINARY = Submission(
+    "ordinary", {"layernorm.py": REFERENCE + b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"}
+)
+_fields: dict[tuple[str, ...], Field] = {}
+
+
+@pytest.fixture(scope="session")
+def fields() -> Iterator[Any]:
+    """Graders by the layers that they leave out, opened once."""
+    with contextlib.ExitStack() as stack:
+
+        def field(without: tuple[str, ...] = ()) -> Field:
+            if without not in _fields:
+                grader = stack.enter_context(open_grader(without, TIGHT))
+                grader.sandbox.limits = LIMITS
+                _fields[without] = Field(grader, document(grader.grade(ORDINARY, ("layernorm",))))
+            return _fields[without]
+
+        yield field
+        _fields.clear()
+
+
+def document(result: Result) -> str:
+    return results.dump(results.gradescope(result))
+
+
+def shown(result: Result) -> str:
+    """Everything that a student may read."""
+    whole = results.gradescope(result)
+    return "\n".join([whole["output"], *(entry["output"] for entry in whole["tests"])])
+
+
+# What is asserted of every attack
+
+
+def assault(field: Field, submission: Submission, modules: tuple[str, ...], earns: float) -> Result:
+    """Grade a hostile submission and hold everything against the promises that are the same for all."""
+    modes, memory, began = permissions(), peak(), time.monotonic()
+    running = {process.pid for process in psutil.Process().children(recursive=True)}  # other tests' graders
+    result = field.grade(submission, modules)
+    seconds = time.monotonic() - began
+    assert seconds < SECONDS
+    assert result.points == earns
+    assert peak() - memory < 300
+    text = shown(result)
+    assert "SUCCEEDED" not in text + repr([graded.record and graded.record.reply for graded in result.graded])
+    assert not leaked(result, text)
+    assert left(field, running) == []
+    now = permissions()
+    assert {place: mode for place, mode in modes.items() if now.get(place, mode) != mode} == {}
+    assert field.ordinary() == field.before
+    return result
+
+
+def peak() -> float:
+    """Megabytes that this process, the grader, has ever held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def permissions() -> dict[str, tuple[int, int]]:
+    places = [
+        kit.PACKAGE,
+        *kit.PACKAGE.rglob("*.py"),
+        *kit.solutions().glob("*"),
+        kit.rubric_file(),
+        Path(os.__file__),
+        Path("/tmp"),
+    ]
+    found = {}
+    for place in places:
+        with contextlib.suppress(OSError):
+            found[str(place)] = (place.stat().st_mode, place.stat().st_uid)
+    return found
+
+
+def left(field: Field, running: set[int]) -> list[str]:
+    """Processes, files and kernel objects that an attack has left behind."""
+    folder = field.grader.sandbox.folder
+    servers = {f._server.pid for f in (known.grader.sandbox for known in _fields.values()) if f._server is not None}
+    family = {p.pid for p in psutil.Process().children(recursive=True)} - servers - running
+    theirs = {
+        p.pid
+        for p in psutil.process_iter(["uids"])
+        if folder.uid and p.info["uids"] and p.info["uids"].real == folder.uid
+    }
+    found = [f"process {pid}" for pid in family | theirs]
+    for place in (*OPEN, folder.path, folder.files, folder.temporary.parent):
+        with contextlib.suppress(OSError):
+            found += [entry.path for entry in os.scandir(place) if _theirs(entry, folder.uid)]
+    found += [entry.path for entry in os.scandir(folder.temporary.parent) if entry.path not in found]
+    for kind in ("shm", "sem", "msg"):
+        with contextlib.suppress(OSError):
+            found += [
+                f"{kind} {line}"
+                for line in Path(f"/proc/sysvipc/{kind}").read_text().splitlines()
+                if f" {folder.uid or -1} " in line
+            ]
+    return found
+
+
+def marks() -> list[str]:
+    """Files of attacks where everybody may write."""
+    return [
+        entry.path for place in OPEN if os.path.isdir(place) for entry in os.scandir(place) if "hostile" in entry.name
+    ]
+
+
+def _theirs(entry: "os.DirEntry[str]", uid: int) -> bool:
+    """Whether an attack has made a file, rather than one of another test that runs beside this one."""
+    owner = entry.stat(follow_symlinks=False).st_uid
+    return owner == uid if uid else "hostile" in entry.name and owner == os.getuid()
+
+
+def leaked(result: Result, text: str) -> list[float]:
+    """Numbers in the messages that are those of a hidden call and of no public one."""
+    told = {abs(float(number)) for number in re.findall(r"\d+\.\d{4,}", text)}
+    records = [record for module in result.modules for record in module.log.records]
+    public = _numbers([r for r in records if any(r is graded.shown for graded in result.graded)])
+    hidden = _numbers([r for r in records if not any(r is graded.shown for graded in result.graded)])
+    close = np.array([number for number in told if len(hidden) and np.abs(hidden - number).min() < 1e-6])
+    return [n for n in close if not len(public) or (np.abs(public - n).min() > 1e-6 and n not in _common(text))]
+
+
+def _common(text: str) -> set[float]:
+    """Numbers that the messages expect, which are public."""
+    return {abs(float(n)) for line in text.splitlines() if "expected" in line for n in re.findall(r"\d+\.\d{4,}", line)}
+
+
+def _numbers(records: list[Any]) -> Any:
+    arrays = [arg for record in records for arg in record.args if isinstance(arg, np.ndarray) and arg.dtype.kind == "f"]
+    return np.abs(np.concatenate([a.ravel() for a in arrays]).astype(float)) if arrays else np.array([])
+
+
+def messages_hold(attack: Attack, result: Result) -> None:
+    text = shown(result)
+    page = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text)
+    assert [word for word in attack.forbidden if word in page] == []
+    assert len(text) <= attack.longest * len(result.modules)
+
+
+# The tests
+
+
+def test_there_are_enough_and_each_says_what_it_tries() -> None:
+    assert len(ATTACKS) + len(UPLOADS) >= 100
+    assert all(len(attack.about) > 20 for attack in ATTACKS.values())
+    assert all(make.__doc__ for make in UPLOADS.values())
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attack(name: str, fields: Any) -> None:
+    attack, field = ATTACKS[name], fields()
+    if not attack.promised(field.grader.sandbox.layers):
+        pytest.skip(f"promised only with {', '.join(sorted(attack.needs))}")
+    result = assault(field, Submission(name, attack.files), attack.modules, attack.earns)
+    messages_hold(attack, result)
+
+
+@pytest.mark.parametrize("name", [name for name, attack in ATTACKS.items() if attack.silent])
+def test_messages_do_not_depend_on_hidden_inputs(name: str, fields: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    attack, field = ATTACKS[name], fields()
+    if not attack.promised(field.grader.sandbox.layers):
+        pytest.skip(f"promised only with {', '.join(sorted(attack.needs))}")
+    texts = []
+    for seed in (1, 2):
+        monkeypatch.setattr(pytest_plugin, "rng_for", lambda _, seed=seed: np.random.default_rng(seed))
+        texts.append(shown(field.grade(Submission(name, attack.files), attack.modules)))
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("name", UPLOADS)
+def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
+    field = fields()
+    modules = ("layernorm", "decoder", "concept_check", "scaled_attention", "causal_mask")
+    (tmp_path / "upload").mkdir()
+    made = UPLOADS[name](tmp_path / "upload")
+    began, memory = time.monotonic(), peak()
+    submission = read(made, LIMITS.model_copy(update={"upload_files": 100}))
+    assert time.monotonic() - began < 5
+    assert peak() - memory < 150
+    assert sum(map(len, submission.files.values())) <= LIMITS.upload_mb * 2**20
+    result = assault(field, submission, modules, EARNS[name])
+    text = shown(result)
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert not any(word in text for word in ("<script", "](http", "root:", "/etc/passwd:"))
+    assert len(text) < 60_000
+    assert sweep.empty(str(tmp_path))  # pytest's own way ends at the depth of a thousand folders
+
+
+def test_other_submission_beside_it_is_not_read(fields: Any) -> None:
+    """A folder of another slot, with a submission in it, while an attack looks for it."""
+    attack, field = ATTACKS["stealing/other_submissions"], fields()
+    with open_grader() as beside:
+        beside.sandbox.place({"layernorm.py": b"# another student's\n"})
+        result = field.grade(Submission("nosy", attack.files), attack.modules)
+    assert "SUCCEEDED" not in shown(result)
+
+
+SLOW_ROAD = [pytest.param(name, marks=pytest.mark.slow) for name in ATTACKS if name not in OTTER_ROAD]
+
+
+@pytest.mark.parametrize("name", [*OTTER_ROAD, *SLOW_ROAD])
+def test_attack_on_the_otter_road(name: str, box: Any) -> None:
+    """Uploaded to a folder like Gradescope's and graded by Otter, with whatever Otter itself would unpickle or import."""
+    attack = ATTACKS[name]
+    if not attack.promised(layers()):
+        pytest.skip(f"promised only with {', '.join(sorted(attack.needs))}")
+    before, began = marks(), time.monotonic()
+    tried = box({**attack.files, ".OTTER_LOG": pickle.dumps(Trap("/tmp/hostile-otter-log"))})
+    tried.run_without_kernel()
+    assert time.monotonic() - began < 4 * SECONDS
+    whole = tried.document()
+    graded = [t for t in whole["tests"] if t["extra_data"]["criterion"].partition(".")[0] in attack.modules]
+    assert sum(test["score"] for test in graded) == attack.earns
+    assert "SUCCEEDED" not in tried.results.read_text()
+    assert marks() == before
+    assert not [
+        child for child in psutil.Process().children(recursive=True) if "server.py" not in " ".join(child.cmdline())
+    ]
+    own = {"results", "source", "submission", "submission_metadata.json", "__init__.py"}  # the last is Otter's
+    assert {path.name for path in tried.place.iterdir()} <= own
+    file = f"{attack.modules[0]}.py"
+    assert (tried.submission / file).read_bytes() == attack.files[file]
+
+
+class Trap:
+    """Leaves a mark when it is unpickled."""
+
+    def __init__(self, mark: str):
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (Path(self.mark),)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", confine.LAYERS)
+def test_each_layer_left_out(layer: str, fields: Any) -> None:
+    field = fields((layer,))
+    broken = []
+    for name, attack in ATTACKS.items():
+        if attack.promised(field.grader.sandbox.layers):
+            try:
+                result = assault(field, Submission(name, attack.files), attack.modules, attack.earns)
+                messages_hold(attack, result)
+            except AssertionError as error:
+                broken.append(f"{name}: {str(error)[:300]}")
+    assert broken == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become a plain user")
+def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with tempfile.TemporaryDirectory(prefix="plain-") as folder:
+        place = Path(folder)
+        place.chmod(0o755)
+        command, environment = _as_anybody(place)
+        own = __file__.replace(str(kit.PACKAGE.parent), environment["KIT"])
+        chosen = [own, "-x", "-o", "addopts=-q"]  # the slow ones too, but for this one
+        (place / "home").mkdir()
+        os.chown(place / "home", PLAIN, PLAIN)
+        done = subprocess.run(
+            [*command, "-B", "-m", "pytest", "-p", "no:cacheprovider", "--basetemp", str(place / "home" / "pytest"), *chosen],
+            user=PLAIN, group=PLAIN, extra_groups=[], cwd=place / "home", capture_output=True, text=True,
+            env={**environment, "HOME": str(place / "home"), "PATH": os.environ["PATH"]},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+        assert re.search(r"1\d\d passed", done.stdout), done.stdout[-2000:]
+
+
+def _as_anybody(place: Path) -> tuple[list[str], dict[str, str]]:
+    """An interpreter, its packages and the kit where every user can reach them: linked, or copied, if they are not."""
+    packages, clone = Path(sysconfig.get_path("purelib")), kit.PACKAGE.parent
+    if not _reachable(packages):
+        packages = _linked(packages, place / "packages")
+    if not _reachable(clone):
+        clone = _linked(clone, place / "kit")
+    python = Path(sys.executable).resolve()
+    if not _reachable(python) or not _reachable(Path(os.__file__)):
+        name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        _linked(Path(sys.base_prefix) / "lib", place / "python" / "lib")
+        (place / "python" / "bin").mkdir(mode=0o755)
+        (place / "python").chmod(0o755)
+        python = Path(shutil.copy2(python, place / "python" / "bin" / name))
+    variables = {
+        "PYTHONPATH": f"{clone}:{packages}",
+        "LD_LIBRARY_PATH": str(place / "python" / "lib"),
+        "KIT": str(clone),
+    }
+    return [str(python)], variables
+
+
+def _reachable(path: Path) -> bool:
+    return all(parent.stat().st_mode & stat.S_IROTH for parent in (path, *path.parents))
+
+
+def _linked(source: Path, target: Path) -> Path:
+    def link(one: str, other: str) -> None:
+        try:
+            os.link(one, other)
+        except OSError:
+            shutil.copy2(one, other)
+
+    shutil.copytree(
+        source,
+        target,
+        copy_function=link,
+        ignore=shutil.ignore_patterns("site-packages", "test", ".git"),
+        symlinks=True,
+    )
+    for folder, _, _ in os.walk(target):
+        os.chmod(folder, 0o755)
+    return target

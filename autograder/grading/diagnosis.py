@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from autograder.grading.compare import compare, tolerance
 from autograder.grading.direct import observe
-from autograder.grading.suite import Record, Target
+from autograder.grading.recorder import Record, Target
 from autograder.homework import catalogue
 from autograder.sandbox.messages import Reply
 

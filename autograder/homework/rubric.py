@@ -140,9 +140,13 @@ class Rubric:
         """Whether students are told more than the score in any criterion of a module."""
         return any(criterion.feedback != "score" for criterion in self.of(module))
 
-    def stand_ins(self, module: str) -> dict[str, tuple[str, ...]]:
-        """The neighbours' functions that answer correctly while `module` is graded."""
+    def neighbours(self, module: str) -> dict[str, tuple[str, ...]]:
+        """The modules that `module` may use, with their functions, which answer correctly while it is graded."""
         return {name: tuple(self.modules[name].functions) for name in self.modules[module].uses}
+
+    def level(self, module: str) -> int:
+        """How many modules stand below one another under this one: 0 for a module that uses none."""
+        return max((1 + self.level(name) for name in self.modules[module].uses), default=0)
 
     def helpers(self, module: str, functions: tuple[str, ...]) -> tuple[str, ...]:
         """The functions of the same module that `functions` are built from, directly or not, without themselves."""

@@ -89,7 +89,7 @@ _handles = itertools.count(1)  # never used twice: a function is lent for one ca
 
 
 def prepared(
-    context: str, module: str, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], checks: Sequence[str]
+    context: str, module: str, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], checks: Sequence[str], number: int = 0
 ) -> Call:
     """A call of `module.function` in a context; `checks` are of "pure" and "new"."""
     lent: dict[int, Callable[..., Any]] = {}
@@ -140,3 +140,15 @@ def _error(parts: list[Any], lines: Mapping[str, int]) -> Error:
 def _is_exception(name: str) -> bool:
     cls = getattr(builtins, name, None)
     return isinstance(cls, type) and issubclass(cls, BaseException)
+
+
+def prepared_changes(number: int) -> Call:
+    return Call(b"", {})
+
+
+def prepared_write(kept: Any, value: Any) -> Call:
+    return Call(b"", {})
+
+
+def prepared_look(kept: Any) -> Call:
+    return Call(b"", {})

@@ -1,9 +1,16 @@
-"""The hidden suites by hand: each call of a test is played in the student's process as soon as the test makes it."""
+"""The hidden suites by hand: `pytest SUITES --submission FOLDER`, with all of pytest's options.
+
+Each call of a test is played in the student's process as soon as the test makes it, so that pytest shows the line of the test
+at which a submission is wrong.
+"""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
+
+from autograder.grading import script
 from autograder.grading.judge import judged
 from autograder.grading.record import Record, Step
 from autograder.grading.recorder import Recorder
@@ -32,7 +39,7 @@ class ByHand(contextlib.ExitStack):
     def __init__(self, path: Path):
         super().__init__()
         self.rubric = rubrics.current()
-        self.sandbox = self.enter_context(Sandbox(self.rubric.limits, references.answers))
+        self.sandbox = self.enter_context(Sandbox(self.rubric.limits, script.answers))
         self.submission = read(path, self.rubric.limits)
         self.sandbox.place(self.submission.files)
         self.processes: dict[str, StudentProcess] = {}
@@ -60,3 +67,25 @@ class ByHand(contextlib.ExitStack):
             if reply.error is not None or reply.ended is not None:
                 raise AssertionError(f"{module}.py could not be imported: {reply.error or reply.ended}")
         return known
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    about = "the submission (folder, zip or file) that the hidden suites are run on"
+    parser.addoption("--submission", type=Path, help=about)
+
+
+@pytest.fixture(scope="session")
+def submission(request: pytest.FixtureRequest) -> Iterator[ByHand | None]:
+    """The submission of `--submission` in a sandbox that lasts as long as pytest does."""
+    path = request.config.getoption("--submission")
+    if path is None:
+        yield None
+        return
+    with ByHand(path) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _played(recorder: Recorder, submission: ByHand | None) -> None:
+    if submission is not None:
+        recorder.on_step = submission.test(recorder)

@@ -15,14 +15,13 @@ from functools import cache
 
 import numpy as np
 
+from autograder.grading import script as scripts
 from autograder.grading.diagnosis import diagnose
 from autograder.grading.judge import judged
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, Target
-from autograder.grading.script import Script, record
+from autograder.grading.script import Script
 from autograder.homework import catalogue
-from autograder.homework import reference as references
-from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Criterion, Limits
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Reply
@@ -78,9 +77,8 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
 
     Raises RubricError, SuiteFault or SandboxFault.
     """
-    rubric = rubrics.current()
-    script = record(rubric)
-    with Sandbox(limits or rubric.limits, references.answers, without) as sandbox:
+    script = scripts.current()
+    with Sandbox(limits or script.rubric.limits, scripts.answers, without) as sandbox:
         yield Grader(script, sandbox)
 
 

@@ -1,13 +1,13 @@
 """One submission's processes, and what is played in them when. The rules of order:
 
-1. A module and one that may ask for its functions are never in one process: there is a process for each level of `uses` in the
-   rubric. The integration, which asks nobody, is in the lowest.
-2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission, so
-   that nothing shown can carry a hidden input, by whatever channel: time runs one way.
-3. Hidden calls are played from the lowest level up. Once a level has had one, no process of a lower level is started or called: whoever
-   could ask for a function learns its hidden inputs only when its verdict stands.
-4. A verdict comes from one run. When a process ends, the steps that it has not answered, and only those, are played in a new process
-   for each module; what that second import says is never shown.
+1. A module and one that may ask for its functions are never in one process: there is a process for each level of `uses` in
+   the rubric. The integration, which asks nobody, is in the lowest.
+2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission.
+   So nothing that is shown can carry a hidden input, by whatever channel.
+3. Hidden calls are played from the lowest level up. Once a level has had one, no process of a lower level is started or
+   called: who may ask for a function learns of its hidden inputs only when its verdict stands.
+4. A verdict comes from one run. When a process ends, the steps that it has not answered, and only those, are played in a new
+   process for each module; what that second import says is never shown.
 """
 
 from collections.abc import Iterable, Sequence
@@ -197,8 +197,7 @@ class Player:
         if module in alone.broken or alone.process is None:
             return GONE
         needed = self._needed(module, step)
-        reply = alone.process.play([*(one.call for one in needed), step.call])[-1]
-        return reply
+        return alone.process.play([*(one.call for one in needed), step.call])[-1]
 
     def _needed(self, module: str, step: Step) -> list[Step]:
         """The steps of the same test that this one builds on, which a new process has not seen."""

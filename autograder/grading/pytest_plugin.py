@@ -1,27 +1,18 @@
-"""The hidden suites under pytest: the marker, the fixtures, and `--submission` to run them by hand.
+"""The hidden suites under pytest: the marker and the fixtures.
 
-A test runs on the reference and records its calls (suite.py). Grading does that once (script.py). By hand, each call is played in the
-student's process at once, so that pytest shows the line of the test at which a submission is wrong, and all of pytest's options work.
+A test runs on the reference and records its calls (recorder.py). Grading does that once for all submissions (script.py);
+`--submission` plays each call at once (by_hand.py).
 """
-
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from autograder.grading.by_hand import ByHand
 from autograder.grading.recorder import Check, Recorder, Reference, rng_for
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
 
 RECORDERS = pytest.StashKey[list[Recorder]]()  # one for each test that has begun, in their order
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    about = "the submission (folder, zip or file) that the hidden suites are run on"
-    parser.addoption("--submission", type=Path, help=about)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,19 +26,8 @@ def criterion_of(item: pytest.Item) -> str:
     return str(marker.args[0]) if marker is not None and marker.args else ""
 
 
-@pytest.fixture(scope="session")
-def by_hand(request: pytest.FixtureRequest) -> Iterator[ByHand | None]:
-    """The submission of `--submission` in a sandbox that lasts as long as pytest does."""
-    path = request.config.getoption("--submission")
-    if path is None:
-        yield None
-        return
-    with ByHand(path) as player:
-        yield player
-
-
 @pytest.fixture
-def recorder(request: pytest.FixtureRequest, by_hand: ByHand | None) -> Recorder:
+def recorder(request: pytest.FixtureRequest) -> Recorder:
     """What turns the calls of a test into steps."""
     criterion = rubrics.current().criteria.get(criterion_of(request.node))
     if criterion is None:
@@ -55,8 +35,6 @@ def recorder(request: pytest.FixtureRequest, by_hand: ByHand | None) -> Recorder
     earlier = request.config.stash[RECORDERS]
     first = 1 + sum(len(recorder.steps) for recorder in earlier if recorder.module == criterion.module)
     earlier.append(Recorder(criterion.module, references.by_name(), request.node.name, criterion.id, first))
-    if by_hand is not None:
-        earlier[-1].on_step = by_hand.test(earlier[-1])
     return earlier[-1]
 
 

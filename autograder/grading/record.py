@@ -69,8 +69,8 @@ class Step:
 class Fault:
     """Why a reply was refused.
 
-    `kind` is one of "type", "length", "shape", "dtype", "value" (see compare.py), "raised", "ended", "no_error", "changed", "changed_later",
-    "unsteady", "overwritten", "shared".
+    `kind` is one of "type", "length", "shape", "dtype", "value" (see compare.py), "raised", "ended", "no_error", "changed",
+    "changed_later", "unsteady", "overwritten", "shared".
     """
 
     kind: str

@@ -15,7 +15,9 @@ import numpy as np
 from autograder.grading.compare import tolerance
 from autograder.grading.record import Kind, Rules, Step, Target
 from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
-from autograder.sandbox.wire import Kept
+from autograder.sandbox.wire import Handle, Kept
+
+PLAIN = Rules()
 
 
 class NotKept(ValueError):
@@ -36,6 +38,7 @@ class Recorder:
     first: int = 1
     on_step: Callable[[Step], object] = lambda step: None
     steps: list[Step] = field(default_factory=list)
+    lent: dict[int, Callable[..., Any]] = field(default_factory=dict)  # functions among the arguments
     kept: dict[int, tuple[Any, Kept]] = field(
         default_factory=dict
     )  # by id; the object is held, so that no other gets its id
@@ -43,11 +46,11 @@ class Recorder:
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules, keep: bool) -> Any:
         """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
-        number, sent = self._next(), (tuple(map(self._sent, args)), {k: self._sent(v) for k, v in kwargs.items()})
-        self._call(number, target, sent, expected, rules, keep or rules.pure)
+        number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
+        self._call(number, target, given, expected, rules, keep or rules.pure)
         if rules.pure:
-            self._add(self._next(), target, "changes", prepared_changes(number), number, rules)
-            self._call(self._next(), target, sent, expected, replace(rules, repeats=number), False)
+            self._add(self._next(), target, "changes", prepared_changes(self.module, number), number, rules)
+            self._call(self._next(), target, given, expected, replace(rules, repeats=number), False)
         value = copied(expected)
         if keep:
             self._keep(value, Kept(number, ("result",)))
@@ -59,12 +62,12 @@ class Recorder:
         """Record that the caller writes into an array of an earlier call, and do so here."""
         kept = self._known(array)
         array[...] = value
-        self._add(self._next(), self._target(kept), "write", prepared_write(kept, array), kept.call)
+        self._add(self._next(), self._target(kept), "write", prepared_write(self.module, kept, array), kept.call)
 
     def look(self, value: Any) -> None:
         """Record a look at what the result of an earlier call holds now."""
         kept = self._known(value)
-        self._add(self._next(), self._target(kept), "look", prepared_look(kept), kept.call)
+        self._add(self._next(), self._target(kept), "look", prepared_look(self.module, kept), kept.call)
 
     def _expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
         function = self.functions[f"{target.module}.{target.function}"]
@@ -78,11 +81,12 @@ class Recorder:
             raise AssertionError(f"the reference raises no {rules.error} in {target.function}")
         return value[rules.question] if rules.question else value
 
-    def _call(self, number: int, target: Target, sent: Any, expected: Any, rules: Rules, keep: bool) -> None:
+    def _call(self, number: int, target: Target, given: Any, expected: Any, rules: Rules, keep: bool) -> None:
         checks = [name for name in ("pure", "new") if getattr(rules, name)]
-        call = prepared(self.module, target.module, target.function, *sent, checks, number if keep else 0)
-        allowed = rules.within or tolerance(sent)
-        self._add(number, target, "call", call, 0, rules, copied(sent), expected, allowed)
+        args = [self._sent(value, position) for position, value in enumerate(given[0])]
+        kwargs = {name: self._sent(value, name) for name, value in given[1].items()}
+        call = prepared(self.module, target.module, target.function, args, kwargs, checks, number if keep else 0)
+        self._add(number, target, "call", call, 0, rules, copied(given), expected, rules.within or tolerance(given))
 
     def _add(
         self,
@@ -91,20 +95,29 @@ class Recorder:
         kind: Kind,
         call: Call,
         about: int,
-        rules: Rules = Rules(),
-        sent: Any = ((), {}),
+        rules: Rules = PLAIN,
+        given: Any = ((), {}),
         expected: Any = None,
         allowed: float = 0.0,
     ) -> None:
-        step = Step(number, target, *sent, expected, allowed, call, rules, kind, about, self.test, self.criterion)
+        step = Step(number, target, *given, expected, allowed, call, rules, kind, about, self.test, self.criterion)
         self.steps.append(step)
         self.on_step(step)
 
     def _next(self) -> int:
         return self.first + len(self.steps)
 
-    def _sent(self, value: Any) -> Any:
+    def _given(self, value: Any) -> Any:
+        """An argument, or the earlier object that it is."""
         return self.kept[id(value)][1] if id(value) in self.kept else value
+
+    def _sent(self, value: Any, position: int | str) -> Any:
+        """An argument as it travels: a function is lent, under a number that is the same in every run of its test."""
+        if not callable(value):
+            return value
+        handle = Handle(zlib.crc32(f"{self.module} {self.test} {len(self.steps)} {position}".encode()))
+        self.lent[handle.id] = value
+        return handle
 
     def _keep(self, value: Any, kept: Kept) -> None:
         """Know an object again, and the arrays inside it."""
@@ -136,7 +149,7 @@ class Check:
         recorder: Recorder,
         modules: Mapping[str, tuple[str, ...]],
         module: str,
-        rules: Rules = Rules(),
+        rules: Rules = PLAIN,
         keep: bool = False,
     ):
         self._recorder, self._modules, self._module, self._rules, self._keep = recorder, modules, module, rules, keep

@@ -8,9 +8,10 @@ import contextlib
 import difflib
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ from autograder.grading.record import Rules, Step, Target
 from autograder.grading.recorder import Recorder
 from autograder.homework import catalogue, kit
 from autograder.homework import reference as references
+from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric, RubricError
+from autograder.sandbox.answering import Answers
 
 
 class SuiteFault(Exception):
@@ -36,6 +39,7 @@ class Script:
     hidden: dict[str, tuple[Step, ...]]
     visible: dict[str, tuple[Step, ...]]
     examples: dict[str, tuple[Step, ...]]
+    lent: dict[int, Callable[..., Any]]
 
     def shown(self, module: str) -> tuple[Step, ...]:
         """The steps whose replies may be shown to the student: those of visible criteria, then the public examples."""
@@ -46,6 +50,17 @@ class Script:
         """The modules that the integration calls."""
         steps = self.visible.get(INTEGRATION, ()) + self.hidden.get(INTEGRATION, ())
         return tuple(dict.fromkeys(step.target.module for step in steps))
+
+
+@cache
+def current() -> Script:
+    """The script of the installed homework, recorded once; raises as `record` does."""
+    return record(rubrics.current())
+
+
+def answers() -> Answers:
+    """What answers the questions of a student's process: the reference's functions, and those that tests lend."""
+    return Answers(references.by_name(), current().lent)
 
 
 def record(rubric: Rubric) -> Script:
@@ -60,15 +75,17 @@ def record(rubric: Rubric) -> Script:
         for recorder in recorders:
             kind = visible if rubric.criteria[recorder.criterion].visible else hidden
             kind.setdefault(recorder.module, []).extend(recorder.steps)
-        examples = {module: tuple(_examples(module, rubric)) for module in rubric.modules}
-    return Script(rubric, _frozen(hidden), _frozen(visible), examples)
+        tried = {module: _examples(module, rubric) for module in rubric.modules}
+    examples = {module: tuple(recorder.steps) for module, recorder in tried.items()}
+    lent = {number: function for one in (*recorders, *tried.values()) for number, function in one.lent.items()}
+    return Script(rubric, _frozen(hidden), _frozen(visible), examples, lent)
 
 
 def _frozen(steps: dict[str, list[Step]]) -> dict[str, tuple[Step, ...]]:
     return {module: tuple(found) for module, found in steps.items()}
 
 
-def _examples(module: str, rubric: Rubric) -> Iterator[Step]:
+def _examples(module: str, rubric: Rubric) -> Recorder:
     """Every public example as a step; float32 arguments are given where the dtype is the point."""
     recorder = Recorder(module, references.by_name(), first=1_000_000)  # numbers that no test's step has
     for function in rubric.modules[module].functions:
@@ -79,7 +96,7 @@ def _examples(module: str, rubric: Rubric) -> Iterator[Step]:
             except ValueError:
                 rules = Rules(error="ValueError")
             recorder.call(Target(module, function), args, kwargs, rules, keep=False)
-    yield from recorder.steps
+    return recorder
 
 
 # The suites under pytest

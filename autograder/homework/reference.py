@@ -44,6 +44,11 @@ def functions() -> dict[str, Callable[..., Any]]:
     return {function: getattr(modules()[name], function) for name in entries for function in entries[name].functions}
 
 
+def files() -> dict[str, bytes]:
+    """The reference modules as a student would hand them in: a perfect submission."""
+    return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubric.current().modules}
+
+
 @cache
 def by_name() -> dict[str, Callable[..., Any]]:
     """Every contract function by "<module>.<function>"."""

@@ -22,6 +22,7 @@ from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, Target
 from autograder.grading.script import Script
 from autograder.homework import catalogue
+from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION, Criterion, Limits
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Reply
@@ -79,7 +80,9 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
     """
     script = scripts.current()
     with Sandbox(limits or script.rubric.limits, scripts.answers, without) as sandbox:
-        yield Grader(script, sandbox)
+        grader = Grader(script, sandbox)
+        grader.prepare()
+        yield grader
 
 
 class Grader:
@@ -87,7 +90,16 @@ class Grader:
 
     def __init__(self, script: Script, sandbox: Sandbox):
         self.script, self.rubric, self.sandbox = script, script.rubric, sandbox
-        self.known: dict[tuple[str, bool], Known] = {}
+        self.known: Known = {}
+
+    def prepare(self) -> None:
+        """Learn what the references ask of one another, so that the answers can travel with the calls from now on.
+
+        The answers are the same for every submission, so they tell no process anything about another one.
+        """
+        with Player(self.sandbox, self.script, Submission("references", references.files()), {}) as player:
+            _Grading(self.script, player).all(self.rubric.groups)
+            self.known = player.asked
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration")."""

@@ -10,7 +10,7 @@
    process for each module; what that second import says is never shown.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 
@@ -25,7 +25,10 @@ from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.wire import Kept
 
 RESTARTS = 40  # processes of one submission that are started because another one ended
-Known = Sequence[tuple[bytes, bytes]]  # answers to questions, both encoded, which every right submission asks
+Pairs = Sequence[tuple[bytes, bytes]]  # questions of a student's process and their answers, encoded
+Known = Mapping[
+    tuple[int, bool], Pairs
+]  # by height and whether hidden calls are played: what every right submission asks
 MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 GONE = Reply(ended=Ended("crash"))
 
@@ -35,6 +38,7 @@ class Level:
     """The modules of one level, in their process. `broken` says of a module why it could not be imported."""
 
     modules: tuple[str, ...]
+    height: int = 0
     process: StudentProcess | None = None
     broken: dict[str, Reply] = field(default_factory=dict)
     asked: bool = False  # a hidden call has been made in it
@@ -43,17 +47,12 @@ class Level:
 class Player:
     """The processes of one submission; replies are by step."""
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        script: Script,
-        submission: Submission,
-        known: dict[tuple[str, bool], Known] | None = None,
-    ):
-        self.sandbox, self.script, self.submission, self.known = sandbox, script, submission, known or {}
+    def __init__(self, sandbox: Sandbox, script: Script, submission: Submission, known: Known):
+        self.sandbox, self.script, self.submission, self.known = sandbox, script, submission, known
         self.rubric = script.rubric
         self.levels: list[Level] = []
         self.restarts = 0
+        self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}  # what this submission has asked
         sandbox.place(submission.files)
 
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
@@ -127,7 +126,7 @@ class Player:
     def _levels(self, modules: Iterable[str]) -> list[Level]:
         wanted = tuple(modules)
         heights = {m: 0 if m == INTEGRATION else self.rubric.level(m) for m in wanted}
-        return [Level(tuple(m for m in wanted if heights[m] == height)) for height in sorted(set(heights.values()))]
+        return [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted(set(heights.values()))]
 
     def _load(self, level: Level, module: str, helpers: tuple[str, ...] = ()) -> None:
         """Import a module into its level's process, which is started if there is none; what ends it breaks this module alone."""
@@ -162,14 +161,17 @@ class Player:
         """Replies to all steps of a level: those of a module that cannot be imported say why."""
         level.asked = level.asked or (hidden and any(steps.values()))
         replies = {step: level.broken[m] for m in steps if m in level.broken for step in steps[m]}
-        known = [pair for m in steps for pair in self.known.get((m, hidden), ())]
         waiting = {m: list(steps[m]) for m in steps if m not in level.broken}
+        before = len(level.process.asked) if level.process is not None else 0
+        known = self.known.get((level.height, hidden), ())
         replies |= self._batch(level, [step for m in waiting for step in waiting[m]], known)
+        if level.process is not None:
+            self.asked.setdefault((level.height, hidden), []).extend(level.process.asked[before:])
         for module, todo in waiting.items():
             replies |= self._one_by_one(level, module, [step for step in todo if step not in replies])
         return replies
 
-    def _batch(self, level: Level, steps: Sequence[Step], known: Known = ()) -> dict[Step, Reply]:
+    def _batch(self, level: Level, steps: Sequence[Step], known: Pairs = ()) -> dict[Step, Reply]:
         """Play steps with one message; what the process had not answered when it ended is missing."""
         if not steps or level.process is None or level.process.ended is not None:
             return {}

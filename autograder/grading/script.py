@@ -1,7 +1,7 @@
 """The script of a homework: every call that grading makes, recorded once from the suites and the public examples.
 
-The suites run on the reference, under pytest's public interface, without a student's process anywhere near. What is wrong with
-them is found here, before anything is graded: a test that fails on the reference, names no criterion, or a criterion without a test.
+The suites run on the reference, under pytest's public interface, without any student's process. What is wrong with them is
+found here, before anything is graded: a test that fails on the reference or names no criterion, a criterion without a test.
 """
 
 import contextlib

@@ -13,7 +13,7 @@ from autograder.feedback.sentences import sentence
 from autograder.grading.compare import describe
 from autograder.grading.record import Record
 from autograder.homework import reference
-from autograder.sandbox.wire import Oddity
+from autograder.sandbox.wire import Opaque
 
 
 def counterexample(record: Record, named: bool = False) -> str:
@@ -97,7 +97,7 @@ def display(value: Any, depth: int = 2) -> str:
     if isinstance(value, tuple | list) and depth:
         inner = ",\n".join(display(part, depth - 1) for part in list(value)[:8])
         return f"({inner})"
-    if isinstance(value, Oddity):
+    if isinstance(value, Opaque):
         return value.kind
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"

@@ -21,7 +21,7 @@ from autograder.grading.judge import judged
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, Target
 from autograder.grading.script import Script
-from autograder.homework import catalogue
+from autograder.homework import catalogue, kit
 from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION, Criterion, Limits
 from autograder.intake.submission import Submission
@@ -79,7 +79,7 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
     Raises RubricError, SuiteFault or SandboxFault.
     """
     script = scripts.current()
-    with Sandbox(limits or script.rubric.limits, scripts.answers, without) as sandbox:
+    with Sandbox(limits or script.rubric.limits, scripts.answers, without, kit.secret()) as sandbox:
         grader = Grader(script, sandbox)
         grader.prepare()
         yield grader

@@ -25,3 +25,7 @@ def suites() -> Path:
 
 def catalogue() -> Path:
     return PACKAGE / "homework" / "misconceptions"
+
+
+def mistakes() -> Path:
+    return PACKAGE / "homework" / "mistakes"

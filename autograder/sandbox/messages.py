@@ -67,6 +67,15 @@ class Ended:
 
 
 @dataclass(frozen=True)
+class Change:
+    """One change of an argument; `how` is "entry written", "key added", "key removed", "length", "replaced" or "dtype or shape"."""
+
+    argument: int
+    path: tuple[str | int, ...]
+    how: str
+
+
+@dataclass(frozen=True)
 class Reply:
     """What a call came to: exactly one of a value (with what was observed), an error, or an end."""
 

@@ -70,6 +70,14 @@ class Handle:
     id: int
 
 
+@dataclass(frozen=True)
+class Kept:
+    """An object of an earlier call: `path` begins with "result", or the position or name of an argument."""
+
+    call: int
+    path: tuple[str | int, ...]
+
+
 def encode(value: Any, other: Callable[[Any], Any] | None = None) -> bytes:
     """Bytes for None, bool, int, float, str, arrays, and lists, tuples (which arrive as lists) and dicts of them.
 

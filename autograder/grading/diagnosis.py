@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from autograder.grading.observed import observed
-from autograder.grading.played import Played, alike, alike_in_rounding, inexact
+from autograder.grading.played import Played, alike, alike_in_form, alike_in_rounding, inexact
 from autograder.grading.record import Record, Step
 from autograder.homework.mistakes import Mistake, Version, of_function, versions
 from autograder.homework.rubric import Rubric
@@ -40,6 +40,7 @@ class Explanation:
     complete: bool = False
     others: tuple[tuple[Mistake, ...], ...] = ()
     observed: tuple[Mistake, ...] = ()
+    reproduced: frozenset[int] = frozenset()  # numbers of steps
     played: Played | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -102,6 +103,7 @@ class Diagnoser:
     def hidden(self, explanation: Explanation, criterion: str) -> tuple[Mistake, ...] | None:
         """The criterion's own known mistakes in this function that would not show beside the explanation; () if all would.
 
+        One shows where it would change a reply that the explanation reproduces: the student's function has not made it then.
         None where there is no such mistake to try: nothing proves then that the criterion is met.
         """
         played = explanation.played
@@ -115,7 +117,7 @@ class Diagnoser:
             version = played.version((*explanation.mistakes, mistake))
             if version is not None:
                 tried += 1
-                if not played.differ(base, version):
+                if not played.differ(base, version, explanation.reproduced):
                     unseen.append(mistake)
         return tuple(unseen) if tried else None
 
@@ -181,6 +183,8 @@ class _Search:
         wrong = {name for name, own in self.of_criterion.items() if any(map(wrong_in_value, own))}
         for place, (size, table) in enumerate(self._order()):
             for version in self._versions(size):
+                if inexact(version.mistakes) is not None:
+                    continue  # rounding is told from other mistakes only by all calls together
                 met = self._criteria(table, version, wrong)
                 key = (-len(met), size, self._cost(version.mistakes, wrong - met), place)
                 if met & wrong and (best is None or key < best[0]):
@@ -215,9 +219,9 @@ class _Search:
         return replace(explanation, complete=True, others=tuple(version.mistakes for version in others))
 
     def _explanation(self, table: _Table, version: Version, met: frozenset[str]) -> Explanation:
-        return Explanation(
-            self.module, self.function, version.mistakes, table.helpers, criteria=met, played=table.played
-        )
+        steps = frozenset(r.step.number for r in self.records if self._fits(table, version, [r]))
+        own, helpers, played = version.mistakes, table.helpers, table.played
+        return Explanation(self.module, self.function, own, helpers, met, reproduced=steps, played=played)
 
     def _cost(self, mistakes: tuple[Mistake, ...], unexplained: Iterable[str]) -> float:
         lost = {name for mistake in mistakes for name in mistake.criteria}.union(unexplained)
@@ -226,7 +230,7 @@ class _Search:
     def _returns_bools(self) -> bool:
         expected = [r.step.expected for r in self.records if r.step.kind == "call" and r.step.expected is not None]
         return bool(expected) and all(
-            np.asarray(value).dtype.kind == "b" for value in expected if not isinstance(value, tuple)
+            not isinstance(value, tuple) and np.asarray(value).dtype.kind == "b" for value in expected
         )
 
     def _fits(self, table: _Table, version: Version, records: list[Record]) -> bool:
@@ -234,7 +238,9 @@ class _Search:
         if exact is None:
             return all(self._alike(table, version, record) for record in records)
         base = table.played.version(exact)
-        return base is not None and all(self._rounded(table, base, version, record) for record in records)
+        if base is None or not table.played.rounds(version, base):
+            return False
+        return all(self._rounded(table, base, version, record) for record in records)
 
     def _alike(self, table: _Table, version: Version, record: Record) -> bool:
         number = record.step.number
@@ -263,6 +269,15 @@ def _absent(record: Record) -> bool:
 
 
 def _unnamed(records: list[Record], explanation: Explanation) -> tuple[Mistake, ...]:
-    """What was observed and has no name in the explanation."""
-    names = {mistake.name for mistake in explanation.named}
-    return tuple(m for m in observed(records, explanation.complete) if m.name not in names)
+    """What was observed and does not come from the mistakes of the explanation."""
+    left = [record for record in records if not (explanation.complete and _has_form(explanation, record))]
+    return tuple(m for m in observed(left, explanation.complete) if not _has(explanation.named, m))
+
+
+def _has_form(explanation: Explanation, record: Record) -> bool:
+    """Whether the explanation's mistakes change, share and convert just what this record shows."""
+    played = explanation.played
+    version = played.version(explanation.mistakes) if played is not None and explanation.mistakes else None
+    if played is None or version is None:
+        return False
+    return alike_in_form(record.step, played.reply(version, record.step.number), record.reply)

@@ -92,7 +92,8 @@ layer_norm.wrong("eps_only_for_zero", "epsilon", {"var + eps": "np.where(var == 
 layer_norm.wrong("eps_hard_coded", "epsilon", {"+ eps": "+ 1e-5"},
     does="Your code uses a fixed eps of 1e-5 whatever the caller passes.", right="Use the argument eps.",
     read="the signature of `layer_norm`")
-for name, value in (("default_eps", "1e-6"), ("default_eps_1e_8", "1e-8"), ("default_eps_1e_12", "1e-12"), ("default_eps_1e_3", "1e-3")):
+DEFAULTS = (("default_eps_1e_8", "1e-8"), ("default_eps_1e_12", "1e-12"), ("default_eps_1e_3", "1e-3"))
+for name, value in (("default_eps", "1e-6"), *DEFAULTS):
     layer_norm.wrong(name, "epsilon", {"eps=1e-5": f"eps={value}"},
         does=f"Your default of eps is {value}.", right="The default of `layer_norm` is 1e-5.", read="the signature of `layer_norm`")
 
@@ -180,7 +181,7 @@ rms_norm.wrong("eps_only_for_zero", "epsilon", {"mean_square + eps": "np.where(m
 rms_norm.wrong("eps_hard_coded", "epsilon", {"+ eps": "+ 1e-6"},
     does="Your code uses a fixed eps of 1e-6 whatever the caller passes.", right="Use the argument eps.",
     read="the signature of `rms_norm`")
-for name, value in (("default_eps", "1e-5"), ("default_eps_1e_8", "1e-8"), ("default_eps_1e_12", "1e-12")):
+for name, value in (("default_eps", "1e-5"), *DEFAULTS):
     rms_norm.wrong(name, "epsilon", {"eps=1e-6": f"eps={value}"},
         does=f"Your default of eps is {value}.", right="The default of `rms_norm` is 1e-6.", read="the signature of `rms_norm`")
 

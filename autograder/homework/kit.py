@@ -30,3 +30,7 @@ def catalogue() -> Path:
 def secret() -> list[Path]:
     """What no student's process may read: the kit, with its solutions, suites and mistakes."""
     return [PACKAGE, home()]
+
+
+def mistakes() -> Path:
+    return PACKAGE / "homework" / "mistakes"

@@ -17,6 +17,8 @@ from autograder.sandbox.limits import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
+LooksAt = Literal["values", "form", "examples"]
+Charge = Literal["mistakes", "criteria"]
 INTEGRATION = "integration"
 
 
@@ -29,11 +31,16 @@ class Strict(BaseModel):
 
 
 class CriterionEntry(Strict):
-    """One thing that earns points. `grades` are the contract functions that it tries."""
+    """One thing that earns points. `grades` are the contract functions that it tries.
+
+    `looks_at` says what counts here: "values" (a mistake is charged once, see grading/charge.py), "form" (only changed
+    arguments, dtypes and the like), "examples" (every wrong value).
+    """
 
     points: float = Field(gt=0)
     about: str = Field(min_length=3)
     grades: list[str] = []
+    looks_at: LooksAt = "values"
     visibility: Visibility | None = None
     feedback: Feedback | None = None
 
@@ -60,6 +67,7 @@ class RubricFile(Strict):
     points: float = Field(gt=0)
     visibility: Visibility = "after_published"
     feedback: Feedback = "full"
+    charge: Charge = "mistakes"
     limits: Limits = Limits()
     modules: dict[str, ModuleEntry] = Field(min_length=1)
     integration: IntegrationEntry | None = None
@@ -76,6 +84,7 @@ class Criterion:
     grades: tuple[str, ...]
     visibility: Visibility
     feedback: Feedback
+    looks_at: LooksAt = "values"
 
     @property
     def visible(self) -> bool:
@@ -90,6 +99,7 @@ class Rubric:
         self.title = file.title
         self.points = file.points
         self.limits = file.limits
+        self.charge = file.charge
         self.modules = file.modules
         self._file = file
 
@@ -112,6 +122,7 @@ class Rubric:
                     grades=tuple(entry.grades),
                     visibility=entry.visibility or self._file.visibility,
                     feedback=entry.feedback or self._file.feedback,
+                    looks_at=entry.looks_at,
                 )
 
     @cached_property

@@ -18,7 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.grading.diagnosis import Diagnoser, Explanation, wrong_in_value
+from autograder.grading.diagnosis import Diagnoser
+from autograder.grading.explanation import Explanation, wrong_in_value
 from autograder.grading.observed import seen
 from autograder.grading.record import Record
 from autograder.homework.mistakes import Mistake
@@ -173,6 +174,9 @@ class _Charging:
             return None
         explanation = self.explanations[record.target.function]
         mistakes = tuple(seen(record, explanation.complete))
+        if mistakes and explanation.keeps:
+            own = explanation.mistakes
+            return Charge(criterion.id, "hidden", own, self._under(own), record=record)
         if mistakes:
             return Charge(criterion.id, "form", mistakes, record=record)
         if record.reply.ended is not None or record.fault.kind == "raised":

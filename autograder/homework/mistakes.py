@@ -182,8 +182,8 @@ class Written:
 
     def _problems(self, mistake: Mistake) -> Iterator[str]:
         for half, text in (("does", mistake.does), ("right", mistake.right)):
-            if not (text.endswith(".") and text[:1].isupper()):
-                yield f"`{half}` must be a sentence, from a capital letter to a full stop, not {text!r}"
+            if not text.endswith(".") or len(text.split()) < 2:
+                yield f"`{half}` must be a sentence with a full stop, not {text!r}"
         for criterion in mistake.criteria or ("",):
             known = rubric.current().criteria.get(criterion)
             if known is None or self.function not in known.grades:

@@ -286,7 +286,8 @@ def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version |
         return correct(module, function)
     if any(mistake.whole for mistake in mistakes):
         return Version(module, function, mistakes, mistakes[0].whole) if len(mistakes) == 1 else None
-    changed = edited(known(module).functions[function].source, [edit for m in mistakes for edit in m.edits])
+    edits = dict.fromkeys(edit for mistake in mistakes for edit in mistake.edits)  # some have an edit in common
+    changed = edited(known(module).functions[function].source, tuple(edits))
     if changed is None or not is_python(changed):
         return None
     return Version(module, function, mistakes, changed)

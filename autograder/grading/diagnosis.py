@@ -58,7 +58,7 @@ class Diagnoser:
         own = of_function(explanation.module, explanation.function)
         for mistake in (m for m in own if criterion in m.criteria and not has(explanation.mistakes, m)):
             version = played.version((*explanation.mistakes, mistake))
-            if version is not None and self._is_caught(played, mistake):
+            if version is not None and version.source != base.source and self._is_caught(played, mistake):
                 shows = played.differ(base, version, explanation.reproduced)
                 shown[mistake.name] = shows or shown.get(mistake.name, False)
         unseen = {m.name: m for m in own if shown.get(m.name) is False}

@@ -53,7 +53,8 @@ dependency_matrix.wrong("threshold_delta", "dependency", *tried({"> 1e-8": "> de
 dependency_matrix.wrong("threshold_high", "dependency",
     *tried({"> 1e-8": "> 1e-4"}), *tried({"> 1e-8": "> 1e-3"}), *tried({"> 1e-8": "> 1e-5"}),
     does="Your code misses small changes of the output.", right=EVERY)
-dependency_matrix.wrong("isclose", "dependency", *tried({ANY: "~np.all(np.isclose(after, before), axis=1)"}), *tried({ANY: "~np.all(np.isclose(after, before, atol=0), axis=1)"}),
+dependency_matrix.wrong("isclose", "dependency", *tried({ANY: "~np.all(np.isclose(after, before), axis=1)"}),
+    *tried({ANY: "~np.all(np.isclose(after, before, atol=0), axis=1)"}),
     does="Your code allows a difference relative to the output, as np.isclose does, which hides small changes of large outputs.",
     right=EVERY,
     read="numpy.isclose, argument rtol")

@@ -8,7 +8,7 @@ For each function with a wrong call (`charge: mistakes` in rubric.yaml):
 4. a criterion whose calls are wrong and not reproduced is lost;
 5. the same mistake (the same name) in two functions of one module is charged once;
 6. criteria of form (`looks_at: form`) are lost if any function that they grade breaks the form or does not run, and earned
-   only if at least half of those functions earn a criterion of value;
+   only if at least half of those functions earn a criterion of value or compute what known mistakes explain;
 7. worked examples (`looks_at: examples`) and the integration are lost with any wrong call.
 
 With `charge: criteria` every criterion with a wrong call is lost.
@@ -129,9 +129,9 @@ class _Charging:
             return Charge(criterion.id, "right")
         explanation = self.explanations[function]
         form = [r for r in wrong if not wrong_in_value(r)]
-        if form:
+        if form and not explanation.formal:
             return Charge(criterion.id, "form", tuple(seen(form[0], explanation.complete)), record=form[0])
-        if criterion.id not in explanation.criteria:
+        if criterion.id not in explanation.criteria or explanation.empty:
             return Charge(criterion.id, "unexplained", record=record)
         return self._carried(criterion, explanation, record)
 
@@ -174,17 +174,24 @@ class _Charging:
             return None
         explanation = self.explanations[record.target.function]
         mistakes = tuple(seen(record, explanation.complete))
+        if mistakes and explanation.formal and not any(criterion.id in m.criteria for m in explanation.mistakes):
+            return None  # it comes from a mistake that is charged elsewhere, or from a helper
         if mistakes and explanation.keeps:
             own = explanation.mistakes
             return Charge(criterion.id, "hidden", own, self._under(own), record=record)
         if mistakes:
             return Charge(criterion.id, "form", mistakes, record=record)
-        if record.reply.ended is not None or record.fault.kind == "raised":
+        if record.reply.ended is not None or (record.fault.kind == "raised" and not self._runs(criterion, explanation)):
             return Charge(criterion.id, "not run", record=record)
         if not explanation.complete and self._right_elsewhere(record.target.function):
             # Only here is a value wrong: something is left over from an earlier call, or goes wrong on these arguments alone.
             return Charge(criterion.id, "unexplained", record=record)
         return None
+
+    def _runs(self, criterion: Criterion, explanation: Explanation) -> bool:
+        """Whether a function that raises because of known mistakes runs in another call of the criterion."""
+        own = [record for record in self.of[criterion.id] if record.target.function == explanation.function]
+        return explanation.complete and any(record.step.kind == "call" and record.reply.error is None for record in own)
 
     def _right_elsewhere(self, function: str) -> bool:
         """Whether every call of a function is right in the criteria of value."""
@@ -193,8 +200,14 @@ class _Charging:
         return not any(record.fault is not None for record in own)
 
     def _earns(self, function: str, values: Mapping[str, Charge]) -> bool:
-        """Whether a criterion of value that grades the function is earned; where there is none, whether its calls are right."""
+        """Whether a criterion of value that grades the function is earned, or known mistakes explain all that it computes.
+
+        Where no criterion of value grades it: whether its calls are right.
+        """
+        explanation = self.explanations.get(function)
+        if explanation is not None and explanation.complete and not explanation.empty:
+            return True
         graded = [c.id for c in self.rubric.of(self.module) if c.looks_at == "values" and function in c.grades]
         if graded:
             return any(values[name].earned for name in graded)
-        return function not in self.explanations
+        return explanation is None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from autograder.grading.explanation import Explanation, has, wrong_in_value
+from autograder.grading.explanation import Explanation, computes_nothing, has, wrong_in_value
 from autograder.grading.observed import observed
 from autograder.grading.played import Played, alike_in_form
 from autograder.grading.record import Record, Step
@@ -54,28 +54,34 @@ class Diagnoser:
         base = played.version(explanation.mistakes) if played is not None else None
         if played is None or base is None:
             return None
-        tried, unseen = 0, []
-        for mistake in of_function(explanation.module, explanation.function):
-            if criterion not in mistake.criteria or has(explanation.mistakes, mistake):
-                continue
+        shown: dict[str, bool] = {}
+        own = of_function(explanation.module, explanation.function)
+        for mistake in (m for m in own if criterion in m.criteria and not has(explanation.mistakes, m)):
             version = played.version((*explanation.mistakes, mistake))
-            if version is not None:
-                tried += 1
-                if not played.differ(base, version, explanation.reproduced):
-                    unseen.append(mistake)
-        return tuple(unseen) if tried else None
+            if version is not None and version.source != base.source and self._is_caught(played, mistake):
+                shows = played.differ(base, version, explanation.reproduced)
+                shown[mistake.name] = shows or shown.get(mistake.name, False)
+        unseen = {m.name: m for m in own if shown.get(m.name) is False}
+        return tuple(unseen.values()) if shown else None
+
+    @staticmethod
+    def _is_caught(played: Played, mistake: Mistake) -> bool:
+        """Whether a mistake alone shows anywhere; one that never does proves nothing."""
+        correct, version = played.version(()), played.version((mistake,))
+        return correct is not None and version is not None and played.differ(correct, version, played.steps)
 
     def _explain(
         self, module: str, function: str, records: list[Record], above: Mapping[str, Explanation]
     ) -> Explanation:
         nothing = Explanation(module, function)
         wrong = [record for record in records if wrong_in_value(record)]
-        if not wrong:
-            return replace(nothing, complete=True)
-        if all(record.reply.ended is not None or _absent(record) for record in wrong):
+        if wrong and all(record.reply.ended is not None or _absent(record) for record in wrong):
             return nothing
         search = Search(self.rubric, module, function, records, list(self._tables(module, function, above)))
-        return search.complete() or search.partial() or nothing
+        if not wrong:
+            return search.formal() or replace(nothing, complete=True)
+        found = search.complete() or search.partial() or nothing
+        return replace(found, empty=computes_nothing(records))
 
     def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator["Table"]:
         """The replies to be searched: beside correct helpers, then beside those that the submission has."""
@@ -105,7 +111,7 @@ def _unnamed(records: list[Record], explanation: Explanation) -> tuple[Mistake, 
 
 def _has_form(explanation: Explanation, record: Record) -> bool:
     """Whether the explanation's mistakes change, share and convert just what this record shows, or what is kept does."""
-    if explanation.keeps:
+    if explanation.keeps or explanation.formal:
         return True
     played = explanation.played
     version = played.version(explanation.mistakes) if played is not None and explanation.mistakes else None

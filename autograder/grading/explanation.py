@@ -1,7 +1,10 @@
 """Why a function replied as it did: what the diagnosis finds, and what of it has a name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from autograder.grading.played import Played, alike
 from autograder.grading.record import Record
@@ -27,6 +30,8 @@ class Explanation:
     others: tuple[tuple[Mistake, ...], ...] = ()
     observed: tuple[Mistake, ...] = ()
     reproduced: frozenset[int] = frozenset()  # numbers of steps
+    formal: bool = False  # every record is reproduced in form too
+    empty: bool = False  # the function computes nothing
     played: Played | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -70,3 +75,32 @@ def wrong_in_value(record: Record) -> bool:
     if record.fault is None or record.fault.kind in ("changed", "changed_later", "shared", "overwritten"):
         return False
     return record.fault.kind != "dtype" or not alike(record.step, Reply(value=record.step.expected), record.reply)
+
+
+def computes_nothing(records: Iterable[Record]) -> bool:
+    """Whether a function gives one and the same number everywhere, an argument as it is, or an error, on every call."""
+    calls = [r for r in records if r.step.kind == "call" and not r.step.rules.error and r.reply.ended is None]
+    if all(record.reply.error is not None for record in calls):
+        return True
+    if any(record.reply.error is not None for record in calls):
+        return False
+    numbers = {number for record in calls for number in _numbers(record.reply.value)}
+    expected = {number for record in calls for number in _numbers(record.step.expected)}
+    if len(numbers) <= 1 < len(expected):
+        return True
+    arguments = min((len(record.step.args) for record in calls), default=0)
+    return any(all(_is_argument(record, place) for record in calls) for place in range(arguments))
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from _numbers(part)
+    elif isinstance(value, np.ndarray | np.generic | float | int) and np.asarray(value).dtype.kind in "biuf":
+        yield from {float(number) for number in np.unique(np.asarray(value))}
+
+
+def _is_argument(record: Record, place: int) -> bool:
+    given, value = record.step.args[place], record.reply.value
+    parts = value if isinstance(value, tuple | list) else (value,)
+    return isinstance(given, np.ndarray) and all(isinstance(p, np.ndarray) and np.array_equal(p, given) for p in parts)

@@ -127,6 +127,24 @@ def alike(step: Step, known: Reply, reply: Reply) -> bool:
         return True  # where an error is due it does not matter what is returned
     if step.rules.question:
         return bool(known.value == reply.value)
+    of_type = _of_another_type(step, known)
+    if of_type:
+        return of_type == _of_another_type(step, reply)  # of numbers in the place of booleans it does not matter which
+    return compare(known.value, reply.value, step.allowed).difference is None
+
+
+def _of_another_type(step: Step, reply: Reply) -> str:
+    """What came back in the place of an array of booleans, or of an array at all; "" where the type is right."""
+    if not isinstance(step.expected, np.ndarray):
+        return ""
+    difference = compare(step.expected, reply.value, np.inf).difference
+    return difference.text if difference is not None and difference.kind == "type" else ""
+
+
+def same_if_other_type(step: Step, known: Reply, reply: Reply) -> bool:
+    """Whether two replies of another type than expected hold the same; True where the type is right."""
+    if known.error is not None or reply.error is not None or not _of_another_type(step, known):
+        return True
     return compare(known.value, reply.value, step.allowed).difference is None
 
 

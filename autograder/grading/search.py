@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
 
-import numpy as np
-
 from autograder.grading.explanation import Explanation, wrong_in_value
-from autograder.grading.played import Played, alike, alike_in_rounding, inexact
+from autograder.grading.played import Played, alike, alike_in_form, alike_in_rounding, inexact, same_if_other_type
 from autograder.grading.record import Record
 from autograder.homework.mistakes import Mistake, Version, of_function
 from autograder.homework.rubric import Rubric
@@ -71,6 +69,21 @@ class Search:
                 if met & self._wrong and (best is None or key < best[0]):
                     best = key, self._explanation(table, version, met)
         return best[1] if best is not None else None
+
+    def formal(self) -> Explanation | None:
+        """The one mistake of form, or the helpers' mistakes, that reproduces what changed, what is shared, and every dtype."""
+        for size, table in self._order():
+            fitting = [v for v in self._versions(size, table, []) if size < 2 and self._fits_in_form(table, v)]
+            if len({mistake.id for version in fitting for mistake in version.mistakes}) == size and fitting:
+                explanation = self._explanation(table, fitting[0], frozenset(self.of_criterion))
+                return replace(explanation, complete=True, formal=True)
+        return None
+
+    def _fits_in_form(self, table: Table, version: Version) -> bool:
+        if not self._fits(table, version, self.records):
+            return False
+        replies = ((record, table.played.reply(version, record.step.number)) for record in self.records)
+        return all(alike_in_form(record.step, reply, record.reply) for record, reply in replies)
 
     @cached_property
     def _wrong(self) -> frozenset[str]:
@@ -132,6 +145,12 @@ class Search:
             fits |= self._alike(table, version, record) << place
         return shows, fits
 
+    def _fits_strictly(self, table: Table, version: Version) -> bool:
+        """Whether a version replies the same also where the type alone is wrong enough."""
+        return all(
+            same_if_other_type(r.step, table.played.reply(version, r.step.number), r.reply) for r in self.records
+        )
+
     def _criteria(self, table: Table, version: Version) -> frozenset[str]:
         """The criteria that a version reproduces; none if it reproduces no wrong one."""
         met = {name for name in self._wrong if self._fits(table, version, self.of_criterion[name])}
@@ -139,13 +158,10 @@ class Search:
         return frozenset(met.union(name for name in others if self._fits(table, version, self.of_criterion[name])))
 
     def _chosen(self, table: Table, fitting: list[Version]) -> Explanation:
+        fitting = [v for v in fitting if self._fits_strictly(table, v)] or fitting
         costs = [self._cost(version.mistakes, frozenset()) for version in fitting]
         first = fitting[costs.index(min(costs))]
         others = [version for version in fitting if not _ids(first) <= _ids(version)]
-        if len(first.mistakes) == 1 and self._returns_bools():
-            pairs = self._versions(2, table, [self.records])
-            more = [version for version in pairs if not _ids(first) & _ids(version) and version.source != first.source]
-            others += [version for version in more if self._fits(table, version, self.records)]
         explanation = self._explanation(table, first, frozenset(self.of_criterion))
         return replace(explanation, complete=True, others=tuple(version.mistakes for version in others))
 
@@ -157,12 +173,6 @@ class Search:
     def _cost(self, mistakes: tuple[Mistake, ...], unexplained: Iterable[str]) -> float:
         lost = {name for mistake in mistakes for name in mistake.criteria}.union(unexplained)
         return sum(self.rubric.criteria[name].points for name in lost)
-
-    def _returns_bools(self) -> bool:
-        expected = [r.step.expected for r in self.records if r.step.kind == "call" and r.step.expected is not None]
-        return bool(expected) and all(
-            not isinstance(value, tuple) and np.asarray(value).dtype.kind == "b" for value in expected
-        )
 
     def _fits(self, table: Table, version: Version, records: list[Record]) -> bool:
         exact = inexact(version.mistakes)

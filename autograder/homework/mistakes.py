@@ -1,7 +1,7 @@
 """Known mistakes: each function written once, and the edits of its text that students make.
 
-A file `mistakes/<module>.py` has, for a function of the contract, a correct version under `@written`, and one line group for each
-mistake: its name, the criterion that it belongs to, what is changed in the text, and two half sentences for the student:
+A file `mistakes/<module>/<function>.py` has a correct version of the function under `@written`, and a few lines for each mistake:
+its name, the criterion that it belongs to, what is changed in the text, and two half sentences for the student:
 
     @written
     def layer_norm(x, gamma, beta, eps=1e-5):
@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -118,7 +119,7 @@ class Written:
     """A function written correctly, to which mistakes are added with `wrong` and `instead`."""
 
     def __init__(self, function: Callable[..., Any]):
-        self.function, self.module = function.__name__, function.__module__.rpartition(".")[2]
+        self.function, self.module = function.__name__, function.__module__.split(".")[-2]
         self.source = text_of(function)
         self.mistakes: list[Mistake] = []
 
@@ -198,7 +199,7 @@ class Written:
             yield f"the changed function is not Python:\n{changed}"
 
     def _error(self, name: str, text: str) -> MistakeError:
-        return MistakeError(f"{kit.mistakes() / f'{self.module}.py'}: {self.function}.{name}: {text}")
+        return MistakeError(f"{kit.mistakes() / self.module}: {self.function}.{name}: {text}")
 
 
 def written(function: Callable[..., Any]) -> Written:
@@ -211,7 +212,7 @@ def written(function: Callable[..., Any]) -> Written:
 
 @dataclass(frozen=True)
 class Known:
-    """The file of one module, read."""
+    """What the files of one module say."""
 
     functions: Mapping[str, Written]
     examples: Mapping[str, list[Call]]
@@ -224,25 +225,26 @@ class Known:
 @cache
 def known(module: str) -> Known:
     """The mistakes and examples of a module; none where it has no file. Raises MistakeError."""
-    path = kit.mistakes() / f"{module}.py"
-    if not path.is_file():
-        return Known({}, {})
-    spec = importlib.util.spec_from_file_location(f"autograder.homework.mistakes_of.{module}", path)
+    folder = kit.mistakes() / module
+    paths = sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+    tables, examples = dict[str, Written](), dict[str, list[Call]]()
+    for path in (path for path in paths if path.is_file()):
+        loaded = vars(_loaded(f"autograder.homework.mistakes_of.{module}.{path.stem}", path))
+        tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
+        examples |= loaded.get("EXAMPLES", {})
+    functions = rubric.current().modules[module].functions
+    for name in (name for name in tables if name not in functions):
+        raise MistakeError(f"{folder}: {name} is no function of {module}; see rubric.yaml")
+    return Known({name: tables[name] for name in functions if name in tables}, examples)
+
+
+def _loaded(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
-    sys.modules[loaded.__name__] = loaded  # so that inspect finds the text of its functions
+    sys.modules[name] = loaded  # so that inspect finds the text of its functions
     spec.loader.exec_module(loaded)
-    return _read(module, loaded)
-
-
-def _read(module: str, loaded: ModuleType) -> Known:
-    tables = {entry.function: entry for entry in vars(loaded).values() if isinstance(entry, Written)}
-    functions = rubric.current().modules[module].functions
-    for name in tables:
-        if name not in functions:
-            raise MistakeError(f"{kit.mistakes() / f'{module}.py'}: {name} is no function of {module}; see rubric.yaml")
-    ordered = {name: tables[name] for name in functions if name in tables}
-    return Known(ordered, getattr(loaded, "EXAMPLES", {}))
+    return loaded
 
 
 def of_module(module: str) -> tuple[Mistake, ...]:
@@ -286,7 +288,8 @@ def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version |
         return correct(module, function)
     if any(mistake.whole for mistake in mistakes):
         return Version(module, function, mistakes, mistakes[0].whole) if len(mistakes) == 1 else None
-    changed = edited(known(module).functions[function].source, [edit for m in mistakes for edit in m.edits])
+    edits = dict.fromkeys(edit for mistake in mistakes for edit in mistake.edits)  # some have an edit in common
+    changed = edited(known(module).functions[function].source, tuple(edits))
     if changed is None or not is_python(changed):
         return None
     return Version(module, function, mistakes, changed)

@@ -1,4 +1,4 @@
-"""Known mistakes in batchnorm_comparison.py."""
+"""Known mistakes in batch_norm."""
 
 import numpy as np
 
@@ -7,61 +7,6 @@ from autograder.homework.mistakes import written
 COPIES = "NumPy's page on copies and views"
 PROMOTION = "NumPy's page on data type promotion (NEP 50)"
 KEPT = "the Python FAQ on default values shared between calls"
-
-
-@written
-def norm_moments(x, kind):
-    if kind not in ("layer", "batch"):
-        raise ValueError("kind is layer or batch")
-    axis = 1 if kind == "layer" else 0
-    mean = x.mean(axis=axis, keepdims=True)
-    var = x.var(axis=axis, keepdims=True)
-    return mean, var
-
-
-AXES = '"layer" runs over the features of each example, axis 1; "batch" over the examples for each feature, axis 0.'
-SHAPES = 'Keep the axis of length 1: (n, 1) for "layer", (1, d) for "batch".'
-POPULATION = "The variance is mean((x - mean)**2), the population variance, with each kind's own mean."
-KINDS = 'Raise ValueError for every kind but "layer" and "batch".'
-CHECK = '    if kind not in ("layer", "batch"):\n        raise ValueError("kind is layer or batch")\n'
-
-norm_moments.wrong("kinds_swapped", "moments", {"1 if": "0 if", "else 0": "else 1"},
-    does='Your "layer" and "batch" have changed places.', right=AXES)
-norm_moments.wrong("always_layer", "moments", {"else 0": "else 1"}, does="Your code takes axis 1 for both kinds.", right=AXES)
-norm_moments.wrong("always_batch", "moments", {"1 if": "0 if"}, does="Your code takes axis 0 for both kinds.", right=AXES)
-norm_moments.wrong("whole_array", "moments", {"1 if": "None if", "else 0": "else None"},
-    does="Your code takes the moments of the whole table.", right=AXES)
-norm_moments.wrong("no_keepdims", "moments", {"return mean, var": "return mean.squeeze(axis), var.squeeze(axis)"},
-    does="Your moments lose the axis that is averaged.", right=SHAPES, read="numpy.mean, argument keepdims")
-norm_moments.wrong("always_columns", "moments", {"return mean, var": "return mean.reshape(-1, 1), var.reshape(-1, 1)"},
-    does="Your moments are columns for both kinds.", right=SHAPES)
-norm_moments.wrong("always_rows", "moments", {"return mean, var": "return mean.reshape(1, -1), var.reshape(1, -1)"},
-    does="Your moments are rows for both kinds.", right=SHAPES)
-norm_moments.wrong("sample_variance", "moments", {"x.var(": "x.var(ddof=1, "},
-    does="Your variance divides by the number of values less one.", right=POPULATION, read="numpy.var, argument ddof")
-norm_moments.wrong("standard_deviation", "moments", {"x.var(": "x.std("},
-    does="Your second result is the standard deviation.", right=POPULATION, read="numpy.std")
-norm_moments.wrong("mean_square", "moments", {"x.var(": "(x**2).mean("},
-    does="Your second result is the mean of the squares.", right=POPULATION, read="numpy.var")
-norm_moments.wrong("about_the_total_mean", "moments", {"x.var(": "((x - x.mean()) ** 2).mean("},
-    does="Your variance is measured from the mean of the whole table.", right=POPULATION, read="numpy.var")
-norm_moments.wrong("variance_first", "moments", {"return mean, var": "return var, mean"},
-    does="Your code returns the variance first.", right="Return (mean, var).")
-norm_moments.wrong("only_the_mean", "moments", {"return mean, var": "return mean"},
-    does="Your code returns the mean alone.", right="Return (mean, var).")
-norm_moments.wrong("no_value_error", "moments", {CHECK: ""},
-    {CHECK: "", '1 if kind == "layer" else 0': '0 if kind == "batch" else 1'},
-    does="Your code accepts another kind.", right=KINDS)
-norm_moments.wrong("any_batch", "moments", {'kind not in ("layer", "batch")': 'kind != "layer" and not kind.startswith("batch")'},
-    does='Your code accepts every kind that begins with "batch".', right=KINDS)
-for name, error in (("key_error", "KeyError"), ("assertion", "AssertionError"), ("type_error", "TypeError")):
-    norm_moments.wrong(name, "moments", {"ValueError": error}, does=f"Your code raises {error} for another kind.", right=KINDS)
-
-norm_moments.wrong("changes_x", "purity", {"    var =": "    x -= mean\n    var ="},
-    does="Your code changes the argument `x`.", right="Work on new arrays: x - mean makes one, x -= mean changes the caller's.",
-    read=COPIES)
-norm_moments.wrong("float64_result", "dtype", {"x.mean(": "np.float64(1) * x.mean("},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of x.", read=PROMOTION)
 
 
 @written
@@ -256,71 +201,6 @@ batch_norm.wrong("float64_result", "dtype", {"momentum * unbiased": "np.float64(
     does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
 
 
-@written
-def influence(x, kind, eps=1e-5):
-    n = len(x)
-    if kind == "layer":
-        return np.eye(n, dtype=bool)
-    if kind == "batch_train":
-        return np.ones((n, n), dtype=bool)
-    if kind == "batch_eval":
-        return np.eye(n, dtype=bool) | False
-    raise ValueError("another kind")
-
-
-ALONE = "np.eye(n, dtype=bool)\n    if"
-EVAL = "np.eye(n, dtype=bool) | False"
-TRAIN = "np.ones((n, n), dtype=bool)"
-OWN = "Layer norm takes mean and variance of example i from example i alone: only the diagonal is True."
-SHARED = "In training every example of the batch enters mean and variance: every entry is True."
-CONSTANT = "In evaluation mean and variance are constants: only the diagonal is True."
-THREE = 'Raise ValueError for every kind but "layer", "batch_train" and "batch_eval".'
-PROBE = "Change the features of an example differently: a layer norm does not see a uniform shift."
-
-influence.wrong("layer_mixes", "influence", {ALONE: "np.ones((n, n), dtype=bool)\n    if"},
-    does='Your code finds that the examples influence one another for "layer".', right=OWN,
-    read="Ba, Kiros and Hinton 2016, section 3")
-influence.wrong("nothing_in_layer", "influence", {ALONE: "np.zeros((n, n), dtype=bool)\n    if"},
-    does='Your code finds no influence at all for "layer", as with a change that is the same for all features.', right=PROBE)
-influence.wrong("training_separates", "influence", {TRAIN: "np.eye(n, dtype=bool)"},
-    does='Your code finds no influence between examples for "batch_train".', right=SHARED,
-    read="Ioffe and Szegedy 2015, section 3.1")
-influence.wrong("training_without_itself", "influence", {TRAIN: "~np.eye(n, dtype=bool)"},
-    does='Your diagonal is False for "batch_train".', right=SHARED, read="Ioffe and Szegedy 2015, section 3.1")
-influence.wrong("evaluation_mixes", "influence", {EVAL: "np.ones((n, n), dtype=bool)"},
-    does='Your code finds that the examples influence one another for "batch_eval".', right=CONSTANT,
-    read="Ioffe and Szegedy 2015, section 3.1")
-influence.wrong("nothing_in_evaluation", "influence", {EVAL: "np.zeros((n, n), dtype=bool)"},
-    does='Your code finds no influence at all for "batch_eval".', right=CONSTANT, read="Ioffe and Szegedy 2015, section 3.1")
-influence.wrong("kinds_swapped", "influence", {ALONE: "np.ones((n, n), dtype=bool)\n    if", TRAIN: "np.eye(n, dtype=bool)"},
-    does='Your "layer" and "batch_train" have changed places.', right=OWN + " " + SHARED,
-    read="Ba, Kiros and Hinton 2016, section 3")
-influence.wrong("modes_swapped", "influence", {EVAL: "np.ones((n, n), dtype=bool)", TRAIN: "np.eye(n, dtype=bool)"},
-    does='Your "batch_train" and "batch_eval" have changed places.', right=SHARED + " " + CONSTANT,
-    read="Ioffe and Szegedy 2015, section 3.1")
-influence.wrong("others_only", "influence",
-    {ALONE: "~np.eye(n, dtype=bool)\n    if", EVAL: "~np.eye(n, dtype=bool)", TRAIN: "~np.eye(n, dtype=bool)"},
-    does="Your diagonal is False.", right="An example influences itself: the diagonal is True for every kind.")
-influence.wrong("inverted", "influence",
-    {ALONE: "~np.eye(n, dtype=bool)\n    if", EVAL: "~np.eye(n, dtype=bool)", TRAIN: "np.zeros((n, n), dtype=bool)"},
-    does="Your True and False have changed places.", right="True means: changing example j changes normalised example i.")
-influence.wrong("earlier_only", "influence", {TRAIN: "np.tri(n, dtype=bool)"},
-    does='Your "batch_train" lets an example influence later ones only.', right=SHARED)
-influence.wrong("features", "influence", {"len(x)": "x.shape[1]"},
-    does="Your matrix has a row for each feature.", right="It is (n, n), a row and a column for each example.")
-influence.wrong("numbers", "influence", {"dtype=bool": "dtype=int"}, {"dtype=bool": "dtype=float"},
-    does="Your matrix holds numbers.", right="It holds booleans, True and False.", read="numpy.ones, argument dtype")
-influence.wrong("no_value_error", "influence", {'raise ValueError("another kind")': "return np.eye(n, dtype=bool)"},
-    {'raise ValueError("another kind")': "return None"},
-    does="Your code accepts another kind.", right=THREE)
-for name, error in (("key_error", "KeyError"), ("assertion", "AssertionError"), ("type_error", "TypeError")):
-    influence.wrong(name, "influence", {"ValueError": error}, does=f"Your code raises {error} for another kind.", right=THREE)
-influence.wrong("changes_x", "purity", {"    n = len(x)": "    n = len(x)\n    x[:, 0] += 1.0"},
-    does="Your code changes the argument `x`.", right="Try changes on a copy: changed = x.copy().", read=COPIES)
-
-
-TABLE = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 1.0], [3.0, 0.0, 5.0]])
-FLAT = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 5.0]])
 FEATURES = (np.array([1.0, 2.0]), np.array([0.5, -1.0]), np.array([0.0, 1.0]), np.array([1.0, 4.0]))
 SINGLE = np.array([[1.0, 3.0], [2.0, 0.5]], np.float32)
 
@@ -334,19 +214,5 @@ EXAMPLES = {
         ((np.array([[0.0, 0.0], [0.01, 0.002]]), *FEATURES[:2], np.zeros(2), np.array([0.0, 0.0001]), True), {}),
         ((np.array([[0.0, 0.0], [0.01, 0.002]]), *FEATURES[:2], np.zeros(2), np.array([0.0, 0.0001]), False), {}),
         ((SINGLE, *SINGLE[[0, 1, 1, 1]], True), {}),
-    ],
-    "norm_moments": [
-        ((FLAT, "layer"), {}),
-        ((FLAT, "batch"), {}),
-        ((FLAT, "batch_train"), {}),
-        ((FLAT, "group"), {}),
-        ((SINGLE, "layer"), {}),
-    ],
-    "influence": [
-        ((TABLE, "layer"), {}),
-        ((TABLE, "batch_train"), {}),
-        ((TABLE, "batch_eval"), {}),
-        ((np.vstack([TABLE, np.zeros(3)]), "layer"), {}),
-        ((TABLE, "batch"), {}),
     ],
 }

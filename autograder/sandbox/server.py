@@ -29,6 +29,7 @@ from autograder.sandbox import layers, sweep
 from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock
 from autograder.sandbox.layers.resources import Resources
 from autograder.sandbox.slots import Slot
+from autograder.sandbox.student.loading import Baseline
 from autograder.sandbox.student.session import Session, warm_up
 
 WATCH_SECONDS = 0.05  # between two looks at what the processes use up
@@ -67,11 +68,12 @@ def main(essential: frozenset[str]) -> None:
     _import_only_from(settings.view)
     if "not_dumpable" in settings.layers:
         kernel.hide_memory()
-    server = Server(control, settings, essential, readable)
+    baseline = Baseline(essential)
+    server = Server(control, settings, baseline, readable)
     if "fork" not in settings.layers:
         server.become_student()
     kernel.adopt_orphans()
-    warm_up()
+    warm_up(baseline)
     gc.collect()
     gc.freeze()  # children then share this memory for good, since the collector does not write to it
     server.serve()
@@ -133,8 +135,8 @@ def _moved(place: str, moved: dict[str, str]) -> str:
 class Server:
     """Starts, watches and ends the processes of one sandbox."""
 
-    def __init__(self, control: socket.socket, settings: Settings, essential: frozenset[str], readable: list[Path]):
-        self.control, self.settings, self.essential, self.readable = control, settings, essential, readable
+    def __init__(self, control: socket.socket, settings: Settings, baseline: Baseline, readable: list[Path]):
+        self.control, self.settings, self.baseline, self.readable = control, settings, baseline, readable
         self.alive: dict[int, int] = {}  # process by slot
         self.killed: dict[int, str] = {}  # why the process of a slot was killed
         self.rules: dict[int, int] = {}  # Landlock's rules by slot
@@ -164,7 +166,7 @@ class Server:
         slot = self.settings.slot(0)
         self._renewed(slot)
         layers.apply(self._confinement(slot, self.settings.seconds), self.rules[0])
-        Session(self.control, slot.files, self.settings.message_limit, self.essential).serve()
+        Session(self.control, slot.files, self.settings.message_limit, self.baseline).serve()
         os._exit(0)
 
     def _request(self) -> tuple[dict[str, Any], int]:
@@ -198,7 +200,7 @@ class Server:
         try:
             descriptors.close_all_but(descriptor, rules)
             layers.apply(confinement, rules)
-            Session(socket.socket(fileno=descriptor), slot.files, self.settings.message_limit, self.essential).serve()
+            Session(socket.socket(fileno=descriptor), slot.files, self.settings.message_limit, self.baseline).serve()
             status = 0
         finally:
             os._exit(status)  # whatever happens, the server's own code is not run twice

@@ -21,7 +21,7 @@ from autograder.homework import catalogue, reference, rubric
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission, shown
 from autograder.sandbox.messages import Error, Reply
-from autograder.sandbox.wire import Oddity
+from autograder.sandbox.wire import Opaque
 
 ENDED = {
     "deadline": "The call took too long and was stopped: look for a loop that never ends.",
@@ -286,7 +286,7 @@ def display(value: Any, depth: int = 2) -> str:
     if isinstance(value, tuple | list) and depth:
         inner = ",\n".join(display(part, depth - 1) for part in list(value)[:8])
         return f"({inner})"
-    if isinstance(value, Oddity):
+    if isinstance(value, Opaque):
         return value.kind
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"

@@ -29,7 +29,7 @@ from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Criterion, Limits, Rubric
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Reply
-from autograder.sandbox.process import Sandbox
+from autograder.sandbox.sandbox import Sandbox
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from autograder.grading.suite import Mismatch, Record
 from autograder.grading.trial import Planned, Trial
 from autograder.homework import kit
 from autograder.homework.rubric import Criterion, Rubric, RubricError
-from autograder.sandbox.process import SandboxFault
+from autograder.sandbox.faults import SandboxFault
 
 
 class SuiteFault(Exception):

@@ -99,7 +99,7 @@ class Sandbox:
             raise SandboxFault(f"more than {MAX_PROCESSES} processes at once")
         ours, theirs = socket.socketpair()
         with theirs:
-            single = self._launch(theirs) if self._server is None else None
+            single = self._launch(theirs, slot) if self._server is None else None
             pid = single.pid if single is not None else self._fork(slot, theirs)
         self.budget.run(pid)
         self.processes[slot] = StudentProcess(self, ours, slot, pid, single)
@@ -120,6 +120,7 @@ class Sandbox:
         if process.single is not None:
             sweep.end_family(process.single, str(self.folder.path))
             self.budget.end(process.pid)
+            self._slot(process.slot).remove()
             return ""
         answer = self._ask({"end": process.slot})
         self.budget.end(process.pid, answer.get("seconds"))
@@ -127,7 +128,10 @@ class Sandbox:
 
     def disk_full(self, slot: int) -> bool:
         """Whether the temporary folder of a slot holds more than it may."""
-        return sweep.usage(Slot(str(self.folder.path), slot, 0).writable) > self.limits.disk_mb * 2**20
+        return sweep.usage(self._slot(slot).writable) > self.limits.disk_mb * 2**20
+
+    def _slot(self, number: int) -> Slot:
+        return Slot(str(self.folder.path), number, self.folder.first_uid + number if self.folder.first_uid else 0)
 
     def _end_all(self) -> None:
         for process in list(self.processes.values()):
@@ -151,13 +155,13 @@ class Sandbox:
         with theirs:
             self._server = self._launch(theirs)
 
-    def _launch(self, theirs: socket.socket) -> "subprocess.Popen[bytes]":
-        """The fork server or, without fork, a student process."""
+    def _launch(self, theirs: socket.socket, slot: int = 0) -> "subprocess.Popen[bytes]":
+        """The fork server or, without fork, the student process of a slot."""
         if os.name == "nt":
             theirs.set_inheritable(True)
         environment = {**_THREADS, "HOME": "/", "TMPDIR": str(self.folder.path), "LANG": "C.UTF-8"}
         imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]
-        arguments = [json.dumps(self._settings()), str(theirs.fileno()), json.dumps(imports)]
+        arguments = [json.dumps({**self._settings(), "alone": slot}), str(theirs.fileno()), json.dumps(imports)]
         return subprocess.Popen(
             [sys.executable, "-I", "-B", "-c", _START, *arguments],
             env=environment if os.name == "posix" else {**os.environ, **environment},

@@ -53,6 +53,7 @@ class Settings:
     threads: int
     open_files: int
     seconds: int
+    alone: int  # the slot, where there is no fork
 
     def slot(self, number: int) -> Slot:
         return Slot(self.folder, number, self.first_uid + number if self.first_uid else 0)
@@ -162,10 +163,10 @@ class Server:
         shutil.rmtree(self.settings.folder, ignore_errors=True)
 
     def become_student(self) -> None:
-        """Be the student process of slot 0 instead."""
-        slot = self.settings.slot(0)
+        """Be the student process of a slot instead."""
+        slot = self.settings.slot(self.settings.alone)
         self._renewed(slot)
-        layers.apply(self._confinement(slot, self.settings.seconds), self.rules[0])
+        layers.apply(self._confinement(slot, self.settings.seconds), self.rules[slot.number])
         Session(self.control, slot.files, self.settings.message_limit, self.baseline).serve()
         os._exit(0)
 

@@ -66,6 +66,12 @@ class Slot:
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self.files)
 
+    def remove(self) -> None:
+        """Leave nothing of the slot at all."""
+        sweep.empty(self.path)
+        with contextlib.suppress(OSError):
+            os.rmdir(self.path)
+
 
 def _folder(path: str, mode: int) -> None:
     os.mkdir(path, mode)

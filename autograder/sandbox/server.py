@@ -1,7 +1,8 @@
 """The fork server: a small process that has imported NumPy and nothing secret, and forks the student processes.
 
 Requests arrive on the control socket, each a line of JSON, and are answered with one:
-    {"start": slot, "seconds": n}, with a descriptor   -> {"pid": n} or {"trouble": why no process can be confined}
+    {"start": slot, "seconds": n}, with a descriptor   -> {"pid": n}, {"trouble": why no process can be
+                                                          confined} or {"no_room": why files cannot be written}
     {"end": slot}                                      -> {"seconds": processor time, "why": what it was killed for, or ""}
 Without fork, this process becomes the student process itself. What children must not load later, since files can then no
 longer be mapped, is loaded here: every extension module.
@@ -26,12 +27,13 @@ from typing import Any
 import numpy
 
 from autograder.sandbox import layers, sweep
-from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock
+from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock, mounts
 from autograder.sandbox.layers.resources import Resources
 from autograder.sandbox.slots import Slot
 from autograder.sandbox.student.loading import Baseline
 from autograder.sandbox.student.session import Session, warm_up
 
+DISK_MARGIN = 2  # a full disk shall be noticed by its contents, before writing fails
 WATCH_SECONDS = 0.05  # between two looks at what the processes use up
 MAX_REQUEST = 4096  # bytes
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
@@ -42,12 +44,15 @@ class Settings:
     """What the grader has decided, sent as JSON."""
 
     folder: str
+    slots: str
     view: str
     first_uid: int
     closed_places: list[str]
+    covered: list[str]  # by mounts
     layers: list[str]
     message_limit: int
     memory: int
+    memory_together: int
     file_size: int
     disk: int
     threads: int
@@ -55,8 +60,15 @@ class Settings:
     seconds: int
     alone: int  # the slot, where there is no fork
 
+    @property
+    def submission(self) -> str:
+        return os.path.join(self.folder, "submission")
+
+    def has(self, layer: str) -> bool:
+        return layer in self.layers
+
     def slot(self, number: int) -> Slot:
-        return Slot(self.folder, number, self.first_uid + number if self.first_uid else 0)
+        return Slot(self.slots, number, self.first_uid + number if self.first_uid else 0)
 
 
 def main(essential: frozenset[str]) -> None:
@@ -67,11 +79,13 @@ def main(essential: frozenset[str]) -> None:
     _preload_extensions()
     readable = _readable(settings)
     _import_only_from(settings.view)
-    if "not_dumpable" in settings.layers:
+    if settings.has("mounts"):
+        _mount(settings)
+    if settings.has("not_dumpable"):
         kernel.hide_memory()
     baseline = Baseline(essential)
     server = Server(control, settings, baseline, readable)
-    if "fork" not in settings.layers:
+    if not settings.has("fork"):
         server.become_student()
     kernel.adopt_orphans()
     warm_up(baseline)
@@ -101,6 +115,13 @@ def _readable(settings: Settings) -> list[Path]:
     roots = _SYSTEM_FILES if settings.view else (*_library_paths(), *_SYSTEM_FILES)
     holes = [Path(place) for place in settings.closed_places]
     return [*map(Path, exactly), *landlock.without(map(os.path.realpath, roots), holes)]
+
+
+def _mount(settings: Settings) -> None:
+    """Cover what no student may read, apart from what the interpreter needs that lies within."""
+    mounts.separate()
+    needed = [Path(path).resolve() for path in (os.path.dirname(numpy.__file__), *_library_paths(), settings.folder)]
+    mounts.cover(landlock.without(settings.covered, needed))
 
 
 def _library_paths() -> list[str]:
@@ -159,8 +180,11 @@ class Server:
                 os.close(descriptor)
         for slot in list(self.alive):
             self._end(slot)
-        sweep.empty(self.settings.folder)
-        shutil.rmtree(self.settings.folder, ignore_errors=True)
+        for number in self.rules:
+            self.settings.slot(number).unmount()
+        for folder in (self.settings.slots, self.settings.folder):
+            sweep.empty(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def become_student(self) -> None:
         """Be the student process of a slot instead."""
@@ -187,7 +211,8 @@ class Server:
         try:
             self._renewed(slot)
         except OSError as error:
-            return {"trouble": f"no room for its files: {error}"}
+            slot.clear()
+            return {"no_room": f"its files cannot be written: {error}"}
         confinement = self._confinement(slot, request["seconds"])
         process = os.fork()
         if process == 0:
@@ -212,31 +237,34 @@ class Server:
         if process is not None:
             seconds = sweep.end(process, slot.uid, set(self.alive.values()))
         slot.clear()
-        if slot.uid and "landlock" not in self.settings.layers:
+        if slot.uid and not self.settings.has("landlock"):
             sweep.strays(slot.uid)
         return {"seconds": seconds, "why": self.killed.pop(number, "")}
 
     def _watch(self) -> None:
-        """Kill a student's process that fills the disk or starts too many threads, also while nobody calls it."""
-        if "limits" not in self.settings.layers:
+        """Kill a process that takes too much of what no limit of the kernel bounds, also while nobody calls it."""
+        if not self.settings.has("limits"):
             return
         for number, process in self.alive.items():
-            why = ""
-            if sweep.usage(self.settings.slot(number).writable) > self.settings.disk:
-                why = "disk"
+            if sweep.usage(self.settings.slot(number).writable) + sweep.unlinked(process) > self.settings.disk:
+                self._kill(number, "disk")
             elif sweep.threads(process) > self.settings.threads:
-                why = "crash"
-            if why:
-                self.killed.setdefault(number, why)
-                os.kill(process, signal.SIGKILL)
+                self._kill(number, "crash")
+        held = {number: sweep.memory(process) for number, process in self.alive.items()}
+        if sum(held.values()) > self.settings.memory_together:
+            self._kill(max(held, key=held.__getitem__), "memory")
+
+    def _kill(self, number: int, why: str) -> None:
+        self.killed.setdefault(number, why)
+        os.kill(self.alive[number], signal.SIGKILL)
 
     def _renewed(self, slot: Slot) -> None:
         """Make the slot ready for its next process."""
         if slot.number not in self.rules:
-            slot.make()
-            own = [Path(slot.path)] if "landlock" in self.settings.layers else []
+            slot.make(self.settings.disk * DISK_MARGIN if self.settings.has("mounts") else 0)
+            own = [Path(slot.path)] if self.settings.has("landlock") else []
             self.rules[slot.number] = landlock.rules([*self.readable, *own], Path(slot.writable)) if own else -1
-        slot.renew()
+        slot.renew(self.settings.submission)
 
     def _confinement(self, slot: Slot, seconds: int) -> Confinement:
         s = self.settings

@@ -62,8 +62,9 @@ def _bytes(found: os.stat_result) -> int:
 def memory(pid: int) -> int:
     """Bytes of memory that a process has for itself, 0 where the platform does not say."""
     with contextlib.suppress(OSError, IndexError, ValueError):
-        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
-        return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+        told = Path(f"/proc/{pid}/status").read_text()
+        kinds = ("RssAnon:", "RssShmem:")  # not the pages of files, which every process of the machine may share
+        return 1024 * sum(int(told.partition(kind)[2].split(maxsplit=1)[0]) for kind in kinds)
     return 0
 
 

@@ -33,7 +33,6 @@ from autograder.sandbox.slots import Slot
 from autograder.sandbox.student.loading import Baseline
 from autograder.sandbox.student.session import Session, warm_up
 
-DISK_MARGIN = 2  # a full disk shall be noticed by its contents, before writing fails
 WATCH_SECONDS = 0.05  # between two looks at what the processes use up
 MAX_REQUEST = 4096  # bytes
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
@@ -246,13 +245,17 @@ class Server:
         if not self.settings.has("limits"):
             return
         for number, process in self.alive.items():
-            if sweep.usage(self.settings.slot(number).writable) + sweep.unlinked(process) > self.settings.disk:
+            if not self.settings.has("mounts") and self._disk_used(number) > self.settings.disk:
                 self._kill(number, "disk")
             elif sweep.threads(process) > self.settings.threads:
                 self._kill(number, "crash")
         held = {number: sweep.memory(process) for number, process in self.alive.items()}
         if sum(held.values()) > self.settings.memory_together:
-            self._kill(max(held, key=held.__getitem__), "memory")
+            for number in [number for number in held if not sweep.stopped(self.alive[number])]:
+                self._kill(number, "memory")  # the one whose turn it is: the others have not asked for more since theirs
+
+    def _disk_used(self, number: int) -> float:
+        return sweep.usage(self.settings.slot(number).writable) + sweep.unlinked(self.alive[number])
 
     def _kill(self, number: int, why: str) -> None:
         self.killed.setdefault(number, why)
@@ -261,7 +264,7 @@ class Server:
     def _renewed(self, slot: Slot) -> None:
         """Make the slot ready for its next process."""
         if slot.number not in self.rules:
-            slot.make(self.settings.disk * DISK_MARGIN if self.settings.has("mounts") else 0)
+            slot.make(self.settings.disk if self.settings.has("mounts") else 0)
             own = [Path(slot.path)] if self.settings.has("landlock") else []
             self.rules[slot.number] = landlock.rules([*self.readable, *own], Path(slot.writable)) if own else -1
         slot.renew(self.settings.submission)

@@ -147,6 +147,13 @@ def threads(pid: int) -> int:
     return 0
 
 
+def stopped(pid: int) -> bool:
+    """Whether a process stands still until it is told to go on."""
+    with contextlib.suppress(OSError, IndexError):
+        return _fields(pid)[0] == "T"
+    return False
+
+
 def end(pid: int, uid: int, alive: set[int]) -> float:
     """Kill a child, its group, whatever they have started, and all else of its user; returns its seconds of processor time.
 

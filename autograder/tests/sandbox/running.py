@@ -1,7 +1,9 @@
 """What the tests of the sandbox share: a sandbox with one small submission, and what is said by what it imports."""
 
+import atexit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -74,14 +76,24 @@ def answers() -> Answers:
     return Answers({**{f"neighbour.{name}": f for name, f in FUNCTIONS.items()}, "m.helper": plus}, {7: times_ten})
 
 
+@cache
+def shared(limits: Limits, without: tuple[str, ...]) -> Sandbox:
+    """A sandbox that many tests use, one after another, since to open one takes longer than most of them."""
+    sandbox = Sandbox(limits, answers, without)
+    atexit.register(sandbox.close)
+    return sandbox
+
+
 @contextmanager
 def opened(
     source: str, limits: Limits = LIMITS, without: tuple[str, ...] = (), files: Mapping[str, bytes] | None = None
 ) -> Iterator[tuple[Sandbox, StudentProcess]]:
     """A sandbox with a student process, to which m.py is placed but not loaded."""
-    with Sandbox(limits, answers, without) as sandbox:
-        sandbox.place({"m.py": source.encode(), **(files or {})})
-        yield sandbox, sandbox.start()
+    sandbox = shared(limits, without)
+    sandbox.place({"m.py": source.encode(), **(files or {})})
+    process = sandbox.start()
+    yield sandbox, process
+    sandbox.place({})
 
 
 def loaded(source: str, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Reply:

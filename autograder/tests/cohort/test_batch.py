@@ -30,7 +30,7 @@ from autograder.homework import rubric as rubrics
 from autograder.intake import entries
 from autograder.intake.exports import listing
 from autograder.intake.submission import Submission
-from autograder.sandbox.process import SandboxFault
+from autograder.sandbox.faults import SandboxFault
 
 ROOT = Path(commands.__file__).parents[2]
 MODULES = list(rubrics.current().modules)

@@ -21,7 +21,7 @@ from autograder.intake import submission
 from autograder.intake.submission import UnreadableError
 from autograder.release import otter_plugin
 from autograder.release.otter_plugin import GraderFault
-from autograder.sandbox.process import SandboxFault
+from autograder.sandbox.faults import SandboxFault
 
 if TYPE_CHECKING:
     from autograder.tests.road import Box, Built

@@ -22,11 +22,11 @@ class Commands(click.Group):
     """The group; a fault that a person can mend is one line, not a traceback."""
 
     def invoke(self, context: click.Context) -> Any:
-        from autograder.grading.runner import SuiteFault
+        from autograder.grading.script import SuiteFault
         from autograder.homework.rubric import RubricError
         from autograder.release.build import BuildError
         from autograder.release.selection import SelectionError
-        from autograder.sandbox.process import SandboxFault
+        from autograder.sandbox.faults import SandboxFault
 
         try:
             return super().invoke(context)

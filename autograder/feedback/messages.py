@@ -5,51 +5,16 @@ of the student's own file, the name of a known mistake, and the sentences below.
 come from a process that had not been given any hidden input.
 """
 
-import ast
-import inspect
-import sys
-import textwrap
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
-import numpy as np
-
-from autograder.feedback import observations
-from autograder.grading.compare import describe
+from autograder.feedback.counterexamples import counterexample
+from autograder.feedback.sentences import ENDED, sentence
 from autograder.grading.grader import Graded, ModuleResult, Result
-from autograder.grading.suite import Record
-from autograder.homework import catalogue, reference, rubric
+from autograder.grading.record import Record
+from autograder.homework import catalogue, rubric
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission, shown
-from autograder.sandbox.messages import Error, Reply
-from autograder.sandbox.wire import Oddity
-
-ENDED = {
-    "deadline": "The call took too long and was stopped: look for a loop that never ends.",
-    "crash": "Python itself stopped during the call (os._exit, a crash in C code, or far too deep recursion).",
-    "disk": "The call wrote more to its temporary folder than is allowed.",
-    "protocol": "The process that ran the module answered in a way that no function can. Homework code must not touch the "
-    "grader's connection.",
-}
-FAULTS = {
-    "type": "It returned another kind of thing than the docstring says.",
-    "length": "It returned another number of things than the docstring says.",
-    "shape": "It returned an array of another shape than the docstring says.",
-    "dtype": "It returned another dtype than expected: floating results keep the dtype of floating arguments, and integers "
-    "count as float64.",
-    "value": "The values that it returned are not the expected ones.",
-    "no_error": "It returned something where the docstring asks for a ValueError.",
-    "changed": "It changed one of its arguments. A function must leave its arguments as they were; work on a copy.",
-    "changed_later": "It changed one of its arguments after it had returned.",
-    "unsteady": "The same call gave another result the second time: something is remembered between calls.",
-    "shared": "The result shares its memory with an argument; the docstring asks for a new array.",
-}
-ERRORS = {
-    "NotImplementedError": "It is not written yet.",
-    "MemoryError": "It needs more memory than is allowed: look for an array that is far larger than the result.",
-    "RecursionError": "It calls itself without an end.",
-    "PermissionError": "Homework code may not start processes, open sockets, or touch files outside its temporary folder.",
-    "BlockingIOError": "Homework code may not start processes, and only a few threads.",
-}
+from autograder.sandbox.messages import Reply
 
 
 def summary(result: Result) -> str:
@@ -125,35 +90,6 @@ def _what(graded: Graded) -> str:
     return f"{called}. {sentence(record)}"
 
 
-def sentence(record: Record) -> str:
-    """What is wrong with one call, in words that the student's code cannot choose."""
-    assert record.fault is not None
-    if record.reply.ended is not None:
-        return ENDED.get(record.reply.ended.why, ENDED["crash"])
-    if record.reply.error is not None:
-        return _raised(record.reply.error, record)
-    return FAULTS[record.fault.kind]
-
-
-def _raised(error: Error, record: Record) -> str:
-    function, module = record.target.function, record.target.module
-    if error.hint == "missing":
-        return f"There is no function `{function}` in `{module}.py`: check its name."
-    if error.hint == "signature":
-        signature = inspect.signature(reference.functions()[function])
-        names = ", ".join(signature.parameters)
-        return f"It cannot be called as `{function}({names})`: check the names and the number of its arguments."
-    if record.expects != "value":
-        return f"It raised {error.kind}{_where(error, module)}, where the docstring asks for a ValueError."
-    advice = ERRORS.get(error.kind, "")
-    return f"It raised {error.kind}{_where(error, module)}. {advice}".strip()
-
-
-def _where(error: Error, module: str) -> str:
-    own = error.file == f"{module}.py"
-    return f" in line {error.line} of `{module}.py`" if own and error.line else ""
-
-
 # Modules that could not be loaded
 
 
@@ -200,131 +136,3 @@ def plain(text: str) -> str:
     for mark in "<>*_[]|#":
         clean = clean.replace(mark, "\\" + mark if mark not in "<>" else {"<": "&lt;", ">": "&gt;"}[mark])
     return clean if len(clean) <= 200 else clean[:197] + "..."
-
-
-# Counterexamples
-
-
-def counterexample(record: Record, named: bool = False) -> str:
-    """A call that can be pasted into Python, what came back, what was expected, and what the two have in common."""
-    function = reference.functions()[record.target.function]
-    lines = ["import numpy as np", f"from {record.target.module} import {record.target.function}", ""]
-    names = list(inspect.signature(function).parameters)
-    arguments = []
-    for name, value in zip(names, record.args, strict=False):
-        if callable(value):
-            lines.append(
-                f"{name} = {_lambda(value)}" if value.__name__ == "<lambda>" else inspect.getsource(value).strip()
-            )
-        elif isinstance(value, np.ndarray | dict | list):
-            lines.append(f"{name} = {literal(value)}")
-        named_def = callable(value) and value.__name__ != "<lambda>"
-        shown_name = name if callable(value) or isinstance(value, np.ndarray | dict | list) else literal(value)
-        arguments.append(value.__name__ if named_def else shown_name)
-    arguments += [f"{name}={literal(value)}" for name, value in record.kwargs.items()]
-    lines.append(f"{record.target.function}({', '.join(arguments)})")
-    expected = _expected(record)
-    lines += [f"# expected: {_commented(expected)}", f"# yours:    {_commented(_came_back(record))}"]
-    block = "```python\n" + "\n".join(lines).replace("```", "'''") + "\n```"
-    said = " ".join(filter(None, (_form(record), "" if named or record.expects != "value" else _observation(record))))
-    return f"**For example:**\n\n{block}" + (f"\n\n{said}" if said else "")
-
-
-def _form(record: Record) -> str:
-    """What kind of thing came back, where that is what is wrong."""
-    fault = record.fault
-    if fault is None or fault.kind not in ("type", "length", "shape", "dtype"):
-        return ""
-    hint = " Does every way through the function end with a return?" if record.reply.value is None else ""
-    return fault.text[0].upper() + fault.text[1:] + "." + hint
-
-
-def _observation(record: Record) -> str:
-    if record.reply.error is not None or record.reply.ended is not None:
-        return ""
-    return observations.observe(
-        reference.functions()[record.target.function](*record.args, **record.kwargs), record.reply.value
-    )
-
-
-def _expected(record: Record) -> str:
-    if record.expects != "value":
-        return f"{record.expects}, because the contract refuses these arguments"
-    return display(reference.functions()[record.target.function](*record.args, **record.kwargs))
-
-
-def _came_back(record: Record) -> str:
-    if record.reply.ended is not None:
-        return sentence(record)
-    error = record.reply.error
-    if error is None:
-        text = display(record.reply.value)
-        return text if len(text) <= 3000 else text[:3000] + " ..."
-    if error.hint in ("missing", "signature") or error.kind == "NotImplementedError":
-        return sentence(record)
-    text = "".join(c if c.isprintable() else " " for c in error.text)
-    return f"{error.kind}{': ' if text else ''}{text}" + (f"  (line {error.line})" if error.line else "")
-
-
-def _commented(text: str) -> str:
-    return "\n#           ".join(line for line in text.split("\n") if line.strip())
-
-
-def display(value: Any, depth: int = 2) -> str:
-    """A value as it is shown: numbers to six digits, with dtype and shape where they are not obvious.
-
-    What is much larger than any result is only described, and so are lists in lists: a student's value may be anything.
-    """
-    if isinstance(value, np.ndarray) and value.size <= 512:
-        text = np.array2string(value, precision=6, suppress_small=True, separator=", ", threshold=64, max_line_width=96)
-        plain_float = value.dtype in (np.float64, np.bool_, np.int64)
-        return (
-            text
-            + ("" if value.ndim and plain_float else f"  ({value.dtype})")
-            + (f"  (shape {value.shape})" if value.ndim > 2 else "")
-        )
-    if isinstance(value, tuple | list) and depth:
-        inner = ",\n".join(display(part, depth - 1) for part in list(value)[:8])
-        return f"({inner})"
-    if isinstance(value, Oddity):
-        return value.kind
-    if isinstance(value, float | np.floating):
-        return f"{value:.6g}"
-    if isinstance(value, bool | int | np.integer | np.bool_ | None):
-        return str(value)
-    return describe(value)
-
-
-def literal(value: Any) -> str:
-    """A value of ours as Python source."""
-    if isinstance(value, np.ndarray):
-        dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype}"
-        return f"np.array({_numbers(value)}{dtype})"
-    if isinstance(value, dict):
-        return _wrapped("{", [f"{key!r}: {literal(part)}" for key, part in value.items()], "}")
-    if isinstance(value, list):
-        return _wrapped("[", [literal(part) for part in value], "]")
-    return repr(value.item() if isinstance(value, np.generic) else value)
-
-
-def _wrapped(start: str, parts: list[str], end: str) -> str:
-    """Parts on one line where they fit, else a line each."""
-    line = start + ", ".join(parts) + end
-    if len(line) <= 100 and "\n" not in line:
-        return line
-    return start + "\n" + textwrap.indent(",\n".join(parts), "    ") + ",\n" + end
-
-
-def _numbers(value: "np.ndarray[Any, Any]") -> str:
-    if value.ndim:
-        return "[" + ", ".join(_numbers(part) for part in value) + "]"
-    text = str(value.item() if value.dtype != np.float32 else value[()])
-    return text.replace("inf", "np.inf").replace("nan", "np.nan")
-
-
-def _lambda(function: Any) -> str:
-    """The source of a lambda of ours."""
-    tree = ast.parse(inspect.getsource(sys.modules[function.__module__]))
-    line = function.__code__.co_firstlineno
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line]
-    return ast.unparse(found[0])

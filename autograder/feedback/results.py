@@ -37,7 +37,7 @@ def _entry(graded: Graded, result: Result) -> dict[str, Any]:
         "output_format": "md",
         "extra_data": {
             "criterion": criterion.id,
-            "misconception": graded.misconception.id if graded.misconception else None,
+            "misconceptions": [graded.misconception.id] if graded.misconception else [],
         },
     }
 

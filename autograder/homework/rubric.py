@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from autograder.homework import kit
+from autograder.sandbox.limits import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
@@ -59,21 +60,6 @@ class IntegrationEntry(Strict):
 
     points: float = Field(gt=0)
     criteria: dict[str, CriterionEntry] = Field(min_length=1)
-
-
-class Limits(Strict):
-    """What one submission may cost."""
-
-    call_seconds: float = Field(default=4, gt=0, description="processor time of one call")
-    submission_seconds: float = Field(default=60, gt=0, description="processor time of all calls")
-    wall_factor: float = Field(default=4, ge=1, description="wall-clock time allowed for a second of processor time")
-    memory_mb: int = Field(default=512, ge=128, description="address space of the student's process")
-    message_mb: int = Field(default=8, ge=1, description="one message over the wire")
-    disk_mb: int = Field(default=16, ge=1, description="the temporary folder as a whole")
-    processes: int = Field(default=32, ge=1, description="threads of the student's process")
-    open_files: int = Field(default=64, ge=16)
-    upload_files: int = Field(default=500, ge=1, description="files in one submission")
-    upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")
 
 
 class RubricFile(Strict):
@@ -151,9 +137,13 @@ class Rubric:
         """Whether students are told more than the score in any criterion of a module."""
         return any(criterion.feedback != "score" for criterion in self.of(module))
 
-    def stand_ins(self, module: str) -> dict[str, tuple[str, ...]]:
-        """The neighbours' functions that answer correctly while `module` is graded."""
+    def neighbours(self, module: str) -> dict[str, tuple[str, ...]]:
+        """The modules that `module` may use, with their functions, which answer correctly while it is graded."""
         return {name: tuple(self.modules[name].functions) for name in self.modules[module].uses}
+
+    def level(self, module: str) -> int:
+        """How many modules stand below one another under this one: 0 for a module that uses none."""
+        return max((1 + self.level(name) for name in self.modules[module].uses), default=0)
 
     def helpers(self, module: str, functions: tuple[str, ...]) -> tuple[str, ...]:
         """The functions of the same module that `functions` are built from, directly or not, without themselves."""

@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder.grading.runner import Suites
+from autograder.grading import script
 from autograder.homework import kit, rubric
 
 MASTER = "transformer.ipynb"
@@ -35,7 +35,7 @@ def build(out: Path, assignments: Path | None = None, only: Sequence[str] = ()) 
     With `only`, the homework has these modules and no others, and its students' folder is OUT/assignments.
     Raises BuildError, also when the solutions do not get full marks, RubricError, and SelectionError for an unusable `only`.
     """
-    Suites(rubric.current())  # a rubric that does not fit is said in its own words, not in Otter's
+    script.record(rubric.current())  # a rubric that does not fit is said in its own words, not in Otter's
     if not only:
         with assigned() as result:
             return write(result, out, assignments or kit.home() / "assignments")

@@ -10,7 +10,7 @@ import pytest
 from autograder.feedback import messages as feedback
 from autograder.feedback import observations
 from autograder.grading.grader import Grader
-from autograder.grading.suite import Fault, Record, Target
+from autograder.grading.recorder import Fault, Record, Target
 from autograder.homework import catalogue, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import Feedback

@@ -14,7 +14,7 @@ from otter.run.run_autograder.utils import OtterRuntimeError
 from otter.test_files import GradingResults
 
 from autograder.cohort import sample
-from autograder.grading.runner import SuiteFault
+from autograder.grading.script import SuiteFault
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import RubricError
 from autograder.intake import submission

@@ -21,8 +21,8 @@ from autograder.grading.judge import judged
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, Target
 from autograder.grading.script import Script
-from autograder.homework import catalogue
 from autograder.homework import reference as references
+from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION, Criterion, Limits
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Reply
@@ -31,14 +31,24 @@ from autograder.sandbox.sandbox import Sandbox
 
 @dataclass(frozen=True)
 class Graded:
-    """One criterion of one submission. `blamed` are the helpers that a pass was granted without."""
+    """One criterion of one submission.
+
+    `record` is the first wrong call of the criterion, also where the criterion is earned in spite of it; `shown` a public example
+    that was wrong also when it was played alone. `mistakes` are those that the criterion was lost to or, if it is passed, that
+    the wrong values come from; those of a visible criterion are made from visible records only. `charged` is the criterion where
+    the same mistakes are charged, "" if that is this one. `hidden_by`: lost because the mistakes hide whether it is right.
+    `blamed` are the helpers that a pass was granted without. `undecided` are several mistakes that do the same on every call.
+    """
 
     criterion: Criterion
     passed: bool
     record: Record | None = None
     shown: Record | None = None
-    misconception: catalogue.Misconception | None = None
+    mistakes: tuple[Mistake, ...] = ()
+    charged: str = ""
+    hidden_by: bool = False
     blamed: tuple[str, ...] = ()
+    undecided: tuple[Mistake, ...] = ()
 
     @property
     def points(self) -> float:

@@ -200,7 +200,8 @@ def _of_all(expected: Array, actual: Array) -> str:
     if number is not None:
         return f"Every entry is the right one times the same factor, {number:.6g}."
     with np.errstate(all="ignore"):
-        name = next((name for name, change in TRANSFORMS.items() if same(got, change(wanted), ROUGH)), "")
+        found = (name for name, change in TRANSFORMS.items() if same(got, change(wanted), ROUGH))
+        name = next(found, "") if not same(got, wanted, ROUGH) else ""
     if name:
         return f"Every entry is {name} the right one."
     return f"Every entry is the same, {got[0]:.6g}." if np.ptp(got) < ROUGH else ""

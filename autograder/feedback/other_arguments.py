@@ -63,6 +63,10 @@ def _tells(value: Any) -> bool:
     return kind == "f" or (kind == "b" and np.size(value) > 5)
 
 
+def _truths(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_) or (isinstance(value, np.ndarray) and value.dtype.kind == "b")
+
+
 def _calls(step: Step, function: Callable[..., Any], given: Arguments) -> Iterator[tuple[str, Callable[[], Any], bool]]:
     """The sentence, the call, and whether it is plain: the most likely mix-ups first."""
     for words, changed in _plain(function, given):

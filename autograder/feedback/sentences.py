@@ -16,7 +16,7 @@ from autograder.homework import reference, rubric
 from autograder.sandbox.messages import Change, Ended, Error
 
 ENDED = {
-    "deadline": "The call took too long and was stopped: look for a loop that never ends.",
+    "deadline": "The call took too long and was stopped{where}: look for a loop that never ends.",
     "crash": "Python itself stopped during the call (os._exit, a crash in C code, or far too deep recursion).",
     "disk": "The call wrote more to its temporary folder than is allowed.",
     "memory": "The call needed more memory than is allowed: look for an array that is far larger than the result.",
@@ -47,7 +47,7 @@ ERRORS = {
 CHANGES = {
     "entry written": "an entry of {place} was written",
     "key added": "a key was added to {place}",
-    "key removed": "a key was removed from {place}",
+    "key removed": "{place} was removed",
     "length": "the length of {place} changed",
     "replaced": "{place} was replaced",
     "dtype or shape": "the shape or the dtype of {place} changed",
@@ -97,8 +97,13 @@ def describe_type(expected: Any, actual: Any) -> str:
 
 
 def ended(end: Ended, files: tuple[str, ...] = ()) -> str:
-    """How a call ended the student's process."""
-    return ENDED.get(end.why, ENDED["crash"])
+    """How a call ended the student's process; `files` are those whose lines may be said."""
+    return ENDED.get(end.why, ENDED["crash"]).format(where=_where_it_ended(end, files))
+
+
+def _where_it_ended(end: Ended, files: tuple[str, ...]) -> str:
+    """The line in which a call was stopped: as soon as `Ended` has a file and a line, `where(end.file, end.line, files)`."""
+    return ""
 
 
 def unwritten(record: Record | None) -> bool:
@@ -106,10 +111,9 @@ def unwritten(record: Record | None) -> bool:
     return record is not None and record.reply.error is not None and record.reply.error.kind == "NotImplementedError"
 
 
-def where(error: Error, files: tuple[str, ...]) -> str:
+def where(file: str, line: int, files: tuple[str, ...]) -> str:
     """ " in line 3 of `file.py`", if the file is one of these and the line is known."""
-    known = error.file in files and error.line
-    return f" in line {error.line} of `{error.file}`" if known else ""
+    return f" in line {line} of `{file}`" if file in files and line else ""
 
 
 def _raised(error: Error, record: Record, files: tuple[str, ...]) -> str:
@@ -122,9 +126,10 @@ def _raised(error: Error, record: Record, files: tuple[str, ...]) -> str:
         return f"It cannot be called as `{function}({names})`: check the names and the number of its arguments."
     if error.kind == "NotImplementedError":
         return "It is not written yet."
+    raised = f"It raised {error.kind}{where(error.file, error.line, files)}"
     if record.step.rules.error:
-        return f"It raised {error.kind}{where(error, files)}, where the docstring asks for a {record.step.rules.error}."
-    return f"It raised {error.kind}{where(error, files)}. {ERRORS.get(error.kind, '')}".strip()
+        return f"{raised}, where the docstring asks for a {record.step.rules.error}."
+    return f"{raised}. {ERRORS.get(error.kind, '')}".strip()
 
 
 # What the docstring says

@@ -79,7 +79,7 @@ def _not_together(whole: ModuleResult, result: Result) -> str:
     if alone:
         return f"**Cause:** {' and '.join(alone)} could not be imported; the message on top says why.\n"
     error = reply.error if reply is not None else None
-    raised = f": {error.kind}{where(error, contract_files())}" if error is not None else ""
+    raised = f": {error.kind}{where(error.file, error.line, contract_files())}" if error is not None else ""
     return (
         f"The modules could not be imported together{raised}. Each can be imported alone, so look at the names that they import "
         "from one another.\n"

@@ -12,6 +12,7 @@ from autograder.homework import reference
 from autograder.tests.feedback.making import played, step
 
 F = reference.functions()
+PublicCall = tuple[tuple[Any, ...], dict[str, Any]]
 NARROW, WIDE = np.array([[1.0, 2.0, 6.0]]), np.array([[1.0, 2.0, 6.0, 5.0, -3.0]])
 Q, K, V = (
     np.array([[1.0, 0.0], [0.5, 2.0]]),
@@ -22,7 +23,7 @@ MASK = np.array([[True, True, True], [True, False, True]])
 NOTHING_SEEN = np.array([[True, True, False], [False, False, False]])
 
 
-def told(function: str, wrong: Callable[..., Any], *calls: tuple[tuple[Any, ...], dict[str, Any]]) -> str:
+def told(function: str, wrong: Callable[..., Any], *calls: PublicCall) -> str:
     """What is said about the first wrong one of these calls."""
     records = [played(step(function, *args, number=n, **kwargs), wrong) for n, (args, kwargs) in enumerate(calls, 1)]
     return observe(next(record for record in records if record.fault is not None), records)
@@ -32,7 +33,9 @@ def test_a_factor_has_a_name_where_two_examples_say_so() -> None:
     def wrong(x: Any, kind: str) -> Any:
         return x.mean(-1, keepdims=True), x.var(-1, ddof=1, keepdims=True)
 
-    rows = [((np.vstack([table, table + np.arange(table.size) ** 2]), "layer"), {}) for table in (NARROW, WIDE)]
+    rows: list[PublicCall] = [
+        ((np.vstack([table, table + np.arange(table.size) ** 2]), "layer"), {}) for table in (NARROW, WIDE)
+    ]
     said = told("norm_moments", wrong, *rows)
     assert "Part [1]: every entry is the right one times the same factor, 1.5" in said
     assert "3 / (3 - 1), where 3 is the length of the last axis of `x`" in said
@@ -45,7 +48,7 @@ def test_a_factor_of_one_example_has_no_name() -> None:
 
 
 def test_the_root_of_the_width() -> None:
-    calls = [((np.array([0, 0]), table), {}) for table in (NARROW, WIDE)]
+    calls: list[PublicCall] = [((np.array([0, 0]), table), {}) for table in (NARROW, WIDE)]
     said = told("embed", lambda tokens, table: table[tokens] * np.sqrt(table.shape[1]), *calls)
     assert "1.73205: sqrt(3), where 3 is the length of the last axis of `table`" in said
 
@@ -54,7 +57,7 @@ def test_other_arguments_must_fit_every_wrong_example() -> None:
     def only_long(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
         return F["layer_norm"](x, gamma, beta if x.shape[-1] < 4 else 0 * beta, eps)
 
-    calls = [((x, np.ones(x.shape[-1]), np.arange(1.0, x.shape[-1] + 1)), {}) for x in (NARROW, WIDE)]
+    calls: list[PublicCall] = [((x, np.ones(x.shape[-1]), np.arange(1.0, x.shape[-1] + 1)), {}) for x in (NARROW, WIDE)]
     assert "`beta` all zeros" in told("layer_norm", only_long, *calls)
 
     def also_off(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
@@ -93,7 +96,7 @@ def test_what_only_the_wrong_examples_have() -> None:
     def wrong(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
         return F["layer_norm"](x, gamma, beta, eps) + (x.ndim - 1) * np.arange(x.shape[-1]) ** 3
 
-    calls = [((x, np.ones(3), np.zeros(3)), {}) for x in (NARROW[0], NARROW, NARROW + 1)]
+    calls: list[PublicCall] = [((x, np.ones(3), np.zeros(3)), {}) for x in (NARROW[0], NARROW, NARROW + 1)]
     assert "Among the public examples only the wrong ones have 2 axes in `x`" in told("layer_norm", wrong, *calls)
 
 

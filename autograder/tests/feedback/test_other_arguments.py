@@ -1,5 +1,7 @@
 """What the reference gives for other arguments of a public example."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ Q, K, V = np.array([[1.0, 0.0], [0.5, 2.0]]), np.array([[0.0, 1.0], [2.0, 1.0]])
 X = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 5.0]])
 
 
-def said(function: str, value: object, *args: object, **kwargs: object) -> list[str]:
+def said(function: str, value: Any, *args: Any, **kwargs: Any) -> list[str]:
     """Every sentence for somebody whose result is `value`."""
     return [other.sentence for other in others(step(function, *args, **kwargs)) if equal(other.value, value)]
 

@@ -10,4 +10,4 @@ def run_once(script: Script) -> None:
     """Every step of the script, once, and its judgement."""
     for module in script.rubric.groups:
         steps = (*script.shown(module), *script.hidden.get(module, ()))
-        judged(steps, direct.play(reference.by_name(), steps))
+        judged(steps, direct.play(reference.functions(), steps))

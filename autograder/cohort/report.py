@@ -22,7 +22,7 @@ from autograder.cohort.item_analysis import Item
 from autograder.cohort.store import Grade
 from autograder.feedback.results import number
 from autograder.homework import catalogue, kit, rubric
-from autograder.sandbox import confine
+from autograder.sandbox import layers
 
 TEMPLATES = kit.PACKAGE / "cohort" / "templates"
 BINS = 20
@@ -165,7 +165,7 @@ def _layers(grades: Sequence[Grade]) -> list[tuple[tuple[str, ...], tuple[str, .
     counts: dict[tuple[str, ...], int] = {}
     for grade in grades:
         counts[grade.layers] = counts.get(grade.layers, 0) + 1
-    known = tuple(confine.available())
+    known = tuple(layers.available())
     return [(used, tuple(name for name in known if name not in used), count) for used, count in counts.items()]
 
 

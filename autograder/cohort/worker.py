@@ -18,7 +18,7 @@ from autograder.cohort import digest
 from autograder.feedback import results
 from autograder.grading.grader import Grader, open_grader
 from autograder.intake.submission import Submission
-from autograder.sandbox.process import SandboxFault
+from autograder.sandbox.faults import SandboxFault
 
 _lock = threading.Lock()
 

@@ -26,7 +26,7 @@ class Commands(click.Group):
         from autograder.homework.rubric import RubricError
         from autograder.release.build import BuildError
         from autograder.release.selection import SelectionError
-        from autograder.sandbox.process import SandboxFault
+        from autograder.sandbox.faults import SandboxFault
 
         try:
             return super().invoke(context)

@@ -14,6 +14,7 @@ from autograder.grading import script
 from autograder.grading.judge import judged
 from autograder.grading.record import Record, Step
 from autograder.grading.recorder import Recorder
+from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
@@ -39,7 +40,7 @@ class ByHand(contextlib.ExitStack):
     def __init__(self, path: Path):
         super().__init__()
         self.rubric = rubrics.current()
-        self.sandbox = self.enter_context(Sandbox(self.rubric.limits, script.answers))
+        self.sandbox = self.enter_context(Sandbox(self.rubric.limits, script.answers, (), kit.secret()))
         self.submission = read(path, self.rubric.limits)
         self.sandbox.place(self.submission.files)
         self.processes: dict[str, StudentProcess] = {}

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.wire import Oddity
+from autograder.sandbox.wire import Opaque
 
 # Largest deviation allowed, as a share of max(1, the largest expected magnitude). `autograder audit --tolerances` shows what
 # correct and wrong solutions deviate by; both stay away from these figures by a factor of ten or more.
@@ -69,7 +69,7 @@ def values_agree(first: Any, second: Any) -> bool:
 
 def describe(value: Any) -> str:
     """What kind of thing a value is, in words that its maker cannot choose."""
-    if isinstance(value, Oddity):
+    if isinstance(value, Opaque):
         return value.kind
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} with shape {value.shape}"

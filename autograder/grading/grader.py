@@ -1,26 +1,31 @@
-"""One submission in, one Result out: the rules of grading. In which order things are played stands in player.py.
+"""One submission in, one Result out: the rules of grading.
 
-1. Whatever may be shown: the visible criteria, then the public examples of every function. An example that went wrong is tried once
-   more, alone; only then it is shown as a counterexample.
+In which order things are played stands in player.py, what a mistake costs in charge.py.
+
+1. Whatever may be shown: the visible criteria, then the public examples of every function. An example that went wrong is tried
+   once more, alone; only then it is shown as a counterexample.
 2. The hidden criteria, from the lowest level of modules up.
-3. A criterion that failed while a helper function of the same module is wrong is tried again with the helpers answered by the
-   reference: nobody pays twice for one mistake. A verdict can only become better by it.
+3. Each function with a wrong call is explained (diagnosis.py), and its mistakes are charged. Of visible criteria, verdicts and
+   names come from visible records only: students see them at once.
+4. A criterion that is lost without an explanation, while a helper function of the same module is wrong, is tried again with the
+   helpers answered by the reference. A verdict can only become better by it.
 """
 
 import contextlib
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from autograder.grading import script as scripts
-from autograder.grading.diagnosis import diagnose
+from autograder.grading.charge import Charge, Why, charges
+from autograder.grading.diagnosis import Diagnoser, Explanation
 from autograder.grading.judge import judged
 from autograder.grading.player import Known, Player
-from autograder.grading.record import Record, Step, Target
+from autograder.grading.record import Record, Step
 from autograder.grading.script import Script
+from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION, Criterion, Limits
@@ -33,26 +38,31 @@ from autograder.sandbox.sandbox import Sandbox
 class Graded:
     """One criterion of one submission.
 
-    `record` is the first wrong call of the criterion, also where the criterion is earned in spite of it; `shown` a public example
-    that was wrong also when it was played alone. `mistakes` are those that the criterion was lost to or, if it is passed, that
-    the wrong values come from; those of a visible criterion are made from visible records only. `charged` is the criterion where
-    the same mistakes are charged, "" if that is this one. `hidden_by`: lost because the mistakes hide whether it is right.
-    `blamed` are the helpers that a pass was granted without. `undecided` are several mistakes that do the same on every call.
+    `why` it is earned or lost, and the `mistakes` that it was lost to or that its wrong values come from: see Charge.
+    `charged` is the criterion under which these are charged, "" for this one; `unseen` are mistakes that could not be seen
+    beside them; `undecided` are several that do the same on every call. `record` is the first wrong call, `shown` a public
+    example that is wrong; `blamed` are the helpers that a pass was granted without.
     """
 
     criterion: Criterion
     passed: bool
+    why: Why = "right"
     record: Record | None = None
     shown: Record | None = None
     mistakes: tuple[Mistake, ...] = ()
     charged: str = ""
-    hidden_by: bool = False
-    blamed: tuple[str, ...] = ()
+    unseen: tuple[Mistake, ...] = ()
     undecided: tuple[Mistake, ...] = ()
+    blamed: tuple[str, ...] = ()
 
     @property
     def points(self) -> float:
         return self.criterion.points if self.passed else 0.0
+
+    @property
+    def hidden_by(self) -> bool:
+        """Whether it is lost because the mistakes hide if it is met."""
+        return self.why == "hidden"
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,7 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
     Raises RubricError, SuiteFault or SandboxFault.
     """
     script = scripts.current()
-    with Sandbox(limits or script.rubric.limits, scripts.answers, without) as sandbox:
+    with Sandbox(limits or script.rubric.limits, scripts.answers, without, kit.secret()) as sandbox:
         grader = Grader(script, sandbox)
         grader.prepare()
         yield grader
@@ -101,6 +111,8 @@ class Grader:
     def __init__(self, script: Script, sandbox: Sandbox):
         self.script, self.rubric, self.sandbox = script, script.rubric, sandbox
         self.known: Known = {}
+        steps = {m: (*script.shown(m), *script.hidden.get(m, ())) for m in self.rubric.modules}
+        self.diagnoser = Diagnoser(self.rubric, steps)
 
     def prepare(self) -> None:
         """Learn what the references ask of one another, so that the answers can travel with the calls from now on.
@@ -108,7 +120,7 @@ class Grader:
         The answers are the same for every submission, so they tell no process anything about another one.
         """
         with Player(self.sandbox, self.script, Submission("references", references.files()), {}) as player:
-            _Grading(self.script, player).all(self.rubric.groups)
+            _Grading(self.script, player, self.diagnoser).all(self.rubric.groups)
             self.known = player.asked
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
@@ -117,15 +129,15 @@ class Grader:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             with Player(self.sandbox, self.script, submission, self.known) as player:
-                found = _Grading(self.script, player).all(names)
+                found = _Grading(self.script, player, self.diagnoser).all(names)
         return Result(submission, tuple(found[name] for name in names), tuple(self.sandbox.layers))
 
 
 class _Grading:
     """One submission on its way; the methods stand in the order in which they are needed."""
 
-    def __init__(self, script: Script, player: Player):
-        self.script, self.rubric, self.player = script, script.rubric, player
+    def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
+        self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
         self.replies: dict[Step, Reply] = {}
         self.counterexamples: dict[str, dict[str, Record]] = {}
 
@@ -156,23 +168,40 @@ class _Grading:
 
     def _result(self, number: int, module: str) -> ModuleResult:
         broken = self.player.broken(module)
-        steps = (*self.script.shown(module), *self.script.hidden.get(module, ()))
-        records = tuple(self._records(steps))
-        named = cache(lambda target: diagnose(target, records))
-        graded = tuple(self._graded(criterion, records, named) for criterion in self.rubric.of(module))
+        visible = tuple(self._records(self.script.shown(module)))
+        records = (*visible, *self._records(self.script.hidden.get(module, ())))
+        graded = tuple(self._graded(module, visible, records))
         if module != INTEGRATION and broken is None:
             graded = tuple(self._with_helpers(number, graded, records))
         return ModuleResult(module, graded, broken, records)
 
-    def _graded(self, criterion: Criterion, records: Sequence[Record], named: object) -> Graded:
-        wrong = next((r for r in records if r.step.criterion == criterion.id and r.fault is not None), None)
-        if wrong is None:
-            return Graded(criterion, True)
-        shown = self.counterexamples.get(criterion.module, {}).get(wrong.target.function)
-        return Graded(criterion, False, wrong, _fitting(shown, wrong), named(wrong.target))  # type: ignore[operator]
+    def _graded(self, module: str, visible: Sequence[Record], records: Sequence[Record]) -> Iterator[Graded]:
+        """Every criterion of a module: the visible ones from visible records, the others from all."""
+        at_once, later = self._charged(module, visible), self._charged(module, records)
+        for criterion in self.rubric.of(module):
+            explanations, charges = at_once if criterion.visible else later
+            charge = charges[criterion.id]
+            function = charge.record.target.function if charge.record is not None else ""
+            explanation = explanations.get(function)
+            shown = self.counterexamples.get(module, {}).get(function)
+            yield Graded(
+                criterion,
+                charge.earned,
+                charge.why,
+                charge.record,
+                _fitting(shown, charge.record),
+                charge.mistakes,
+                next((name for name in charge.under if name != criterion.id), ""),
+                charge.unseen,
+                explanation.undecided if explanation is not None and not charge.mistakes else (),
+            )
+
+    def _charged(self, module: str, records: Sequence[Record]) -> tuple[dict[str, Explanation], dict[str, Charge]]:
+        explanations = {} if module == INTEGRATION else self.diagnoser.explain(module, records)
+        return explanations, charges(self.rubric, module, records, explanations, self.diagnoser)
 
     def _with_helpers(self, number: int, graded: tuple[Graded, ...], records: Sequence[Record]) -> Iterator[Graded]:
-        """Failed criteria once more, with the wrong helpers of their functions answered by the reference; one process for each
+        """Lost criteria once more, with the wrong helpers of their functions answered by the reference; one process for each
         set of wrong helpers."""
         wrong = {record.target.function for record in records if record.fault is not None}
         sets = {one.criterion: self._helpers(one, wrong) for one in graded}
@@ -188,8 +217,11 @@ class _Grading:
             yield Graded(one.criterion, True, blamed=sets[one.criterion]) if retried.get(one.criterion) else one
 
     def _helpers(self, one: Graded, wrong: set[str]) -> tuple[str, ...]:
-        """The wrong helpers of a failed criterion's functions, none where its own functions have ended their process."""
-        if one.passed or (one.record is not None and one.record.reply.ended is not None):
+        """The wrong helpers of a criterion that is worth trying again: not where its own function is unwritten or has ended."""
+        record = one.record
+        if one.passed or one.why not in ("unexplained", "hidden") or record is None:
+            return ()
+        if record.reply.ended is not None or _unwritten(record):
             return ()
         return tuple(f for f in self.rubric.helpers(one.criterion.module, one.criterion.grades) if f in wrong)
 
@@ -198,10 +230,9 @@ def _unwritten(record: Record) -> bool:
     return record.reply.error is not None and record.reply.error.kind == "NotImplementedError"
 
 
-def _fitting(shown: Record | None, record: Record) -> Record | None:
+def _fitting(shown: Record | None, record: Record | None) -> Record | None:
     """A counterexample of a dtype is shown only where the dtype counted."""
+    if record is None:
+        return None
     only_dtype = shown is not None and shown.fault is not None and shown.fault.kind == "dtype"
     return None if only_dtype and record.fault is not None and record.fault.kind != "dtype" else shown
-
-
-__all__ = ["Graded", "Grader", "ModuleResult", "Result", "Target", "open_grader"]

@@ -49,7 +49,8 @@ class Recorder:
         number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
         self._call(number, target, given, expected, rules, keep or rules.pure)
         if rules.pure:
-            self._add(self._next(), target, "changes", prepared_changes(self.module, number), number, rules)
+            about = prepared_changes(self.module, number, self.steps[-1].call)
+            self._add(self._next(), target, "changes", about, number, rules)
             self._call(self._next(), target, given, expected, replace(rules, repeats=number), False)
         value = copied(expected)
         if keep:
@@ -62,12 +63,13 @@ class Recorder:
         """Record that the caller writes into an array of an earlier call, and do so here."""
         kept = self._known(array)
         array[...] = value
-        self._add(self._next(), self._target(kept), "write", prepared_write(self.module, kept, array), kept.call)
+        given = ((kept, array.copy()), {})
+        self._add(self._next(), self._target(kept), "write", prepared_write(self.module, *given[0]), kept.call, PLAIN, given)
 
     def look(self, value: Any) -> None:
         """Record a look at what the result of an earlier call holds now."""
         kept = self._known(value)
-        self._add(self._next(), self._target(kept), "look", prepared_look(self.module, kept), kept.call)
+        self._add(self._next(), self._target(kept), "look", prepared_look(self.module, kept), kept.call, PLAIN, ((kept,), {}))
 
     def _expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
         function = self.functions[f"{target.module}.{target.function}"]

@@ -25,3 +25,12 @@ def suites() -> Path:
 
 def catalogue() -> Path:
     return PACKAGE / "homework" / "misconceptions"
+
+
+def secret() -> list[Path]:
+    """What no student's process may read: the kit, with its solutions, suites and mistakes."""
+    return [PACKAGE, home()]
+
+
+def mistakes() -> Path:
+    return PACKAGE / "homework" / "mistakes"

@@ -57,7 +57,9 @@ def by_name() -> dict[str, Callable[..., Any]]:
 
 def signatures(functions_of: Mapping[str, tuple[str, ...]]) -> dict[str, dict[str, tuple[str, ...]]]:
     """The parameter names of functions, by module and function."""
-    return {m: {f: tuple(inspect.signature(functions()[f]).parameters) for f in names} for m, names in functions_of.items()}
+    return {
+        m: {f: tuple(inspect.signature(functions()[f]).parameters) for f in names} for m, names in functions_of.items()
+    }
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -13,9 +13,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from autograder.homework import kit
+from autograder.sandbox.limits import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
+LooksAt = Literal["values", "form", "examples"]
+Charge = Literal["mistakes", "criteria"]
 INTEGRATION = "integration"
 
 
@@ -28,11 +31,16 @@ class Strict(BaseModel):
 
 
 class CriterionEntry(Strict):
-    """One thing that earns points. `grades` are the contract functions that it tries."""
+    """One thing that earns points. `grades` are the contract functions that it tries.
+
+    `looks_at` says what counts here: "values" (a mistake is charged once, see grading/charge.py), "form" (only changed
+    arguments, dtypes and the like), "examples" (every wrong value).
+    """
 
     points: float = Field(gt=0)
     about: str = Field(min_length=3)
     grades: list[str] = []
+    looks_at: LooksAt = "values"
     visibility: Visibility | None = None
     feedback: Feedback | None = None
 
@@ -54,26 +62,12 @@ class IntegrationEntry(Strict):
     criteria: dict[str, CriterionEntry] = Field(min_length=1)
 
 
-class Limits(Strict):
-    """What one submission may cost."""
-
-    call_seconds: float = Field(default=4, gt=0, description="processor time of one call")
-    submission_seconds: float = Field(default=60, gt=0, description="processor time of all calls")
-    wall_factor: float = Field(default=4, ge=1, description="wall-clock time allowed for a second of processor time")
-    memory_mb: int = Field(default=512, ge=128, description="address space of the student's process")
-    message_mb: int = Field(default=8, ge=1, description="one message over the wire")
-    disk_mb: int = Field(default=16, ge=1, description="the temporary folder as a whole")
-    processes: int = Field(default=32, ge=1, description="threads of the student's process")
-    open_files: int = Field(default=64, ge=16)
-    upload_files: int = Field(default=500, ge=1, description="files in one submission")
-    upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")
-
-
 class RubricFile(Strict):
     title: str
     points: float = Field(gt=0)
     visibility: Visibility = "after_published"
     feedback: Feedback = "full"
+    charge: Charge = "mistakes"
     limits: Limits = Limits()
     modules: dict[str, ModuleEntry] = Field(min_length=1)
     integration: IntegrationEntry | None = None
@@ -90,6 +84,7 @@ class Criterion:
     grades: tuple[str, ...]
     visibility: Visibility
     feedback: Feedback
+    looks_at: LooksAt = "values"
 
     @property
     def visible(self) -> bool:
@@ -104,6 +99,7 @@ class Rubric:
         self.title = file.title
         self.points = file.points
         self.limits = file.limits
+        self.charge = file.charge
         self.modules = file.modules
         self._file = file
 
@@ -126,6 +122,7 @@ class Rubric:
                     grades=tuple(entry.grades),
                     visibility=entry.visibility or self._file.visibility,
                     feedback=entry.feedback or self._file.feedback,
+                    looks_at=entry.looks_at,
                 )
 
     @cached_property

@@ -108,34 +108,37 @@ def threads(pid: int) -> int:
     return 0
 
 
-def end(pid: int, uid: int = 0) -> int:
-    """Kill a child, its group, whatever they have started, and all else of its user; returns its wait status."""
+def end(pid: int, uid: int, alive: set[int]) -> float:
+    """Kill a child, its group, whatever they have started, and all else of its user; returns its seconds of processor time.
+
+    Processes that have escaped from it are children of this one by now; `alive` are the children that shall go on.
+    """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
-    status = os.waitpid(pid, 0)[1]
-    while orphans():
+    used = os.wait4(pid, 0)[2]
+    while escaped := children() - alive:
         if uid:
             _kill_all_of(uid)
-        for orphan in orphans():
+        for orphan in escaped:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(orphan, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-    return status
+        for orphan in escaped:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(orphan, 0)
+    return used.ru_utime + used.ru_stime
 
 
-def orphans() -> list[int]:
+def children() -> set[int]:
     """The children of this process."""
-    me, found = os.getpid(), []
+    me, found = os.getpid(), set[int]()
     with contextlib.suppress(OSError):
-        return [int(child) for child in Path(f"/proc/{me}/task/{me}/children").read_text().split()]
+        return {int(child) for child in Path(f"/proc/{me}/task/{me}/children").read_text().split()}
     with contextlib.suppress(OSError):
         for entry in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError, IndexError):
                 if int(_fields(int(entry))[1]) == me:
-                    found.append(int(entry))
+                    found.add(int(entry))
     return found
 
 

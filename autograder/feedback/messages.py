@@ -24,6 +24,10 @@ from autograder.homework.rubric import INTEGRATION, Criterion
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
 PUBLIC_IS_RIGHT = "Your function is right on the small public examples, so think of other shapes, sizes and edge cases."
+TOO_LITTLE = (
+    "It is not earned yet: too few of the functions that this criterion looks at give right results, so that nothing can be "
+    "said of them here."
+)
 DEPENDS = (
     "A small public example was wrong after other calls, and right when it was called alone: the result depends on earlier "
     "calls, so something is remembered between them."
@@ -140,7 +144,7 @@ def _again(graded: Graded, told: Sequence[Mistake], before: _Before) -> str:
     places = " and ".join(dict.fromkeys(f"`{before.mistakes[mistake.id]}`" for mistake in told))
     what = briefly(told)
     if graded.hidden_by:
-        return f"Not earned: beside the mistake under {places} it cannot be seen whether this is right. {what}"
+        return f"Not earned yet: beside the mistake under {places} it cannot be seen whether this is right. {what}"
     one = "mistake" if len(told) == 1 else "mistakes"
     return f"Lost to the same {one} as {places}, where the rest is said. {what}"
 
@@ -153,9 +157,7 @@ def _also(told: Sequence[Mistake], before: _Before) -> str:
 def _what(graded: Graded, example: Record | None) -> str:
     record = graded.record
     if record is None or record.fault is None:
-        if graded.mistakes:
-            return f"`{_function(graded)}` was called."
-        return "Too few of the functions that this criterion looks at give right results, so it is not earned yet."
+        return f"`{_function(graded)}` was called." if graded.mistakes else TOO_LITTLE
     called = f"`{record.target.function}` was called."
     if graded.mistakes and all(map(seen, graded.mistakes)):
         return called

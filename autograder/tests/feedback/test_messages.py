@@ -51,7 +51,8 @@ WRONG = hidden(played(step("layer_norm", 1000 * ARGS[0] + 123456, *ARGS[1:]), wr
 def lost(
     id: str, *mistakes: Any, record: Record | None = WRONG, shown: Record | None = SHOWN, **changes: Any
 ) -> Graded:
-    return Graded(changes.pop("criterion", criterion(id)), False, record, shown, mistakes, **changes)
+    of = changes.pop("criterion", criterion(id))
+    return Graded(of, False, changes.pop("why", "mistake"), record, shown, mistakes, **changes)
 
 
 def told(graded: Graded, *others: Graded, records: tuple[Record, ...] = (), **changes: Any) -> str:
@@ -115,9 +116,11 @@ def test_what_is_shown_later_is_no_place_to_refer_to() -> None:
 
 
 def test_what_a_mistake_hides_is_lost_with_it() -> None:
-    text = told(lost("layernorm.epsilon", SAMPLE, charged=SECRET, hidden_by=True), lost(SECRET, SAMPLE))
-    assert text.startswith(f"Not earned: beside the mistake under `{SECRET}` it cannot be seen whether this is right.")
-    alone = told(lost("layernorm.epsilon", SAMPLE, hidden_by=True))
+    text = told(lost("layernorm.epsilon", SAMPLE, charged=SECRET, why="hidden"), lost(SECRET, SAMPLE))
+    assert text.startswith(
+        f"Not earned yet: beside the mistake under `{SECRET}` it cannot be seen whether this is right."
+    )
+    alone = told(lost("layernorm.epsilon", SAMPLE, why="hidden"))
     assert "cannot be seen whether this is right" in alone and "**Right:** Divide by d." in alone
 
 
@@ -125,7 +128,7 @@ def test_what_a_mistake_hides_is_lost_with_it() -> None:
 
 
 def earned(visibility: Any = "after_published", **changes: Any) -> Graded:
-    return Graded(criterion("layernorm.affine", visibility), True, **changes)
+    return Graded(criterion("layernorm.affine", visibility), True, "elsewhere", **changes)
 
 
 def test_earned_in_spite_of_a_mistake() -> None:
@@ -201,7 +204,7 @@ def test_undecided_mistakes_say_what_they_share() -> None:
 
 
 def test_too_few_right_functions() -> None:
-    assert "Too few of the functions" in told(lost("layernorm.purity", record=None, shown=None))
+    assert "too few of the functions" in told(lost("layernorm.purity", record=None, shown=None))
 
 
 def test_a_module_that_cannot_be_imported_says_why_once() -> None:

@@ -11,8 +11,10 @@ from autograder.sandbox.messages import Error, Reply
 from autograder.tests.feedback.making import criterion, mistake, module_of, raised, result
 
 SAMPLE = mistake("layer_norm", "sample_variance", "layernorm.statistics", does="Your code does.", right="Do.")
-LOST = Graded(criterion("layernorm.statistics"), False, raised("layer_norm", "KeyError"), None, (SAMPLE, SAMPLE))
-EARNED = Graded(criterion("layernorm.affine"), True, None, None, (SAMPLE,), "layernorm.statistics")
+LOST = Graded(
+    criterion("layernorm.statistics"), False, "mistake", raised("layer_norm", "KeyError"), None, (SAMPLE, SAMPLE)
+)
+EARNED = Graded(criterion("layernorm.affine"), True, "elsewhere", None, None, (SAMPLE,), "layernorm.statistics")
 
 
 def test_an_entry_for_each_criterion_in_their_order() -> None:

@@ -39,7 +39,7 @@ def asked(value: Any, question: str = "q3") -> Record:
 def test_what_is_no_answer_is_said_at_once_and_no_more(value: Any, said: str) -> None:
     text = no_answer(asked(value))
     assert said in text and bool(said) == bool(text)
-    graded = Graded(criterion("concept_check.q3"), not said, asked(value))
+    graded = Graded(criterion("concept_check.q3"), not said, record=asked(value))
     top = summary(result(ModuleResult("concept_check", (graded,), None, (asked(value),))))
     assert said in top
     assert "not right" not in top.lower()

@@ -14,7 +14,7 @@ from autograder.tests.feedback.making import criterion, hidden, played, raised, 
 
 X = np.array([[1.0, 2.0, 6.0]])
 WRONG = hidden(played(step("transformer_stack", X, [], 1), lambda x, blocks, n_heads: x + 1), "integration.decoder")
-WHOLE = Graded(criterion("integration.decoder"), False, WRONG)
+WHOLE = Graded(criterion("integration.decoder"), False, "unexplained", WRONG)
 
 
 def of(module: str, lost: str = "", kind: str = "value", visibility: Any = "after_published") -> ModuleResult:
@@ -23,7 +23,7 @@ def of(module: str, lost: str = "", kind: str = "value", visibility: Any = "afte
         module
     ]
     record = Record(WRONG.step, Reply(), Fault(kind)) if lost else None
-    return ModuleResult(module, (Graded(criterion(name, visibility), not lost, record),))
+    return ModuleResult(module, (Graded(criterion(name, visibility), not lost, "unexplained", record),))
 
 
 def told(*modules: ModuleResult, graded: Graded = WHOLE, broken: Reply | None = None) -> tuple[str, Result]:
@@ -46,7 +46,7 @@ def test_a_dtype_is_no_cause() -> None:
 
 
 def test_what_is_shown_later_is_not_told() -> None:
-    early = Graded(criterion("integration.decoder", "after_due_date"), False, WRONG)
+    early = Graded(criterion("integration.decoder", "after_due_date"), False, "unexplained", WRONG)
     text, found = told(of("layernorm", "yes"), graded=early)
     assert causes(early, found) == ()
     assert "layernorm" not in text
@@ -63,7 +63,7 @@ def test_a_module_that_cannot_be_imported_is_a_cause() -> None:
 )
 def test_an_error_has_its_file_and_line(file: str, shown: bool) -> None:
     record = raised("transformer_stack", "IndexError", "secret", file, 41, criterion="integration.decoder")
-    text, _ = told(graded=Graded(criterion("integration.decoder"), False, record))
+    text, _ = told(graded=Graded(criterion("integration.decoder"), False, "unexplained", record))
     assert ("in line 41 of" in text) is shown
     assert "secret" not in text
     importing = Reply(error=Error(("ImportError",), "secret", file, 41, ""))

@@ -27,6 +27,8 @@ def of_system(error: OSError, place: Path | str = "") -> CommandError:
         # Its text names every file that could not be copied, thousands where a disk is full. The first one says it all.
         first = error.args[0][0] if isinstance(error.args[0], list) and error.args[0] else error
         return CommandError(f"{place}: {str(first[-1] if isinstance(first, tuple) else first)[:300]}")
+    # A copy names both its ends, and it is the second one, where it writes, that is full or closed.
+    where = error.filename2 or error.filename or place
     why = error.strerror or str(error)[:300] or type(error).__name__
     advice = _ADVICE.get(error.errno or 0, "")
-    return CommandError("; ".join(filter(None, (f"{error.filename or place}: {why}", advice))))
+    return CommandError("; ".join(filter(None, (f"{where}: {why}", advice))))

@@ -21,6 +21,8 @@ from autograder.homework import kit, rubric
 from autograder.homework.errors import CommandError
 from autograder.release.quarantine import Quarantine
 
+FAULT_LENGTH = 500  # characters
+
 
 class GraderFault(Exception):
     """The grader failed; there is no result, rather than a wrong one."""
@@ -66,7 +68,8 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             self._result = self._quarantine.grade()
             self._document = gradescope(self._result)
         except Exception as error:
-            raise GraderFault(f"the grader failed, so there is no result: {type(error).__name__}: {error}") from error
+            why = f"{type(error).__name__}: {str(error)[:FAULT_LENGTH]}"  # one of a full disk may list every file
+            raise GraderFault(f"the grader failed, so there is no result: {why}") from error
 
     def after_grading(self, results: Any) -> None:
         """Let Otter write the kit's entries, one a criterion, and give its own questions the same scores.

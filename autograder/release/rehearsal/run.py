@@ -4,10 +4,12 @@ Not as on Gradescope are the machine, its user and its limits, and that neither 
 """
 
 import contextlib
+import errno
 import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ from autograder.release.rehearsal import environment, tree
 from autograder.release.rehearsal.environment import Environment
 
 SECONDS = 600  # Gradescope's time limit, unless set otherwise
+REASON_LENGTH = 600  # characters
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def grade(place: Path, used: Environment) -> Rehearsal:
     start = time.monotonic()
     status, printed, errors = _call([used.python, str(place / "source" / "run_otter.py")], place, used.variables)
     seconds = time.monotonic() - start
-    reason = _last_line(errors)
+    reason = _reason(errors)
     try:
         text = (place / "results" / "results.json").read_text(encoding="utf-8")
         document = json.loads(text, parse_constant=_refuse)
@@ -93,10 +96,14 @@ def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[
     return process.returncode, printed, errors
 
 
-def _last_line(text: str) -> str:
-    """The last line of a traceback that is not indented."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(" ")]
-    return lines[-1][:600] if lines else "no reason given"
+def _reason(errors: str) -> str:
+    """Why a run failed: the last line of its traceback that is not indented."""
+    if os.strerror(errno.ENOSPC) in errors:
+        return (
+            f"no space left on the disk of {tempfile.gettempdir()}; make room, or set TMPDIR to a folder on another one"
+        )
+    lines = [line for line in errors.splitlines() if line.strip() and not line.startswith(" ")]
+    return lines[-1][:REASON_LENGTH] if lines else "no reason given"
 
 
 def _refuse(constant: str) -> NoReturn:

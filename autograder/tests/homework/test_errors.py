@@ -25,6 +25,11 @@ def test_place_is_said_where_the_error_does_not_know_it() -> None:
     assert str(of_system(OSError(), "results")) == "results: OSError"
 
 
+def test_place_of_a_copy_is_where_it_goes() -> None:
+    error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/from", None, "/to")
+    assert str(of_system(error)).startswith("/to: ")
+
+
 def test_copy_of_a_whole_tree_that_fails_is_one_short_line(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     for number in range(2000):

@@ -46,12 +46,13 @@ def test_upload_that_is_refused_keeps_what_the_student_is_told(other: Callable[.
 @pytest.mark.parametrize(
     ("code", "said"),
     [
+        ("raise OSError(28, 'No space left on device', 'x' * 9000)", "no space left on the disk of "),
         ("sys.exit('Error: no room')", "there is no results.json; the submission would stay ungraded: Error: no room"),
         (writing({"score": float("nan")}), "results.json is not JSON: NaN is no number in JSON"),
         (f"{writing({'score': 1})}; sys.exit('Error: late')", "failed after results.json was written: Error: late"),
         ("(place / 'results' / 'results.json').write_text('[')", "results.json is not JSON"),
     ],
-    ids=["none", "nan", "failed late", "half written"],
+    ids=["full disk", "none", "nan", "failed late", "half written"],
 )
 def test_result_that_is_none(other: Callable[..., Path], upload: Path, code: str, said: str) -> None:
     with pytest.raises(CommandError) as caught:

@@ -9,10 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder import __version__
-from autograder.commands import doctor
+from autograder.commands import doctor, rehearse
 from autograder.commands import grade as commands
 from autograder.proof.audit import Margin, Row
-from autograder.release import rehearse
 
 TROUBLE = 1
 USAGE = 2
@@ -23,17 +22,16 @@ class Commands(click.Group):
 
     def invoke(self, context: click.Context) -> Any:
         from autograder.grading.script import SuiteFault
+        from autograder.homework.errors import ArgumentsError, CommandError
         from autograder.homework.rubric import RubricError
-        from autograder.release.build import BuildError
-        from autograder.release.selection import SelectionError
         from autograder.sandbox.faults import SandboxFault
 
         try:
             return super().invoke(context)
-        except SelectionError as error:
+        except ArgumentsError as error:
             click.echo(f"autograder: {error}", err=True)
             context.exit(USAGE)
-        except (RubricError, BuildError, SandboxFault, SuiteFault) as error:
+        except (RubricError, CommandError, SandboxFault, SuiteFault) as error:
             click.echo(f"autograder: {error}", err=True)
             context.exit(TROUBLE)
 

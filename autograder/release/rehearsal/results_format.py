@@ -1,6 +1,6 @@
 """Gradescope's results.json as it is documented: what may stand in it, and who sees what of it when.
 
-Source: Gradescope, "Autograder Specifications", sections "Output format", "Controlling Test Case Visibility", "Test case
+Source: Gradescope, "Autograder Specifications", sections "Output format", "Controlling Test TestCase Visibility", "Test case
 status" and "Output String Formatting", https://gradescope-autograders.readthedocs.io/en/latest/specs/. Stricter in one
 point: a key that is not documented is refused, since a misspelt one would be ignored in silence.
 """
@@ -18,7 +18,7 @@ class Documented(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Case(Documented):
+class TestCase(Documented):
     """One entry of `tests`; everything may be missing."""
 
     score: FiniteFloat | None = None
@@ -34,7 +34,7 @@ class Case(Documented):
     extra_data: dict[str, Any] | None = None
 
 
-class Ranked(Documented):
+class LeaderboardEntry(Documented):
     """One value of the leaderboard."""
 
     name: str
@@ -54,8 +54,8 @@ class Results(Documented):
     visibility: Visibility | None = None
     stdout_visibility: Visibility | None = None
     extra_data: dict[str, Any] | None = None
-    tests: list[Case] | None = None
-    leaderboard: list[Ranked] | None = None
+    tests: list[TestCase] | None = None
+    leaderboard: list[LeaderboardEntry] | None = None
 
     @model_validator(mode="after")
     def _has_a_score(self) -> "Results":
@@ -72,7 +72,7 @@ class Results(Documented):
     def possible(self) -> float:
         return sum(case.max_score or 0 for case in self.tests or ())
 
-    def shown(self, moment: Visibility) -> list[Case]:
+    def shown(self, moment: Visibility) -> list[TestCase]:
         """What becomes visible to a student at a moment and was not before; for "hidden", what never does."""
         default = self.visibility or "visible"
         return [case for case in self.tests or () if (case.visibility or default) == moment]

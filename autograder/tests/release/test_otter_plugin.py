@@ -6,6 +6,7 @@ import pickle
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,9 @@ from otter.test_files import GradingResults
 
 from autograder.cohort import sample
 from autograder.grading.script import SuiteFault
+from autograder.homework import kit
 from autograder.homework import rubric as rubrics
+from autograder.homework.errors import CommandError
 from autograder.homework.rubric import RubricError
 from autograder.intake import submission
 from autograder.intake.submission import UnreadableError
@@ -32,7 +35,6 @@ Files = Mapping[str, bytes]
 MakeBox = Callable[[Files], "Box"]
 AtHome = Callable[[Path], dict[str, Any]]
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
-MODULES = tuple(rubrics.current().modules)
 
 
 def zipped(files: Files, folder: str = "") -> bytes:
@@ -186,7 +188,7 @@ def test_source_is_closed_and_submission_empty_while_student_code_runs(
         return real(path, *rest)
 
     real = submission.read
-    monkeypatch.setattr("autograder.release.otter_plugin.read", look)
+    monkeypatch.setattr("autograder.release.quarantine.read", look)
     box(half).run_without_kernel()
     assert seen == [["0o700", "0o700"], []]
 
@@ -205,7 +207,7 @@ def test_fault_leaves_no_results_and_the_upload_where_it_was(
     def fail(*_: Any) -> None:
         raise fault
 
-    monkeypatch.setattr("autograder.release.otter_plugin.read", fail)
+    monkeypatch.setattr("autograder.release.quarantine.read", fail)
     tried = box(half)
     tried.results.write_text("{}")  # of an earlier run
     with pytest.raises(GraderFault, match=f"no result: {type(fault).__name__}: {fault}"):
@@ -250,3 +252,31 @@ def test_a_file_tests_or_a_folder_with_the_notebooks_name_breaks_otter_without_a
     with pytest.raises(OSError, match=name.partition("/")[0]):
         tried.run_without_kernel()
     assert not tried.results.exists()
+
+
+# A notebook that is not the kit's
+
+
+@pytest.mark.parametrize(
+    ("listed", "questions", "text"),
+    [
+        (["layernorm.py", "encoder.py"], [], r"has no module for encoder\.py; .* leave student_files out"),
+        ([], ["encoder"], "has nothing for the question encoder"),
+    ],
+    ids=["unknown module", "unknown question"],
+)
+def test_notebook_that_does_not_go_with_the_rubric(
+    tmp_path: Path, listed: list[str], questions: list[str], text: str
+) -> None:
+    for name in questions:
+        (tmp_path / f"{name}.py").touch()
+    tests = {"tests": SimpleNamespace(files=False), "generate_tests_dir": str(tmp_path)}
+    assignment = SimpleNamespace(master=kit.solutions() / "transformer.ipynb", student_files=listed, **tests)
+    with pytest.raises(CommandError, match=rf"transformer\.ipynb: rubric\.yaml {text}"):
+        otter_plugin.HomeworkPlugin("", {}, {}).during_assign(assignment)
+
+
+def test_notebook_of_another_clone_than_the_installed_kit(tmp_path: Path) -> None:
+    assignment = SimpleNamespace(master=tmp_path / "solutions" / "transformer.ipynb")
+    with pytest.raises(CommandError, match=f"first run: pip install -e {tmp_path}"):
+        otter_plugin.HomeworkPlugin("", {}, {}).during_assign(assignment)

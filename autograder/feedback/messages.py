@@ -19,7 +19,8 @@ from autograder.grading.grader import Graded, ModuleResult, Result
 from autograder.grading.suite import Record
 from autograder.homework import catalogue, reference, rubric
 from autograder.homework.rubric import INTEGRATION
-from autograder.intake.submission import Submission, shown
+from autograder.intake.submission import Submission
+from autograder.intake.text import shown
 from autograder.sandbox.messages import Error, Reply
 from autograder.sandbox.wire import Oddity
 

@@ -20,7 +20,7 @@ from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
-from autograder.intake.submission import read
+from autograder.intake.reading import read
 from autograder.sandbox.process import Sandbox
 
 

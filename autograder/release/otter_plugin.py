@@ -21,7 +21,8 @@ from autograder.feedback.results import gradescope, number
 from autograder.grading.grader import Graded, Result, open_grader
 from autograder.homework import kit, rubric
 from autograder.homework.rubric import Limits
-from autograder.intake.submission import Submission, read
+from autograder.intake.reading import read
+from autograder.intake.submission import Submission
 from autograder.sandbox import sweep
 
 

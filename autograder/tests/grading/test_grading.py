@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import read
+from autograder.intake.reading import read
 from autograder.sandbox.child import _defined
 
 Grade = Callable[..., dict[str, Any]]

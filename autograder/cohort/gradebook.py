@@ -14,8 +14,8 @@ from autograder.cohort.store import Grade
 from autograder.feedback.results import number
 from autograder.homework import rubric
 from autograder.intake.entries import Entry, Student
+from autograder.intake.text import cell
 
-FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 GRADESCOPE = (
     "Name",
@@ -31,7 +31,7 @@ OWN = ("Late", "Other Submissions", "Remark")
 
 
 @dataclass(frozen=True)
-class Row:
+class StudentRow:
     """A student with the submission that counts (`grade` is None if it is a fault) and those that do not."""
 
     student: Student
@@ -41,7 +41,7 @@ class Row:
     others: tuple[Entry, ...]
 
 
-def rows(entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> list[Row]:
+def rows(entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> list[StudentRow]:
     """Every student once, in the order of the entries; of several submissions the newest counts."""
     emails = _emails(entries)
     handed_in: dict[object, list[tuple[Student, Entry]]] = {}
@@ -51,11 +51,11 @@ def rows(entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[
     return [_row(found, grades, faults) for found in handed_in.values()]
 
 
-def _row(found: list[tuple[Student, Entry]], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> Row:
+def _row(found: list[tuple[Student, Entry]], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> StudentRow:
     latest = max(range(len(found)), key=lambda i: (found[i][1].created_at, _number(found[i][1].key), i))
     student, entry = found[latest]
     others = tuple(other for i, (_, other) in enumerate(found) if i != latest)
-    return Row(student, entry, grades.get(entry.key), faults.get(entry.key, ""), others)
+    return StudentRow(student, entry, grades.get(entry.key), faults.get(entry.key, ""), others)
 
 
 def _emails(entries: Sequence[Entry]) -> dict[str, set[str]]:
@@ -85,7 +85,7 @@ def _number(key: str) -> int:
 # The tables
 
 
-def table(found: Iterable[Row]) -> str:
+def table(found: Iterable[StudentRow]) -> str:
     """grades.csv; a fault has no score, and says so."""
     found = list(found)
     graded = dict.fromkeys(mark.criterion for row in found if row.grade for mark in row.grade.marks)
@@ -98,30 +98,30 @@ def table(found: Iterable[Row]) -> str:
     return _csv(lines)
 
 
-def canvas_table(found: Iterable[Row], title: str) -> str:
+def canvas_table(found: Iterable[StudentRow], title: str) -> str:
     """canvas.csv: the total as one assignment; faults are left out, so that they overwrite nothing."""
     lines: list[list[object]] = [[*CANVAS, title]]
     lines += [[*_canvas(row), number(row.grade.score)] for row in found if row.grade]
     return _csv(lines)
 
 
-def _canvas(row: Row) -> list[object]:
+def _canvas(row: StudentRow) -> list[object]:
     student = row.student
     return [student.name, student.canvas, student.sid, student.email, ""]
 
 
-def _gradescope(row: Row) -> list[object]:
+def _gradescope(row: StudentRow) -> list[object]:
     student, grade, entry = row.student, row.grade, row.entry
     scores = [number(grade.score), number(grade.max_score), "Graded"] if grade else ["", "", "Fault"]
     return [student.name, student.sid, student.email, *scores, entry.key, entry.created_at]
 
 
-def _own(row: Row) -> list[object]:
+def _own(row: StudentRow) -> list[object]:
     others = "; ".join(other.key for other in row.others)
     return ["late" if row.entry.late else "", others, remark(row)]
 
 
-def remark(row: Row) -> str:
+def remark(row: StudentRow) -> str:
     """What an instructor should know about a row."""
     parts = [f"not graded, a fault of the grader: {row.fault}"] if row.grade is None else []
     parts += [row.entry.remark] if row.entry.remark else []
@@ -131,18 +131,5 @@ def remark(row: Row) -> str:
 
 def _csv(lines: list[list[object]]) -> str:
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([[safe(cell) for cell in line] for line in lines])
+    csv.writer(stream, lineterminator="\n").writerows([[cell(value) for value in line] for line in lines])
     return stream.getvalue()
-
-
-def safe(cell: object) -> object:
-    """A cell on one line that no spreadsheet takes for a formula."""
-    if not isinstance(cell, str):
-        return cell
-    text = "".join(" " if c in "\t\r\n\v\f" else c for c in cell if c != "\0")
-    return "'" + text if cell.lstrip().startswith(FORMULA) or cell.startswith(("\t", "\r", "\n")) else text
-
-
-def unsafe(cell: str) -> str:
-    """The text that `safe` made a cell of, but for the line breaks in it."""
-    return cell[1:] if cell.startswith("'") and cell[1:].lstrip().startswith(FORMULA) else cell

@@ -17,7 +17,7 @@ import numpy as np
 import psutil
 
 from autograder.benchmarks import floor
-from autograder.cohort import worker
+from autograder.cohort import pool, worker
 from autograder.grading.grader import Grader, open_grader
 from autograder.grading.stand_ins import answerer
 from autograder.homework import kit, reference
@@ -52,7 +52,7 @@ def throughput(sample: int, size: int) -> dict[str, float]:
     submissions = mixed_class(size)
     with tempfile.TemporaryDirectory() as folder:
         otter = _otter_rate(Path(folder), submissions[:sample])
-    workers = pools.local(WORKERS)
+    workers = pool.local(WORKERS)
     started = time.perf_counter()
     try:
         described = workers.submit(worker.describe).result()

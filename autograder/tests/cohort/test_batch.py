@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
-from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -466,23 +465,6 @@ def die(submission: Submission, kit: str) -> dict[str, Any]:
     os._exit(1)
 
 
-def test_worker_with_another_kit_refuses(small: Path) -> None:
-    with pytest.raises(worker.OtherKit, match="another version"):
-        worker.grade(Submission("x", {}), "another digest")
-
-
-def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
-    kit = worker.describe()
-    before = worker.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest)
-    grader = worker._warm.open()
-    server = grader.sandbox._server
-    if server is not None:
-        server.kill()
-        server.wait()
-    assert worker.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest) == before
-    worker._warm.close()
-
-
 # Arguments
 
 
@@ -546,38 +528,6 @@ def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "\x1b" not in done.output
     assert len(rows(tmp_path / "out")) == 1
-
-
-# What is seen
-
-
-class Terminal(StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize("stream", [Terminal(), StringIO()])
-def test_progress_shows_count_and_median(stream: StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
-    shown = progress.display(stream, quiet=False)
-    shown.start(5)
-    for score in (10.0, None, 30.0):
-        shown.advance(score)
-    shown.advance(20.0, kept=True)
-    shown.close()
-    text = stream.getvalue()
-    assert "4/5" in text or "4 of 5" in text
-    for part in ("median 20", "1 unchanged", "1 faults"):
-        assert part in text
-
-
-def test_quiet_shows_nothing() -> None:
-    stream = StringIO()
-    shown = progress.display(stream, quiet=True)
-    shown.start(1)
-    shown.advance(1.0)
-    shown.close()
-    assert stream.getvalue() == ""
 
 
 # A cluster

@@ -161,6 +161,22 @@ def test_class_that_cannot_be_read_is_refused_with_the_reason() -> None:
             listing([folder / "class"])
 
 
+def test_hostile_uploads_of_a_class_do_no_harm_and_earn_nothing(tmp_path: Path) -> None:
+    put(tmp_path, {f"class/{name}/notes.txt": "" for name in ("bela", "chidi", "dana", "emil", "fatima")})
+    put(tmp_path, {"class/ada/up.zip": zipped({FIRST: "right"}), "class/goran/submission_metadata.yml": "ada: {}"})
+    (tmp_path / "class/bela/up.zip").symlink_to(tmp_path / "class/ada/up.zip")
+    (tmp_path / "class/chidi/up.zip").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "class/dana/up.zip")
+    (tmp_path / "class/emil/up.zip").mkdir()
+    (tmp_path / "class/fatima" / FIRST).symlink_to(tmp_path / "class/ada/up.zip")
+    found = contents(listing([tmp_path / "class"]))
+    assert found.pop("ada") == {FIRST: b"right"}
+    assert found == {
+        "goran": {"submission_metadata.yml": b"ada: {}"},
+        **{name: {"notes.txt": b""} for name in ("bela", "chidi", "dana", "emil", "fatima")},
+    }
+
+
 def test_what_is_left_out_of_a_class_is_said(tmp_path: Path) -> None:
     put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": "", f".chidi/{FIRST}": ""})
     (tmp_path / "class" / "dana").symlink_to(tmp_path / "class" / "ada")

@@ -2,7 +2,9 @@
 
 import io
 import os
+import subprocess
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,8 +39,16 @@ def test_links_are_named_and_never_followed(tmp_path: Path) -> None:
     assert found["a.py"].read(100) == b""
 
 
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """A folder that is removed by a program, since it may be deeper than Python's own functions can go."""
+    yield tmp_path
+    subprocess.run(["rm", "-rf", str(tmp_path)], check=True)
+
+
 @pytest.mark.parametrize("zipped", [False, True])
-def test_folders_a_thousand_deep_are_not_entered(tmp_path: Path, zipped: bool) -> None:
+def test_folders_a_thousand_deep_are_not_entered(deep: Path, zipped: bool) -> None:
+    tmp_path = deep
     if zipped:
         tree = of_zip(put(tmp_path / "up.zip", {"d/" * 1100 + "a.py": "", "b.py": ""}))
     else:
@@ -56,7 +66,8 @@ def test_folders_a_thousand_deep_are_not_entered(tmp_path: Path, zipped: bool) -
     assert [source.problem for _, source in found] == ["", "deep"]
 
 
-def test_path_too_long_for_the_system_ends_the_walk_without_an_error(tmp_path: Path) -> None:
+def test_path_too_long_for_the_system_ends_the_walk_without_an_error(deep: Path) -> None:
+    tmp_path = deep
     descriptor = os.open(tmp_path, os.O_RDONLY)
     for _ in range(DEPTH + 2):
         os.mkdir("d" * 250, dir_fd=descriptor)

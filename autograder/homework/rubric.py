@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from autograder.homework import kit
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
+Counts = Literal["dropped", "full"]
 INTEGRATION = "integration"
 
 
@@ -35,6 +36,8 @@ class CriterionEntry(Strict):
     grades: list[str] = []
     visibility: Visibility | None = None
     feedback: Feedback | None = None
+    counts: Counts | None = Field(default=None, description="after the fact: dropped for all, or given to all")
+    why: str = Field(default="", description="what students are told about counts")
 
 
 class ModuleEntry(Strict):
@@ -52,6 +55,15 @@ class IntegrationEntry(Strict):
 
     points: float = Field(gt=0)
     criteria: dict[str, CriterionEntry] = Field(min_length=1)
+
+
+class LateEntry(Strict):
+    """What a late submission costs: a started day after the grace costs points, or percent of the raw score."""
+
+    grace_minutes: float = Field(default=0, ge=0)
+    points_a_day: float = Field(default=0, ge=0)
+    percent_a_day: float = Field(default=0, ge=0, le=100)
+    floor_percent: float = Field(default=0, ge=0, le=100, description="of the raw score, which stays in any case")
 
 
 class Limits(Strict):
@@ -74,6 +86,8 @@ class RubricFile(Strict):
     points: float = Field(gt=0)
     visibility: Visibility = "after_published"
     feedback: Feedback = "full"
+    due: AwareDatetime | None = None
+    late: LateEntry | None = None
     limits: Limits = Limits()
     modules: dict[str, ModuleEntry] = Field(min_length=1)
     integration: IntegrationEntry | None = None
@@ -90,6 +104,8 @@ class Criterion:
     grades: tuple[str, ...]
     visibility: Visibility
     feedback: Feedback
+    counts: Counts | None = None
+    why: str = ""
 
     @property
     def visible(self) -> bool:
@@ -104,6 +120,7 @@ class Rubric:
         self.title = file.title
         self.points = file.points
         self.limits = file.limits
+        self.due, self.late = file.due, file.late
         self.modules = file.modules
         self._file = file
 
@@ -126,6 +143,8 @@ class Rubric:
                     grades=tuple(entry.grades),
                     visibility=entry.visibility or self._file.visibility,
                     feedback=entry.feedback or self._file.feedback,
+                    counts=entry.counts,
+                    why=entry.why,
                 )
 
     @cached_property
@@ -216,8 +235,8 @@ def _explain(path: Path, tree: Any, problem: Any) -> str:
 
 def _known_keys(where: tuple[str, ...]) -> str:
     model: type[BaseModel] = RubricFile
-    if where[0] == "limits":
-        model = Limits
+    if where[0] in ("limits", "late"):
+        model = Limits if where[0] == "limits" else LateEntry
     elif where[0] == "modules":
         model = CriterionEntry if len(where) > 4 else ModuleEntry
     elif where[0] == INTEGRATION:
@@ -257,6 +276,7 @@ def _inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
     total = sum(m.points for m in file.modules.values()) + (file.integration.points if file.integration else 0)
     if abs(total - file.points) > 1e-9:
         yield ("points",), f"is {file.points:g}, but the modules and the integration add up to {total:g}"
+    yield from _late_inconsistencies(file)
     owners: dict[str, str] = {}
     for name, module in file.modules.items():
         here = ("modules", name)
@@ -273,10 +293,20 @@ def _inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
         yield from _points((INTEGRATION,), file.integration)
 
 
+def _late_inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
+    if file.late and not file.due:
+        yield ("late",), "says what a late submission costs, but there is no key due, as in due: 2026-11-20T23:59+01:00"
+    if file.late and file.late.points_a_day and file.late.percent_a_day:
+        yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
+
+
 def _points(here: tuple[str, ...], group: ModuleEntry | IntegrationEntry) -> Iterator[tuple[tuple[str, ...], str]]:
     total = sum(entry.points for entry in group.criteria.values())
     if abs(total - group.points) > 1e-9:
         yield (*here, "points"), f"is {group.points:g}, but the criteria add up to {total:g}"
+    for key, entry in group.criteria.items():
+        if entry.counts and not entry.why:
+            yield (*here, "criteria", key, "counts"), "add the key why: students are told the reason"
 
 
 def _module_inconsistencies(

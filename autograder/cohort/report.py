@@ -17,8 +17,8 @@ import numpy as np
 from markupsafe import Markup
 
 from autograder.cohort import item_analysis
-from autograder.cohort.gradebook import StudentRow, remark
 from autograder.cohort.item_analysis import Item
+from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade
 from autograder.feedback.results import number
 from autograder.homework import catalogue, kit, rubric
@@ -90,7 +90,7 @@ def _content(run: Run) -> dict[str, Any]:
         "mistakes": mistakes(run.rows),
         "subtotals": [_subtotals(row.grade) for row in run.rows],
         "lost": [_lost(row.grade) for row in run.rows],
-        "remarks": [remark(row) for row in run.rows],
+        "remarks": [row.remark for row in run.rows],
         "who": {key: ", ".join(_names(run.rows, key)) for key in run.faults},
         "layers": _layers(grades),
         "times": sorted(grade.graded_at for grade in grades),

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from autograder.cohort import report
-from autograder.cohort.gradebook import StudentRow
 from autograder.cohort.report import Run
+from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade, Mark
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student

@@ -19,6 +19,7 @@ from autograder.feedback import results
 Document = dict[str, Any]
 RESULTS, EARLIER = "results", "earlier"
 OLD = 3600  # seconds after which a half-written file is nobody's any more
+WHOLE = {"no_zip", "zip_large", "zip_many", "zip_overlaps"}  # kinds of notes on an upload as a whole
 REMARK = 500  # characters of what is said about an upload in a table
 
 
@@ -35,7 +36,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Grade:
-    """A result without its texts: what tables and reports need. `remark` is what is said about the upload."""
+    """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `damaged` why
+    nothing of it could be read.
+    """
 
     key: str
     score: float
@@ -43,6 +46,7 @@ class Grade:
     layers: tuple[str, ...]
     graded_at: float
     remark: str = ""
+    damaged: str = ""
 
     @property
     def points(self) -> dict[str, float]:
@@ -61,7 +65,8 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     extra = document["extra_data"]
     layers = tuple(intern(str(layer)) for layer in extra["layers"])
     remark = " ".join(str(note["text"]) for note in extra.get("notes", ()))[:REMARK]
-    return Grade(key, float(document["score"]), marks, layers, graded_at, remark)
+    damaged = next((str(note["text"]) for note in extra.get("notes", ()) if note["kind"] in WHOLE), "")
+    return Grade(key, float(document["score"]), marks, layers, graded_at, remark, damaged)
 
 
 def _mark(test: Mapping[str, Any]) -> Mark:

@@ -32,6 +32,7 @@ def explained(error: Exception) -> Ended | None:
     """The end that an exception means; None for what should not happen."""
     # Imported when something has gone wrong: these take a second, and a command may need none of them.
     from autograder.cohort.pool import NoWorkersError
+    from autograder.cohort.products import NotWrittenError
     from autograder.grading.runner import SuiteFault
     from autograder.homework.rubric import RubricError
     from autograder.intake.exports import UnusableError
@@ -44,7 +45,7 @@ def explained(error: Exception) -> Ended | None:
         return Ended(f"no worker could be made ready: {error}", FAULT)
     if isinstance(error, UnusableError | SelectionError):
         return Ended(str(error), USAGE)
-    if isinstance(error, RubricError | BuildError | SandboxFault | SuiteFault | UnreadableError):
+    if isinstance(error, RubricError | BuildError | SandboxFault | SuiteFault | UnreadableError | NotWrittenError):
         return Ended(str(error), FAULT)
     if isinstance(error, OSError):
         return Ended(_of_the_machine(error), FAULT)

@@ -1,7 +1,6 @@
 """`autograder grade`: a whole class, from exports to results, tables and report."""
 
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +12,11 @@ from autograder.intake.text import printable
 
 if TYPE_CHECKING:  # not imported when the command line starts: NumPy and the sandbox take a second
     from autograder.cohort.batch import ClassGrades
-    from autograder.cohort.gradebook import StudentRow
     from autograder.cohort.pool import Pool
+    from autograder.cohort.products import Wanted
+    from autograder.cohort.rows import StudentRow
     from autograder.cohort.store import Store
+    from autograder.cohort.term import Term
     from autograder.intake.exports import Listing
 
 SMALL = 40  # students whose scores are printed, faults that are
@@ -32,31 +33,47 @@ Folder = click.Path(path_type=Path)
 )
 @click.option("--fresh", is_flag=True, help="grade everything again, also what has not changed")
 @click.option("--cluster", metavar="ADDRESS", help="grade on the workers of the Dask scheduler at ADDRESS")
+@click.option("--roster", type=Folder, help="a csv of people: names, sections, and who has handed in nothing")
+@click.option("--overrides", type=Folder, help="a csv of points set by hand: student, criterion, points, reason")
+@click.option("--assignment", default="", metavar="TITLE|ID", help="the assignment in Canvas that canvas.csv is for")
 @click.option("--quiet", is_flag=True, help="say only what went wrong")
-def grade(paths: tuple[Path, ...], out: Path, jobs: int | None, fresh: bool, cluster: str | None, quiet: bool) -> None:
+def grade(
+    paths: tuple[Path, ...],
+    out: Path,
+    jobs: int | None,
+    fresh: bool,
+    cluster: str | None,
+    roster: Path | None,
+    overrides: Path | None,
+    assignment: str,
+    quiet: bool,
+) -> None:
     """Grade submissions in whatever form they come.
 
     PATH is a folder or zip of one submission or of many, a Gradescope export, a Canvas download, or .py
     files. A run that was stopped goes on where it was when the same command is given again.
     """
     # Imported here for the start-up time of all other commands.
-    from autograder.cohort import batch, pool, progress, run_file
+    from autograder.cohort import batch, pool, progress, rows, run_file, term
+    from autograder.cohort.products import Wanted
     from autograder.homework import rubric
     from autograder.intake.exports import listing
 
-    limits = rubric.current().limits
+    current = rubric.current()
+    given = term.read(current, roster, overrides)
     found = listing(paths, out)
+    given.check(rows.rows(found.entries, {}, {}))  # refused before an hour of grading, not after it
     store = _store(out)
     workers = _cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     for form in () if quiet else found.forms:
         click.echo(printable(form), err=True)
     run_file.write(out, paths, found.entries)
     try:
-        grades = batch.run(found.entries, store, workers, limits, progress.display(sys.stderr, quiet), fresh)
+        grades = batch.run(found.entries, store, workers, current.limits, progress.display(sys.stderr, quiet), fresh)
     except KeyboardInterrupt:
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise Ended(text, INTERRUPTED) from None
-    sys.exit(_report(found, grades, store, quiet))
+    sys.exit(_report(found, grades, store, given, Wanted(assignment), quiet))
 
 
 def _store(out: Path) -> "Store":
@@ -82,17 +99,26 @@ def _cluster(address: str) -> "Pool":
 # After grading
 
 
-def _report(found: "Listing", grades: "ClassGrades", store: "Store", quiet: bool) -> int:
+def _report(
+    found: "Listing", grades: "ClassGrades", store: "Store", given: "Term", wanted: "Wanted", quiet: bool
+) -> int:
     """Write what is made of the results, and say where it is."""
-    from autograder.cohort import gradebook
+    from autograder.cohort import counting, products, report
+    from autograder.cohort import rows as class_rows
 
-    rows = gradebook.rows(found.entries, grades.grades, grades.faults)
-    problems = [*found.problems, *_left_over(found, store)]
-    _write(problems, grades, store, rows)
+    rows = given.applied(class_rows.rows(found.entries, grades.grades, grades.faults))
+    problems = [*found.problems, *counting.notices(given.rubric), *_damaged(rows), *_left_over(found, store)]
+    run = report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
+    products.write(store.out, run, wanted, given.rubric.title)
     if not quiet:
         _print_scores(rows)
         earlier = f" ({grades.kept} of them by an earlier run)" if grades.kept else ""
         click.echo(f"{len(grades.grades)} graded{earlier}; see {store.out / 'report.html'}")
+    _say_what_went_wrong(grades, problems)
+    return FAULT if grades.faults or grades.stopped else 0
+
+
+def _say_what_went_wrong(grades: "ClassGrades", problems: list[str]) -> None:
     for problem in problems:
         click.echo(f"note: {printable(problem)}", err=True)
     for key, why in list(grades.faults.items())[:SMALL]:
@@ -101,7 +127,12 @@ def _report(found: "Listing", grades: "ClassGrades", store: "Store", quiet: bool
         click.echo(f"FAULT and {len(grades.faults) - SMALL} more; the report lists them", err=True)
     if grades.stopped:
         click.echo(f"autograder: stopped: {grades.stopped}. Mend it and run the same command again.", err=True)
-    return FAULT if grades.faults or grades.stopped else 0
+
+
+def _damaged(rows: "list[StudentRow]") -> list[str]:
+    """Uploads of which nothing could be read: their 0 is to be looked at before it is published."""
+    found = {row.entry.key: row.grade.damaged for row in rows if row.grade and row.grade.damaged}
+    return [f"{key}: {text}" for key, text in found.items()]
 
 
 def _left_over(found: "Listing", store: "Store") -> list[str]:
@@ -113,31 +144,13 @@ def _left_over(found: "Listing", store: "Store") -> list[str]:
     return [f"{store.results} also holds {len(others)} results of other runs, which are not in grades.csv: {named}"]
 
 
-def _write(problems: list[str], grades: "ClassGrades", store: "Store", rows: "list[StudentRow]") -> None:
-    from autograder.cohort import gradebook, report
-    from autograder.feedback.results import write_atomically
-    from autograder.homework import rubric
-
-    run = report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
-    pages: Mapping[str, Callable[[], str]] = {
-        "grades.csv": lambda: gradebook.table(rows),
-        "canvas.csv": lambda: gradebook.canvas_table(rows, rubric.current().title),
-        "report.html": lambda: report.html(run),
-    }
-    for name, make in pages.items():
-        try:
-            write_atomically(store.out / name, make().encode("utf-8", "replace").decode())
-        except OSError as error:
-            text = f"{store.out / name} cannot be written ({error.strerror or error}); the results are safe"
-            raise Ended(text, FAULT) from error
-
-
 def _print_scores(rows: "list[StudentRow]") -> None:
     """The scores of a small class."""
     if len(rows) > SMALL:
         return
     lines = []
     for row in rows:
-        score = f"{row.grade.score:g} of {row.grade.max_score:g}" if row.grade else "fault"
+        score = row.status.lower() if row.score is None else f"{row.score:g}"
+        score += f" of {row.grade.max_score:g}" if row.grade else ""
         lines.append((row.student.name, row.entry.key, score))
     print_table(("Student", "Submission", "Score"), lines)

@@ -30,7 +30,8 @@ class Student:
 class Entry:
     """A submission to be graded. `problem` says why it cannot be, `remark` what else is to be known.
 
-    `upload` is None where there is nothing to read, and only then `problem` is not "".
+    `upload` is None where there is nothing to read; then `problem` says why. `section` is the path that it came from,
+    where a command was given several.
     """
 
     key: str
@@ -40,6 +41,7 @@ class Entry:
     created_at: str = ""
     problem: str = ""
     remark: str = ""
+    section: str = ""
 
 
 def load(entry: Entry, limits: Limits) -> Submission:

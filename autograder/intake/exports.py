@@ -10,7 +10,7 @@ Told apart by names alone, in this order, because a later form may look like an 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -59,7 +59,10 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     """
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
-    found = [_look(path, out) for path in paths if path not in modules]
+    others = [path for path in paths if path not in modules]
+    found = [_look(path, out) for path in others]
+    if len(others) > 1:
+        found = [_section(one, path) for one, path in zip(found, others, strict=True)]
     if modules:
         found.append(_files(modules))
     entries = keyed(entry for one in found for entry in one.entries)
@@ -67,6 +70,11 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
         raise UnusableError(f"{', '.join(map(str, paths))}: there is no submission in it")
     problems = tuple(problem for one in found for problem in one.problems)
     return Listing(tuple(entries), tuple(one.form for one in found), problems)
+
+
+def _section(found: _Found, path: Path) -> _Found:
+    """The submissions of one of several paths: the name of the path is that of the section."""
+    return replace(found, entries=[replace(entry, section=path.stem) for entry in found.entries])
 
 
 def _look(path: Path, out: Path | None) -> _Found:

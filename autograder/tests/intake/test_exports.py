@@ -146,6 +146,7 @@ def test_sections_given_together_keep_their_students_apart(tmp_path: Path) -> No
         {f"one/ada/{FIRST}": "1", f"one/bela/{FIRST}": "", f"two/Ada/{FIRST}": "2", f"two/bela/{FIRST}": ""},
     )
     found = listing([tmp_path / "one", tmp_path / "two"])
+    assert [entry.section for entry in found.entries] == ["one", "one", "two", "two"]
     assert len({key.lower() for key in keys(found)}) == 4
     assert sorted(files[FIRST] for key, files in contents(found).items() if key.lower().startswith("ada")) == [
         b"1",

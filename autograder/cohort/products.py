@@ -1,0 +1,40 @@
+"""Everything that is made of a class's results: tables, the report, pages for students."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.cohort import gradebook, report
+from autograder.cohort.report import Run
+from autograder.feedback.results import write_atomically
+
+
+class NotWrittenError(Exception):
+    """A product cannot be written; the results are safe."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is made beside the tables and the report, and how."""
+
+    assignment: str = ""
+    anonymous: bool = False
+
+
+def write(out: Path, run: Run, wanted: Wanted, title: str) -> None:
+    """Raises NotWrittenError."""
+    heading = gradebook.assignment(wanted.assignment, title)
+    pages: Mapping[str, Callable[[], str]] = {
+        "grades.csv": lambda: gradebook.table(run.rows),
+        "canvas.csv": lambda: gradebook.canvas_table(run.rows, heading),
+        "report.html": lambda: report.html(run),
+    }
+    for name, make in pages.items():
+        _write(out / name, make())
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_atomically(path, text.encode("utf-8", "replace").decode())
+    except OSError as error:
+        raise NotWrittenError(f"{path} cannot be written ({error.strerror or error}); the results are safe") from error

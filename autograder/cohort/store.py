@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
@@ -118,6 +118,11 @@ class Store:
             if self.path(key).exists():
                 (self.out / EARLIER).mkdir(exist_ok=True)
                 os.replace(self.path(key), self.out / EARLIER / f"{key}.json")
+
+
+def documents(out: Path, keys: Iterable[str]) -> dict[str, Document]:
+    """Whole results, by key. Raises OSError or ValueError for one that cannot be read."""
+    return {key: json.loads((out / RESULTS / f"{key}.json").read_bytes()) for key in keys}
 
 
 def read_all(folder: Path) -> dict[str, Grade]:

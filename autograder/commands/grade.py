@@ -36,6 +36,8 @@ Folder = click.Path(path_type=Path)
 @click.option("--roster", type=Folder, help="a csv of people: names, sections, and who has handed in nothing")
 @click.option("--overrides", type=Folder, help="a csv of points set by hand: student, criterion, points, reason")
 @click.option("--assignment", default="", metavar="TITLE|ID", help="the assignment in Canvas that canvas.csv is for")
+@click.option("--feedback", is_flag=True, help="write a page for each student, OUT/feedback/*.html and *.md")
+@click.option("--anonymous", is_flag=True, help="a report without names, to be shown to the class")
 @click.option("--quiet", is_flag=True, help="say only what went wrong")
 def grade(
     paths: tuple[Path, ...],
@@ -46,6 +48,8 @@ def grade(
     roster: Path | None,
     overrides: Path | None,
     assignment: str,
+    feedback: bool,
+    anonymous: bool,
     quiet: bool,
 ) -> None:
     """Grade submissions in whatever form they come.
@@ -73,7 +77,7 @@ def grade(
     except KeyboardInterrupt:
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise Ended(text, INTERRUPTED) from None
-    sys.exit(_report(found, grades, store, given, Wanted(assignment), quiet))
+    sys.exit(_report(found, grades, store, given, Wanted(assignment, anonymous, feedback), quiet))
 
 
 def _store(out: Path) -> "Store":
@@ -109,7 +113,7 @@ def _report(
     rows = given.applied(class_rows.rows(found.entries, grades.grades, grades.faults))
     problems = [*found.problems, *counting.notices(given.rubric), *_damaged(rows), *_left_over(found, store)]
     run = report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
-    products.write(store.out, run, wanted, given.rubric.title)
+    products.write(store.out, run, wanted, given.rubric)
     if not quiet:
         _print_scores(rows)
         earlier = f" ({grades.kept} of them by an earlier run)" if grades.kept else ""

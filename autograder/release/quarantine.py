@@ -10,9 +10,10 @@ import tempfile
 from pathlib import Path
 
 from autograder.grading.grader import Result, open_grader
-from autograder.homework.rubric import Limits
-from autograder.intake.submission import Submission, read
+from autograder.intake.reading import read
+from autograder.intake.submission import Submission
 from autograder.sandbox import sweep
+from autograder.sandbox.limits import Limits
 
 
 class Quarantine:

@@ -9,7 +9,7 @@ import pytest
 from autograder.sandbox.child import _defined
 
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import read
+from autograder.intake.reading import read
 
 Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]

@@ -20,7 +20,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.errors import CommandError
 from autograder.homework.rubric import RubricError
-from autograder.intake import submission
+from autograder.intake import reading
 from autograder.intake.submission import UnreadableError
 from autograder.release import otter_plugin
 from autograder.release.otter_plugin import GraderFault
@@ -187,7 +187,7 @@ def test_source_is_closed_and_submission_empty_while_student_code_runs(
         seen.append([file.name for file in (place / "submission").iterdir()])
         return real(path, *rest)
 
-    real = submission.read
+    real = reading.read
     monkeypatch.setattr("autograder.release.quarantine.read", look)
     box(half).run_without_kernel()
     assert seen == [["0o700", "0o700"], []]

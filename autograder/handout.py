@@ -149,9 +149,13 @@ def checks(text: str, rubric: Rubric) -> str:
 def exporting(text: str) -> str:
     """The students' notebook, whose last cell puts every .py file beside it into the zip, a student's own ones too.
 
-    Raises HandoutError.
+    Its checks end in a semicolon, so that Jupyter shows what the public checks print and not Otter's report of a test
+    that raised AssertionError. Raises HandoutError.
     """
     notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        if re.fullmatch(r'grader\.check\("\w+"\)', "".join(cell["source"])):
+            cell["source"] = ["".join(cell["source"]) + ";"]
     exports = [cell for cell in notebook["cells"] if "grader.export(" in "".join(cell["source"])]
     if len(exports) != 1:
         raise HandoutError("the notebook must have an export cell; leave export_cell in its first cell as it was")

@@ -14,13 +14,13 @@ import _thread
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from student_errors import TooLong, is_students, stack_is_students
+from student_errors import TooLong, is_students
 
 SECONDS = 10
 TICK = 0.05
@@ -38,41 +38,49 @@ class _Watch:
         if self.done.wait(SECONDS):
             return
         self.expired = True
-        for _ in range(max(20, int(SECONDS / TICK))):
+        place, attempts = "", 0
+        while attempts < max(20, SECONDS / TICK):
+            place = now_at(threading.main_thread())
+            attempts += bool(place)
             _thread.interrupt_main()
             if self.done.wait(TICK):
                 return
-        self.give_up(now_at(threading.main_thread()))
+        self.give_up(place)
 
     def interrupted(self, number: int, frame: FrameType | None) -> None:
         """What Ctrl-C does: stop everything, unless it was this watch that asked for the interruption."""
         if not self.expired:
             signal.default_int_handler(number, frame)
-        if self.done.is_set() or not stack_is_students(frame):
-            return  # too late, or between two calls of the student's code
+        own = list(students_frames(frame))
+        if self.done.is_set() or not own or sys.gettrace() is insist:
+            return  # too late, not in the student's code, or TooLong is on its way already
+        for one in own:
+            one.f_trace = insist
         sys.settrace(insist)
-        while frame is not None:
-            if is_students(frame.f_code.co_filename):
-                frame.f_trace = insist
-            frame = frame.f_back
         raise TooLong
 
 
 def now_at(thread: threading.Thread) -> str:
-    """The line of the student's code at which a thread stands, the outermost one."""
-    frame, place = sys._current_frames().get(thread.ident or 0), "somewhere"
+    """The line of the student's code at which a thread stands, the outermost one; empty if at none."""
+    own = list(students_frames(sys._current_frames().get(thread.ident or 0)))
+    return f"{Path(own[-1].f_code.co_filename).name}, line {own[-1].f_lineno}" if own else ""
+
+
+def students_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """The frames of the student's code from here outwards."""
     while frame is not None:
         if is_students(frame.f_code.co_filename):
-            place = f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
+            yield frame
         frame = frame.f_back
-    return place
 
 
 def insist(frame: FrameType, event: str, arg: Any) -> Any:
     """Raise TooLong again at the next line of the student's code, which is there only if it was swallowed."""
-    if event == "line" and is_students(frame.f_code.co_filename):
+    if not is_students(frame.f_code.co_filename):
+        return None
+    if event == "line":
         raise TooLong
-    return insist if is_students(frame.f_code.co_filename) else None
+    return insist
 
 
 @contextmanager

@@ -66,6 +66,11 @@ def explanation(module: str, function: str, calls: list[Seen]) -> str:
     return sentences.pop() if len(sentences) == 1 and not all(seen.right for seen in calls) else ""
 
 
+def same(one: dict[str, Any], two: dict[str, Any]) -> bool:
+    """Whether two entries are the same result, whatever was rounded on the way."""
+    return _same(one, two, SAME, dtype=True)
+
+
 @cache
 def _table() -> dict[str, Any]:
     return json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.is_file() else {}

@@ -6,8 +6,9 @@ import ast
 import re
 import traceback
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 
 CHECKS = Path(__file__).resolve().parent
 FOLDER = CHECKS.parent
@@ -34,6 +35,7 @@ class Stopped(BaseException):
     """Raised where a function without an end is called once more; no Exception, so that nothing swallows it."""
 
 
+@cache
 def is_students(file: str) -> bool:
     """Whether a file is the student's own: in the folder of the homework or below, but not a check."""
     path = Path(file)
@@ -115,15 +117,6 @@ def _own(trace: TracebackType | None) -> Iterator[tuple[Path, int, str]]:
     for frame in traceback.extract_tb(trace):
         if is_students(frame.filename):
             yield Path(frame.filename), frame.lineno or 0, frame.line or ""
-
-
-def stack_is_students(frame: FrameType | None) -> bool:
-    """Whether the student's code runs, or has called what runs."""
-    while frame is not None:
-        if is_students(frame.f_code.co_filename):
-            return True
-        frame = frame.f_back
-    return False
 
 
 def _function_at(path: Path, line: int) -> ast.FunctionDef | None:

@@ -562,3 +562,44 @@ def test_old_python(home: Path) -> None:
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_of_the_docstrings_are_right(module: str) -> None:
     assert python_says(kit.solutions(), "-m", "doctest", f"{module}.py") == ""
+
+
+INTEGERS = """
+import doctest, importlib, sys
+sys.path[:0] = ["checks", "."]
+import numpy as np
+import student_calls
+from student_errors import MODULES
+
+found = set()
+
+def look(function, value, name):
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
+        found.add(f"{function}.{name}")
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        look(function, part, f"{name}[{key}]")
+
+def watched(function, name):
+    def call(*args, **kwargs):
+        for place, value in [*enumerate(args), *kwargs.items()]:
+            look(name, value, place)
+        return function(*args, **kwargs)
+    return call
+
+for module in MODULES:
+    for call in student_calls.calls_in(module):
+        for place, value in [*enumerate(call.args), *call.kwargs.items()]:
+            look(call.function, value, place)
+    loaded = importlib.import_module(module)
+    names = {name: watched(value, name) for name, value in vars(loaded).items() if callable(value)}
+    examples = [test for test in doctest.DocTestFinder().find(loaded) if test.examples]
+    for test in examples:
+        test.globs.update(names)
+        doctest.DocTestRunner().run(test)
+print(*sorted(found))
+"""
+
+
+def test_public_inputs_have_integers_only_where_they_are_allowed() -> None:
+    allowed = ["decoder_logits.0", "embed.0", "generate.0", "padding_mask.0", "sequence_log_prob.0"]
+    assert python_says(kit.solutions(), "-c", INTEGERS).split() == allowed

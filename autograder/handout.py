@@ -109,18 +109,31 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def readme(text: str, rubric: Rubric) -> str:
-    """The students' README: two marked lines give way to tables, {module} and {function} to the first of the rubric.
+    """The students' README: two marked lines give way to tables, names in braces to what the rubric says.
 
-    Raises HandoutError where a marker is not there exactly once.
+    Lines "- `module.py`: ..." of modules that the rubric does not have are left out. Raises HandoutError where a marker
+    is not there exactly once.
     """
+    text = re.sub(r"^- `(\w+)\.py`: .*\n", lambda line: line[0] if line[1] in rubric.modules else "", text, flags=re.M)
     for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
         if text.split("\n").count(marker) != 1:
             raise HandoutError(
                 f"solutions/README.md: the line {marker} must stand there once, where its table shall go"
             )
         text = text.replace(marker, table)
+    for name, value in _said_in_readme(rubric).items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def _said_in_readme(rubric: Rubric) -> dict[str, str]:
     module, entry = next(iter(rubric.modules.items()))
-    return text.replace("{module}", module).replace("{function}", next(iter(entry.functions)))
+    visible = sum(criterion.points for criterion in rubric.criteria.values() if criterion.visible)
+    limits = {name: getattr(rubric.limits, name) for name in ("call_seconds", "submission_seconds", "memory_mb")}
+    numbers = {**limits, "visible": visible, "points": rubric.points}
+    return {"module": module, "function": next(iter(entry.functions))} | {
+        name: str(number(value)) for name, value in numbers.items()
+    }
 
 
 def modules_table(rubric: Rubric) -> str:

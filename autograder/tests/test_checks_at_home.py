@@ -207,6 +207,17 @@ def test_function_without_return(home: Path) -> None:
     assert "Returned  None" in said and "Does every way through the function end with a return?" in said
 
 
+def test_example_of_the_readme_is_what_is_said(home: Path) -> None:
+    wrong = """\
+def layer_norm(x, gamma, beta, eps=1e-5):
+    mean = x.mean(axis=-1, keepdims=True)
+    return gamma * (x - mean) / np.sqrt(x.var(axis=-1, ddof=1, keepdims=True) + eps) + beta
+"""
+    page = (home / "README.md").read_text().partition("## Reading the messages\n\n")[2].partition("\n- ")[0]
+    example = "\n".join(line.removeprefix("    ") for line in page.splitlines())
+    assert example.strip() in checked(home, "layernorm", wrong)
+
+
 # Where to look first
 
 

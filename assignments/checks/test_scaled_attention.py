@@ -112,6 +112,7 @@ def test_heads_of_unequal_width(call: Caller) -> None:
 
 def test_heads_are_merged(call: Caller) -> None:
     call.merge_heads(HEADS).gives(X)
+    call.merge_heads(np.ones((8, 5, 64))).gives(np.ones((5, 512)))
     call.merge_heads(np.ones((2, 4, 1, 3))).gives(np.ones((2, 1, 12)))
 
 

@@ -325,11 +325,18 @@ def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
     for module, entry in rubrics.current().modules.items():
         assert f"| `{module}.py` | {entry.title} | `{next(iter(entry.functions))}`" in readme
     first = next(iter(rubrics.current().modules))
-    assert f"`pytest checks/test_{first}.py`" in readme and "{" not in readme
+    assert f"pytest checks/test_{first}.py " in readme and not re.search(r"\{\w+\}", readme)
+    visible = sum(criterion.points for criterion in rubrics.current().criteria.values() if criterion.visible)
+    assert f"{visible:g} of the {rubrics.current().points:g} points are for examples" in readme
     conftest = (built.assignments / "checks" / "conftest.py").read_text()
     listed = re.search(r"^MODULES = \[\n(.*?)^\]$", conftest, re.MULTILINE | re.DOTALL)
     assert listed is not None
     assert re.findall(r'"(\w+)"', listed[1]) == list(rubrics.current().modules)
+
+
+def test_readme_has_estimates_of_time_for_the_modules_of_the_homework_only() -> None:
+    text = f"- `layernorm.py`: an hour\n- `speed.py`: a day\n{handout.MODULES}\n{handout.MARKER}\n"
+    assert handout.readme(text, rubrics.current()).startswith("- `layernorm.py`: an hour\n| file |")
 
 
 def test_checks_without_a_list_of_modules() -> None:

@@ -106,18 +106,31 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def readme(text: str, rubric: Rubric) -> str:
-    """The students' README: two marked lines give way to tables, {module} and {function} to the first of the rubric.
+    """The students' README: two marked lines give way to tables, names in braces to what the rubric says.
 
-    Raises CommandError where a marker is not there exactly once.
+    Lines "- `module.py`: ..." of modules that the rubric does not have are left out. Raises CommandError where a marker
+    is not there exactly once.
     """
+    text = re.sub(r"^- `(\w+)\.py`: .*\n", lambda line: line[0] if line[1] in rubric.modules else "", text, flags=re.M)
     for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
         if text.split("\n").count(marker) != 1:
             raise CommandError(
                 f"solutions/README.md: the line {marker} must stand there once, where its table shall go"
             )
         text = text.replace(marker, table)
+    for name, value in _said_in_readme(rubric).items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def _said_in_readme(rubric: Rubric) -> dict[str, str]:
     module, entry = next(iter(rubric.modules.items()))
-    return text.replace("{module}", module).replace("{function}", next(iter(entry.functions)))
+    visible = sum(criterion.points for criterion in rubric.criteria.values() if criterion.visible)
+    limits = {name: getattr(rubric.limits, name) for name in ("call_seconds", "submission_seconds", "memory_mb")}
+    numbers = {**limits, "visible": visible, "points": rubric.points}
+    return {"module": module, "function": next(iter(entry.functions))} | {
+        name: str(number(value)) for name, value in numbers.items()
+    }
 
 
 def modules_table(rubric: Rubric) -> str:
@@ -146,9 +159,13 @@ def checks(text: str, rubric: Rubric) -> str:
 def exporting(text: str) -> str:
     """The students' notebook, whose last cell puts every .py file beside it into the zip, a student's own ones too.
 
-    Raises CommandError.
+    Its checks end in a semicolon, so that Jupyter shows what the public checks print and not Otter's report of a test
+    that raised AssertionError. Raises CommandError.
     """
     notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        if re.fullmatch(r'grader\.check\("\w+"\)', "".join(cell["source"])):
+            cell["source"] = ["".join(cell["source"]) + ";"]
     exports = [cell for cell in notebook["cells"] if "grader.export(" in "".join(cell["source"])]
     if len(exports) != 1:
         raise CommandError("the notebook must have an export cell; leave export_cell in its first cell as it was")

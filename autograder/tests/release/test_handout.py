@@ -113,16 +113,19 @@ def test_notebook_has_a_check_for_each_module_that_needs_nothing_of_ours(built: 
     notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
     tests = notebook["metadata"]["otter"]["tests"]
     assert set(tests) == set(rubrics.current().groups)
+    checks = ["".join(cell["source"]) for cell in notebook["cells"] if "grader.check(" in "".join(cell["source"])]
+    # With the semicolon, Jupyter does not show Otter's own report, which quotes the code of the test.
+    assert checks == [f'grader.check("{group}");' for group in rubrics.current().groups]
     folder = shutil.copytree(built.assignments, tmp_path / "homework")
     code = tests["layernorm"].replace("from otter.test_files import test_case", "test_case = lambda **_: lambda f: f")
     command = [sys.executable, "-c", f"{code}\ntest_layernorm()"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 1
-    assert "rms_norm is not written yet" in done.stdout
+    assert "Not written yet: layer_norm, rms_norm" in done.stdout
     shutil.copy(kit.solutions() / "layernorm.py", folder)
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    assert re.search(r"layernorm +(\d+)/\1 done", done.stdout)
+    assert re.search(r"layernorm +(\d+) of \1 checks pass", done.stdout)
 
 
 # Stubs
@@ -174,11 +177,18 @@ def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
     for module, entry in rubrics.current().modules.items():
         assert f"| `{module}.py` | {entry.title} | `{next(iter(entry.functions))}`" in readme
     first = next(iter(rubrics.current().modules))
-    assert f"`pytest checks/test_{first}.py`" in readme and "{" not in readme
+    assert f"pytest checks/test_{first}.py " in readme and not re.search(r"\{\w+\}", readme)
+    visible = sum(criterion.points for criterion in rubrics.current().criteria.values() if criterion.visible)
+    assert f"{visible:g} of the {rubrics.current().points:g} points are for examples" in readme
     conftest = (built.assignments / "checks" / "conftest.py").read_text()
     listed = re.search(r"^MODULES = \[\n(.*?)^\]$", conftest, re.MULTILINE | re.DOTALL)
     assert listed is not None
     assert re.findall(r'"(\w+)"', listed[1]) == list(rubrics.current().modules)
+
+
+def test_readme_has_estimates_of_time_for_the_modules_of_the_homework_only() -> None:
+    text = f"- `layernorm.py`: an hour\n- `speed.py`: a day\n{handout.MODULES}\n{handout.MARKER}\n"
+    assert handout.readme(text, rubrics.current()).startswith("- `layernorm.py`: an hour\n| file |")
 
 
 def test_checks_without_a_list_of_modules() -> None:

@@ -32,8 +32,8 @@ pytest_plugins = ["autograder.tests.road"]
 def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None:
     cells = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     given = yaml.safe_load("".join(cells[0]["source"]))["files"]
-    paths = [path for name in given for path in [kit.solutions() / name, *(kit.solutions() / name).rglob("*.py")]]
-    wanted = {path.relative_to(kit.solutions()).as_posix() for path in paths if path.is_file()}
+    beside = build.contents(kit.solutions())
+    wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted |= {"transformer.ipynb", *(f"{name}.py" for name in rubrics.current().modules)}
     found = files.contents(built.assignments)
     assert set(found) == wanted

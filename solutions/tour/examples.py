@@ -1,5 +1,6 @@
 """Tiny networks for transformer.ipynb to look at. Nothing here is graded, and you need not read it."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -77,26 +78,33 @@ def lookup_table(probabilities: np.ndarray) -> dict[str, Any]:
     return {"embedding": long * np.eye(len(logs)), "blocks": [], "w_out": logs / long, "b_out": np.zeros(len(logs))}
 
 
-def walk(kind: str, n_layers: int, gain: float, norm: Any, modules: Any, seed: int, d: int = 20) -> dict[str, Any]:
+def walk(
+    kind: str, n_layers: int, gain: float, norm: Any, modules: Any, seed: int, d: int = 64, scale: float = 1.0
+) -> dict[str, Any]:
     """A vector on its way through sub-layers: what each one sees, the stream after it, and its Jacobian.
 
     kind is "plain", "residual", "pre-norm" or "post-norm"; norm is a layer norm without gamma and beta, and modules
-    has your functions feed_forward and residual.
+    has your functions feed_forward and residual; the input has about the size `scale`. "direct" holds what the norms of
+    post-norm leave of the path past the sub-layers: the product of all 1 / std so far. The Jacobians are those of the
+    sub-layer, without the addition, except in post-norm, where they are those of norm and sum together.
     """
-    rng = np.random.default_rng(seed)
-    x, seen, jacobians = rng.normal(size=d), [], []
-    stream = [x]
-    for _ in range(n_layers):
-        branch, layer = _layer(kind, network(d, rng, gain), norm, modules)
+    x, networks = random_walk(n_layers, gain, seed, d)
+    x = scale * x
+    seen, jacobians, direct, stream = [], [], [1.0], [x]
+    for params in networks:
+        branch, layer = _layer(kind, params, norm, modules)
         seen.append(norm(x) if kind == "pre-norm" else x)
         jacobians.append(jacobian(branch, x))
+        if kind == "post-norm":
+            direct.append(direct[-1] / np.std(modules.residual(x, lambda x, p=params: modules.feed_forward(x, p))))
         x = layer(x)
         stream.append(x)
-    grad_out = rng.normal(size=d)
-    grad_out /= np.linalg.norm(grad_out)
-    if kind == "pre-norm":  # one norm more, after the last layer
-        grad_out = jacobian(norm, x).T @ grad_out
-    return {"seen": seen, "stream": stream, "jacobians": np.array(jacobians), "grad_out": grad_out}
+    return {
+        "seen": np.array(seen),
+        "stream": np.array(stream),
+        "jacobians": np.array(jacobians),
+        "direct": np.array(direct),
+    }
 
 
 def _layer(kind: str, params: Any, norm: Any, modules: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -115,6 +123,18 @@ def _layer(kind: str, params: Any, norm: Any, modules: Any) -> tuple[Callable[..
         return norm_of_sum, norm_of_sum
     branch = network_of_norm if kind == "pre-norm" else network_alone
     return branch, lambda x: modules.residual(x, branch)
+
+
+@functools.cache
+def random_walk(n_layers: int, gain: float, seed: int, d: int) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
+    """A random input and random networks, the same for every kind."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=d), [network(d, rng, gain) for _ in range(n_layers)]
+
+
+def size(x: np.ndarray) -> Any:
+    """The root of the mean square over the last axis."""
+    return np.sqrt(np.mean(np.square(x), axis=-1))
 
 
 def jacobian(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:

@@ -59,12 +59,12 @@ class Recorder:
         """Record that the caller writes into an array of an earlier call, and do so here."""
         kept = self._known(array)
         array[...] = value
-        self._add(self._next(), self._target(kept), "write", prepared_write(kept, array), kept.call)
+        self._add(self._next(), self._target(kept), "write", prepared_write(kept, array), kept.call, sent=((kept, array.copy()), {}))
 
     def look(self, value: Any) -> None:
         """Record a look at what the result of an earlier call holds now."""
         kept = self._known(value)
-        self._add(self._next(), self._target(kept), "look", prepared_look(kept), kept.call)
+        self._add(self._next(), self._target(kept), "look", prepared_look(kept), kept.call, sent=((kept,), {}))
 
     def _expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
         function = self.functions[f"{target.module}.{target.function}"]
@@ -108,7 +108,7 @@ class Recorder:
 
     def _keep(self, value: Any, kept: Kept) -> None:
         """Know an object again, and the arrays inside it."""
-        if isinstance(value, np.ndarray | dict | list):
+        if isinstance(value, np.ndarray | dict | list | tuple):
             self.kept[id(value)] = (value, kept)
         parts = (
             value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()

@@ -105,6 +105,8 @@ def _extend(value: Any) -> msgpack.ExtType:
         return msgpack.ExtType(_ARRAY if plain else _SCALAR, head + body)
     if isinstance(value, Oddity):
         return msgpack.ExtType(_ODDITY, bytes([ODDITIES.index(value.kind)]))
+    if isinstance(value, Kept):
+        return msgpack.ExtType(_HANDLE, repr(value).encode())
     if isinstance(value, Handle):
         return msgpack.ExtType(_HANDLE, struct.pack("<q", value.id))
     raise TypeError(f"{type(value).__name__} cannot be sent")

@@ -10,7 +10,7 @@ Array = np.ndarray[Any, Any]
 
 criterion = pytest.mark.criterion
 
-__all__ = ["criterion", "fresh", "leaves_no_trace", "masked_tokens", "random_mask", "single"]
+__all__ = ["criterion", "fresh", "leaves_no_trace", "masked_tokens", "random_mask", "single", "varied"]
 
 
 def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
@@ -48,6 +48,15 @@ def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[tu
         yield nested[-1], 2 * nested[-1] + 1
 
 
+def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -> Iterator[Array]:
+    """An array of each shape; one after the other they are of any sign, positive, negative, with some zeros, and zero throughout."""
+    for number, shape in enumerate(shapes, start):
+        array = (rng.normal(0, 1, shape), rng.uniform(1, 3, shape), -rng.uniform(1, 3, shape), rng.normal(0, 1, shape), np.zeros(shape))[number % 5]
+        if number % 5 == 3:
+            array.flat[:: 2 + array.size // 3] = 0
+        yield array
+
+
 def random_mask(rng: np.random.Generator, *shape: int) -> Array:
     """A mask under which every query sees some keys and, where there are several keys, not all."""
     order = rng.random(shape)
@@ -68,16 +77,16 @@ def masked_tokens(rng: np.random.Generator) -> list[tuple[tuple[int, ...], Array
     last_hidden = np.stack([~nothing, ~nothing & (np.arange(4) < 3), ~nothing])
     return [
         ((), past),
-        ((3,), blind),
         ((3,), np.stack([past, nothing, past])),
         ((2, 3), lengths),
         ((2, 3), random_mask(rng, 2, 1, 4, 4)),
         ((3,), np.array([[False, True, False, False]])),
+        ((3,), blind),
         ((2, 3), past.T),
-        ((3,), last_hidden),
         ((2, 3), random_mask(rng, 2, 3, 4, 4)),
         ((2,), np.zeros((1, 1), dtype=bool)),
         ((2,), ~nothing),
+        ((3,), last_hidden),
         ((3,), lengths),
         ((), np.array([[True, True, False, True]])),
         ((2, 3), random_mask(rng, 3, 4, 4)),

@@ -13,9 +13,10 @@ from autograder.grading.judge import judged
 from autograder.grading.record import Record, Step
 from autograder.grading.recorder import copied
 from autograder.sandbox.messages import Error, Reply
-from autograder.sandbox.plain import differing, shares
+from autograder.sandbox.plain import differing, sendable, shares
 from autograder.sandbox.wire import Kept
 
+LIMIT = 2**23  # bytes of a value; far more than any step has
 Functions = Mapping[str, Callable[..., Any]]
 
 
@@ -47,7 +48,7 @@ def _replies(steps: Iterable[Step], functions: Functions) -> Iterator[Reply]:
         elif step.kind == "changes":
             yield Reply(changed=played[step.about].changed())  # type: ignore[arg-type]
         elif step.kind == "look":
-            yield Reply(copied(_found(step.args[0], played)))
+            yield Reply(copied(sendable(_found(step.args[0], played), LIMIT)))
         else:
             _write(_found(step.args[0], played), step.args[1])
             yield Reply()
@@ -65,7 +66,7 @@ def _called(function: Callable[..., Any], step: Step, played: Mapping[int, _Play
         return call, Reply(error=Error(kinds, str(error), "", 0, ""))
     changed = call.changed() if step.rules.pure else ()
     shared = step.rules.new and shares(call.result, tuple(arguments.values()))
-    return call, Reply(copied(call.result), changed, shared)  # type: ignore[arg-type]
+    return call, Reply(copied(sendable(call.result, LIMIT)), changed, shared)  # type: ignore[arg-type]
 
 
 def _given(value: Any, played: Mapping[int, _Played]) -> Any:
@@ -86,5 +87,6 @@ def _found(kept: Kept, played: Mapping[int, _Played]) -> Any:
 
 def _write(array: Any, value: Any) -> None:
     """What a caller does who writes into an array; nothing where there is no such array that can be written."""
-    if isinstance(array, np.ndarray) and array.shape == value.shape and array.flags.writeable:
+    fits = isinstance(array, np.ndarray) and array.shape == value.shape and np.can_cast(value.dtype, array.dtype, "same_kind")
+    if fits and array.flags.writeable:
         np.copyto(array, value, casting="same_kind")

@@ -73,7 +73,13 @@ APPLY_MASK = inputs(
 )
 
 
-def experiment(about):
+def alone(f, x):
+    """Whether only an output feature between others tells of an influence."""
+    change = np.abs(f(x + 1) - f(x)) > 0
+    return change.shape[1] > 2 and not change[:, [0, -1]].any() and change.any()
+
+
+def experiment(about, **more):
     """What the two experiments have in common."""
     return (
         factor("rows", about, {**count_rows(), "more than six": lambda x: len(x) > 6}),
@@ -88,6 +94,7 @@ def experiment(about):
             "returns another width": lambda f, x: f(x).shape[1] != x.shape[1],
             "returns one feature of several": lambda f, x: f(x).shape[1] == 1 < x.shape[1],
             "returns more features": lambda f, x: f(x).shape[1] > x.shape[1],
+            **more,
         }),
     )  # fmt: skip
 
@@ -102,7 +109,7 @@ def seen(condition):
 
 
 DEPENDENCY_MATRIX = inputs(
-    *experiment("dependency dependency_change"),
+    *experiment("dependency dependency_change", **{"tells in one feature between others": alone}),
     factor("delta", "dependency", {
         "the default": lambda delta: delta == 1e-3,
         "large": lambda delta: delta > 1,

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.homework.factors import count, factor, inputs, length
 
 POSITIONAL_ENCODING = inputs(
-    factor("t", "positions", {**count("t", 1, 2, 3, above=64), "as many as features": lambda t, d_model: t == d_model}),
+    factor("t", "positions", {**count("t", 1, 2, 3, above=1024), "as many as features": lambda t, d_model: t == d_model}),
     factor("d_model", "positions", {
         **count("d_model", 2, 4, 6, above=32),
         "a multiple of 4": lambda d_model: d_model % 4 == 0,
@@ -155,6 +155,7 @@ GENERATE = inputs(
     factor("eos of id", "stopping", {
         "0": lambda eos: eos == 0,
         "another": lambda eos: eos is not None and eos > 0,
+        "above 256": lambda eos: eos is not None and eos > 256,
         "the last": lambda params, eos: eos == len(params["embedding"]) - 1,
     }),
     pairs=(("eos", "prompt and eos"),),

@@ -87,7 +87,10 @@ ATTENTION = inputs(
     factor("mask", "mask fully_masked", masks()),
     factor("usual mask", "mask", USUAL),
     factor("hidden", "mask fully_masked", hidden()),
-    factor("large and hidden", "mask", {"a score": lambda k, mask: mask is not None and np.abs(k).max() > 1e3}),
+    factor("scores under a mask", "mask", {
+        "large and hidden": lambda k, mask: mask is not None and 1e3 < np.abs(k).max() < 1e5,
+        "far below zero and seen": lambda q, mask: mask is not None and q.min() > 1e4,
+    }),
     factor("blind queries", "fully_masked", {
         words: lambda mask, n=n: mask is not None and mask.ndim == n and not mask.any(axis=-1).all()
         for n, words in ((2, "in a mask for all"), (3, "in masks of examples"), (4, "in a mask of four axes"))

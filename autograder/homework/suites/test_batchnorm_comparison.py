@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import criterion, leaves_no_trace, single
+from autograder.homework.suite import criterion, leaves_no_trace, single, varied
 
 
 def wide(rng, n, d):
@@ -35,71 +35,44 @@ def test_worked_examples(check):
 
 @criterion("batchnorm_comparison.training")
 def test_training_normalises_each_feature_over_the_batch(check, rng):
-    for n, d in [(5, 4), (2, 3), (3, 3), (4, 1), (33, 2), (3, 40)]:
-        x = rng.normal(0, 3e-3, (n, d))  # so small that the default eps is a large part of the variance
-        check.batch_norm(x, *parameters(rng, d), *steady(x), True, momentum=0.0)
+    shapes = [(5, 4), (3, 3), (33, 2), (3, 5), (4, 40), (2, 1)]
+    gammas, betas = varied(rng, *((d,) for _, d in shapes), start=1), varied(rng, *((d,) for _, d in shapes), start=2)
+    for x, gamma, beta in zip(varied(rng, *shapes), gammas, betas, strict=True):
+        x = 3e-3 * x  # so small that the default eps is a large part of the variance
+        check.batch_norm(x, gamma, beta, *steady(x), True, momentum=0.0)
+    x = rng.normal(size=(4, 3)) * [1, 0, 1]
+    check.batch_norm(x, *parameters(rng, 3), *steady(x), True)
+    check.batch_norm(*single((x, *parameters(rng, 3), *steady(x))), True)
 
 
 @criterion("batchnorm_comparison.training")
 def test_training_with_eps_given_by_the_caller(check, rng):
     x = rng.normal(1, 0.3, (3, 6))
-    check.batch_norm(x, *parameters(rng, 6), *steady(x), training=True, momentum=0.0, eps=0.5)
     check.batch_norm(x, *parameters(rng, 6), *steady(x), True, 0.0, 0.5)
-
-
-@criterion("batchnorm_comparison.training")
-def test_training_with_any_values(check, rng):
-    for x in (np.zeros((2, 3)), rng.uniform(1, 2, (4, 3)), -rng.uniform(1, 2, (4, 3)), np.eye(4, 3), np.full((3, 3), 2.0)):
-        check.batch_norm(x, np.array([0.0, -1.0, 2.0]), np.array([0.0, 3.0, -2.0]), *steady(x), True)
-    x = rng.normal(size=(4, 3))
-    check.batch_norm(x, -rng.uniform(1, 2, 3), np.zeros(3), *steady(x), True)
-    check.batch_norm(x, np.ones(3), -rng.uniform(1, 2, 3), *steady(x), True)
-    check.batch_norm(x, np.zeros(3), np.ones(3), *steady(x), True)
-    x = single(x)
-    check.batch_norm(x, *single(parameters(rng, 3)), *steady(x), True)
+    check.batch_norm(x, *parameters(rng, 6), *steady(x), training=True, eps=0.25)
 
 
 @criterion("batchnorm_comparison.running")
-def test_running_statistics_move_by_the_default_momentum(check, rng):
+def test_running_statistics_move_by_the_momentum(check, rng):
     # With gamma 0 y is beta: only the running statistics are graded here.
-    for n, d in [(5, 3), (2, 3), (3, 3), (4, 1), (33, 2), (3, 40)]:
-        check.batch_norm(wide(rng, n, d), np.zeros(d), rng.normal(1, 1, d), *running(rng, d), True)
-
-
-@criterion("batchnorm_comparison.running")
-def test_running_statistics_move_by_the_momentum_given(check, rng):
-    for momentum in (0.3, 0.0, 1.0, 0.9):
+    shapes = [(5, 4), (3, 3), (33, 2), (3, 5), (4, 40), (2, 1)]
+    means = varied(rng, *((d,) for _, d in shapes), start=1)
+    for (n, d), mean, var in zip(shapes, means, varied(rng, *((d,) for _, d in shapes), start=2), strict=True):
+        check.batch_norm(wide(rng, n, d), np.zeros(d), np.ones(d), 1e5 * mean, 1e10 * np.abs(var), True)
+    for momentum in (0.0, 1.0, 0.9):
         check.batch_norm(wide(rng, 2, 4), np.zeros(4), rng.normal(1, 1, 4), *running(rng, 4), True, momentum)
-    check.batch_norm(wide(rng, 3, 2), np.zeros(2), np.zeros(2), *running(rng, 2), training=True, momentum=0.7)
+    check.batch_norm(wide(rng, 4, 3) * [1, 1, 0], np.zeros(3), np.ones(3), *running(rng, 3), True, momentum=0.3)
     check.batch_norm(*single((wide(rng, 3, 2), np.zeros(2), np.zeros(2), *running(rng, 2))), True, 0.3)
-
-
-@criterion("batchnorm_comparison.running")
-def test_running_statistics_of_any_values(check, rng):
-    zero, ones = np.zeros(3), np.ones(3)
-    for mean, var in [(zero, ones), (-ones, zero), (ones, np.array([0.0, 1.0, 2.0])), (np.array([0.0, 1.0, 2.0]), 3 * ones)]:
-        check.batch_norm(rng.normal(2, 3, (4, 3)), zero, ones, mean, var, True)
-    check.batch_norm(np.zeros((4, 3)), zero, ones, ones, ones, True)
-    check.batch_norm(rng.uniform(1, 9, (4, 3)) * [1, 1, 0], zero, ones, ones, ones, True)
 
 
 @criterion("batchnorm_comparison.evaluation")
 def test_evaluation_uses_and_returns_the_running_statistics(check, rng):
-    for n, d in [(3, 5), (2, 3), (3, 3), (4, 1), (33, 2), (1, 40)]:
-        mean, var = rng.normal(0, 3e-3, d), rng.uniform(1e-6, 1e-5, d)
-        check.batch_norm(rng.normal(0, 3e-3, (n, d)), *parameters(rng, d), mean, var, False)
+    shapes = [(4, 5), (2, 2), (1, 40), (33, 1), (3, 5)]
+    vectors = (varied(rng, *((d,) for _, d in shapes), start=start) for start in (1, 2, 3, 4))
+    for x, gamma, beta, mean, var in zip(varied(rng, *shapes), *vectors, strict=True):
+        check.batch_norm(3e-3 * x, gamma, beta, 3e-3 * mean, 1e-5 * np.abs(var), False)
     check.batch_norm(rng.normal(size=(3, 5)), *parameters(rng, 5), rng.normal(size=5), rng.uniform(1, 2, 5), False, 0.9, 0.5)
     check.batch_norm(*single((rng.normal(size=(3, 2)), *parameters(rng, 2), rng.normal(size=2), rng.uniform(1, 2, 2))), False)
-
-
-@criterion("batchnorm_comparison.evaluation")
-def test_evaluation_with_any_values(check, rng):
-    zero, ones, mixed = np.zeros(3), np.ones(3), np.array([0.0, -1.0, 2.0])
-    for x, mean, var in [(np.zeros((2, 3)), ones, zero), (rng.uniform(1, 2, (2, 3)), -ones, mixed**2), (np.eye(3), mixed, ones)]:
-        check.batch_norm(x, mixed, mixed, mean, var, False)
-    check.batch_norm(-rng.uniform(1, 2, (2, 3)), -ones, zero, zero, ones, False)
-    check.batch_norm(rng.normal(size=(2, 3)), zero, -ones, rng.uniform(1, 2, 3), ones, False)
-    check.batch_norm(rng.normal(size=(2, 3)), ones, ones, ones, ones, False)
 
 
 @criterion("batchnorm_comparison.evaluation")
@@ -112,14 +85,7 @@ def test_one_example_can_be_evaluated_but_not_trained_on(check, rng):
 
 @criterion("batchnorm_comparison.moments")
 def test_moments_of_examples_and_of_features(check, rng):
-    for n, d in [(4, 7), (3, 3), (1, 6), (6, 1), (2, 40), (33, 2), (1, 1)]:
-        check.norm_moments(rng.normal(2, 3, (n, d)), "layer")
-        check.norm_moments(rng.normal(2, 3, (n, d)), "batch")
-
-
-@criterion("batchnorm_comparison.moments")
-def test_moments_of_any_values(check, rng):
-    for x in (np.zeros((3, 4)), np.eye(3, 4), rng.uniform(1, 2, (3, 4)), -rng.uniform(1, 2, (3, 4))):
+    for x in varied(rng, (4, 7), (3, 3), (1, 6), (6, 1), (2, 40), (33, 2)):
         check.norm_moments(x, "layer")
         check.norm_moments(x, "batch")
     x = single(rng.normal(2, 3, (3, 4)))
@@ -129,27 +95,24 @@ def test_moments_of_any_values(check, rng):
 
 @criterion("batchnorm_comparison.moments")
 def test_moments_of_nothing_else(check, rng):
-    for kind in ("batch_train", "Batch", "LAYER", "layers", "", "batch "):
+    for kind in ("batch_train", "Batch", "", "layer "):
         check.raises(ValueError).norm_moments(rng.normal(2, 3, (4, 7)), kind)
 
 
 @criterion("batchnorm_comparison.influence")
 def test_only_the_batch_statistics_connect_examples(check, rng):
     for kind in ("layer", "batch_train", "batch_eval"):
-        for n, d in [(4, 6), (5, 3), (3, 3), (9, 4)]:
-            x = rng.normal(0, 1, (n, d))
-            x[1] = 0
+        for x in varied(rng, (4, 6), (9, 3), start=3):
             check.influence(x, kind, eps=1e-3)
-        check.influence(np.zeros((3, 4)), kind, 1e-3)
-        check.influence(single(rng.uniform(1, 2, (4, 3))), kind)
+        check.influence(single(rng.uniform(1, 2, (3, 3))), kind)
+    check.influence(x=rng.normal(0, 1, (5, 3)), kind="layer")
+    check.influence(-rng.uniform(1, 2, (4, 3)), "batch_train", 1e-3)
 
 
 @criterion("batchnorm_comparison.influence")
 def test_influence_of_another_kind_is_refused(check, rng):
-    x = rng.normal(0, 1, (5, 3))
-    check.influence(x=-x, kind="layer")
-    for kind in ("batch", "Layer", "BATCH_TRAIN", "batch_evaluation", "", "layer "):
-        check.raises(ValueError).influence(x, kind)
+    for kind in ("batch", "Layer", "", "batch_evaluation", "layer "):
+        check.raises(ValueError).influence(rng.normal(0, 1, (5, 3)), kind)
 
 
 @criterion("batchnorm_comparison.purity")

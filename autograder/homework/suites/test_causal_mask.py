@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import criterion, leaves_no_trace, random_mask, single
+from autograder.homework.suite import criterion, leaves_no_trace, random_mask, single, varied
 
 
 def standardised(x):
@@ -54,13 +54,13 @@ def test_the_first_keys_of_each_example_are_seen(check):
 
 @criterion("causal_mask.padding")
 def test_lengths_must_lie_between_zero_and_t(check):
-    for lengths in ([2, 6, 4], [2, -1, 4], [6], [-1], [1, 2, 6], [-1, 2, 5], [7, 1], [0, 3, -5], [1, 100], [-100, 5]):
+    for lengths in ([2, 6, 4], [2, -1, 4], [6], [-1], [1, 2, 6], [7, 1], [1, 100], [-100, 5]):
         check.raises(ValueError).padding_mask(np.array(lengths), 5)
     check.raises(ValueError).padding_mask(np.array([1, 2]), 1)
 
 
 SHAPES = {
-    (): [(4, 5), (1, 5), (4, 1), (1, 1)],
+    (): [(4, 5), (1, 5), (1, 1)],
     (3,): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (1, 4, 5), (3, 4, 1)],
     (2, 3): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 1, 4, 5), (1, 3, 4, 5), (2, 3, 4, 5)],
     (2, 1, 2): [(4, 5)],
@@ -77,10 +77,9 @@ def test_the_mask_is_broadcast(check, rng):
 @criterion("causal_mask.apply")
 def test_scores_of_any_size_and_sign(check, rng):
     past = np.tri(3, dtype=bool)
-    for scores in (np.zeros((3, 3)), np.eye(3), rng.uniform(1e3, 1e9, (3, 3)), -rng.uniform(1e3, 1e9, (3, 3))):
-        check.apply_mask(scores, past)
-    for t_q, t_k in [(1, 1), (1, 3), (2, 1), (20, 2), (2, 33)]:
-        check.apply_mask(rng.normal(size=(2, t_q, t_k)), random_mask(rng, t_q, t_k))
+    for scores in varied(rng, (2, 1, 3), (2, 2, 1), (2, 20, 2), (2, 2, 33), (2, 4, 4)):
+        check.apply_mask(1e9 * scores, random_mask(rng, *scores.shape[1:]))
+    check.apply_mask(rng.normal(size=(3, 3)), past)
     check.apply_mask(scores=rng.normal(size=(2, 3, 3)), mask=np.stack([past & False, past]))
     check.apply_mask(rng.normal(size=(2, 3, 3)), np.stack([past | True, past]))
     check.apply_mask(rng.normal(size=(3, 3)), past.T)
@@ -102,7 +101,6 @@ def test_finds_weak_influences_on_a_large_output_of_another_width(check, rng):
 @criterion("causal_mask.dependency")
 def test_delta_sets_the_size_of_the_change(check, rng):
     check.dependency_matrix(beyond_one, rng.uniform(-0.5, 0.5, (2, 3)), delta=50.0)
-    check.dependency_matrix(lambda x: beyond_one(x / 25), rng.uniform(-0.5, 0.5, (2, 3)))
     hardly = lambda x: np.tri(2) @ (x - np.clip(x, -5e-4, 5e-4)) + 100 * x  # noqa: E731
     check.dependency_matrix(hardly, np.zeros((2, 3)), 1e-6)
 
@@ -111,7 +109,7 @@ def test_delta_sets_the_size_of_the_change(check, rng):
 def test_from_no_influence_to_every_influence(check, rng):
     corners = np.zeros((8, 8))
     corners[0, 7] = corners[7, 0] = 1
-    check.dependency_matrix(f=lambda x: corners @ x[:, 1:], x=rng.normal(size=(8, 2)))
+    check.dependency_matrix(f=lambda x: np.pad(corners @ x[:, 1:], ((0, 0), (1, 1))), x=rng.normal(size=(8, 2)))
     check.dependency_matrix(lambda x: np.ones((len(x), 2)), rng.uniform(1, 2, (3, 2)))
     check.dependency_matrix(lambda x: np.full((len(x), 1), x.sum()), -rng.uniform(1, 2, (2, 2)))
     check.dependency_matrix(lambda x: 3 * x, np.array([[2.0]]))
@@ -127,7 +125,6 @@ def test_sees_what_a_careless_change_does_not_show(check, rng):
 @criterion("causal_mask.dependency_change")
 def test_a_function_may_return_its_argument(check, rng):
     check.dependency_matrix(lambda x: x, rng.normal(size=(2, 4)))
-    check.dependency_matrix(lambda x: x[::-1], np.array([[1.0, 2.0], [0.0, 0.0], [-1.0, 3.0]]))
 
 
 @criterion("causal_mask.autoregressive")
@@ -168,9 +165,9 @@ def test_calls_of_the_masks_leave_no_trace(check, rng):
 
 @criterion("causal_mask.purity")
 def test_calls_of_the_experiments_leave_no_trace(check, rng):
-    # So small that a change added and subtracted again leaves its rounding.
+    # So small, beside delta, that a change added and subtracted again leaves its rounding.
     x, zeros = np.vstack([rng.normal(0, 1e-4, 3), np.zeros(3)]), np.zeros((2, 3))
-    check.pure.dependency_matrix(lambda x: np.tri(2) @ x, x)
+    check.pure.dependency_matrix(lambda x: np.tri(2) @ x, x, 1e3)
     far = lambda x: np.tri(2).T @ np.maximum(np.abs(x) - 1, 0)  # noqa: E731
     for function in ("dependency_matrix", "is_autoregressive"):
         leaves_no_trace(check, function, (lambda x: np.tri(2) @ x, 3 + zeros), (far, zeros))

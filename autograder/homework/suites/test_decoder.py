@@ -48,10 +48,10 @@ def test_worked_examples(check):
 
 @criterion("decoder.positions")
 def test_sines_and_cosines_alternate_over_an_even_width(check):
-    for t, d_model in [(1, 6), (70, 6), (2, 2), (3, 4), (17, 34)]:
+    for t, d_model in [(1, 6), (1100, 2), (2, 2), (17, 34)]:
         check.positional_encoding(t, d_model)
     check.positional_encoding(t=4, d_model=8)
-    for t, d_model in [(4, 1), (1, 3), (5, 7)]:
+    for t, d_model in [(4, 1), (1, 3)]:
         check.raises(ValueError).positional_encoding(t, d_model)
     leaves_no_trace(check, "positional_encoding", (3, 4), (3, 6))
     check.positional_encoding(5, 4)
@@ -60,9 +60,9 @@ def test_sines_and_cosines_alternate_over_an_even_width(check):
 @criterion("decoder.embed")
 def test_looks_up_rows_of_the_table_and_no_others(check, rng):
     table = rng.normal(size=(5, 6))
-    for tokens in ([4, 0, 3, 4], [2], [1, 1], list(range(5)), [4, 3, 2, 1, 0, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]):
+    for tokens in ([4, 0, 3, 4], [1, 1], list(range(5)), [4, 3, 2, 1, 0, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]):
         check.embed(np.array(tokens), table)
-    for tokens in ([-1], [5], [2, -1, 0], [2, 5, 0], [-2, 1], [6, 1], [1, 2, -5], [1, 2, 5], [100], [0, -6], [-1, 5]):
+    for tokens in ([-1], [5], [2, -1, 0], [2, 5, 0], [-2, 1], [6, 1], [1, 2, 5], [100], [0, -6]):
         check.raises(ValueError).embed(np.array(tokens), table)
     check.raises(ValueError).embed(np.array([1]), table[:1])
     check.embed(np.array([0, 0, 0]), np.array([[2.0]]))
@@ -88,7 +88,7 @@ def test_the_past_arrives_and_the_future_does_not(check, rng):
 def test_texts_and_decoders_of_every_size(check, rng):
     for tokens, vocab, d, n_blocks, n_heads in [
         (np.arange(20) % 5, 5, 4, 1, 2), ([2], 5, 4, 1, 4), ([0, 0], 1, 2, 2, 1), ([1, 2, 3, 0], 4, 4, 3, 1), ([6, 6, 2], 33, 2, 0, 1),
-        ([1], 2, 2, 0, 2), ([0, 1], 6, 6, 2, 6),
+        ([1], 2, 2, 0, 2),
     ]:  # fmt: skip
         check.decoder_logits(np.array(tokens), decoder(rng, vocab, d, n_blocks), n_heads)
     tokens, params = np.array([3, 0, 4], dtype=np.int32), single(decoder(rng, 5, 4, 2))
@@ -104,7 +104,7 @@ def test_logits_leave_no_trace(check, rng):
 @criterion("decoder.log_prob")
 def test_adds_the_log_probability_of_every_token_but_the_first(check, rng):
     for tokens, vocab, d, n_blocks, n_heads in [
-        ([1, 6, 6, 0, 3], 7, 6, 2, 3), ([3], 7, 6, 2, 3), ([2, 0], 3, 4, 1, 1), ([0], 1, 2, 0, 1), ([0, 0, 0], 1, 2, 1, 2),
+        ([1, 6, 6, 0, 3], 7, 6, 2, 3), ([3], 7, 6, 2, 3), ([2, 0], 3, 4, 1, 1), ([0], 1, 2, 0, 1),
         ([1, 1], 2, 2, 0, 2), (np.arange(20) % 5, 33, 4, 1, 2),
     ]:  # fmt: skip
         check.sequence_log_prob(np.array(tokens), decoder(rng, vocab, d, n_blocks), n_heads)
@@ -137,7 +137,7 @@ def test_each_token_depends_on_the_whole_text(check, rng):
     check.generate(np.array([0, 4]), params, 2, 3)
     check.generate(np.array([0, 4]), params, 2, 0)
     check.generate(np.array([7]), decoder(rng, 8, 4, 1), n_heads=1, max_new_tokens=2)
-    check.generate(np.array([7, 7]), decoder(rng, 33, 4, 0), 4, 1)
+    check.generate(np.array([7, 7, 7]), decoder(rng, 33, 4, 0), 4, 1)
     check.generate(tokens=np.array([4], dtype=np.int32), params=single(follows(CIRCLE)), n_heads=1, max_new_tokens=9)
     check.generate(np.arange(20) % 6, follows(CIRCLE), 2, 1)
     check.generate(np.array([0]), biased([-2.0]), 1, 2)
@@ -165,14 +165,14 @@ def test_stops_right_after_an_eos_of_its_own(check):
     check.generate(np.array([3, 0]), follows([4, 3, 1, 5, 0, 2]), 1, 5, eos=2)
     check.generate(np.array([3, 2]), follows([1, 2, 2, 0]), 1, 3, 2)
     check.generate(np.array([1, 5]), follows(CIRCLE), 1, 6, 5)
-    for prompt, eos, most in [([4], 5, 4), ([4], 0, 4), ([4], 1, 3), ([3, 4], 3, 5), ([3, 2], 3, 6), ([0, 5], 0, 3), ([4, 1], 4, 5)]:
+    check.generate(np.array([3]), biased([*np.zeros(299), 1.0]), 1, 2, 299)  # an int that Python does not keep only once
+    for prompt, eos, most in [([4], 5, 4), ([4], 0, 4), ([4], 1, 3), ([3, 4], 3, 5), ([3, 2], 3, 6), ([0, 1], 0, 3), ([4, 1], 4, 5)]:
         check.generate(np.array(prompt), follows(CIRCLE), 1, most, eos)
 
 
 @criterion("decoder.stopping")
 def test_an_eos_that_cannot_come(check):
     check.generate(np.array([3, 5]), follows(CIRCLE), 1, 0, eos=5)
-    check.generate(np.array([3]), follows(CIRCLE), 1, 0, eos=0)
     check.generate(np.array([5, 1]), follows(CIRCLE), 1, 2, eos=1)
 
 

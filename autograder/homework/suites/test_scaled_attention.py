@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import criterion, leaves_no_trace, masked_tokens, random_mask, single
+from autograder.homework.suite import criterion, leaves_no_trace, masked_tokens, random_mask, single, varied
 
 
 def parameters(rng, d_model, dtype=np.float64):
@@ -23,18 +23,16 @@ def test_worked_examples(check):
 
 @criterion("scaled_attention.softmax")
 def test_sums_to_one_along_the_axis_asked_for(check, rng):
-    for shape, axes in [((3, 4), (0, 1, -2)), ((3, 3, 3), (0, -3)), ((2, 4, 3), (1, 2, -2)), ((2, 1, 3, 2), (0, 2, 3, -2, -4))]:
-        for axis in axes:
-            weights = check.softmax(rng.normal(0, 2, shape), axis)
+    for shape, axes in [((3, 4), (0, 1, -2)), ((3, 3, 3), (0, 1, 2, -2, -3)), ((2, 1, 3, 2), (0, 2, 3, -2, -4))]:
+        for axis, scores in zip(axes, varied(rng, *(shape for _ in axes)), strict=True):
+            weights = check.softmax(scores, axis)
             assert np.allclose(weights.sum(axis=axis), 1)
     check.softmax(rng.uniform(1, 3, 5), axis=0)
 
 
 @criterion("scaled_attention.softmax")
 def test_runs_along_the_last_axis_unless_told_otherwise(check, rng):
-    for scores in (rng.normal(0, 2, (2, 3, 3)), -rng.uniform(1, 3, (2, 2, 2, 5)), rng.normal(0, 2, (3, 70))):
-        check.softmax(scores)
-    for scores in (np.zeros(4), np.array([[0.0, 0.0], [2.5, 1.0]]), rng.normal(0, 2, (3, 1))):
+    for scores in varied(rng, (2, 2, 4), (4,), (2, 1, 2, 5), (3, 70), (3, 1)):
         check.softmax(scores)
     check.softmax(scores=single(rng.normal(0, 2, (2, 3))), axis=-1)
 
@@ -65,9 +63,9 @@ def queries_keys_values(rng, leading, t_q, t_k, d_k, d_v):
 
 @criterion("scaled_attention.attention")
 def test_is_the_scaled_softmax_average_of_the_values(check, rng):
-    for leading, *sizes in [((), 4, 5, 6, 7), ((2, 3), 4, 5, 6, 7), ((2,), 1, 5, 3, 3), ((3,), 4, 1, 2, 5), ((), 3, 3, 3, 3)]:
+    for leading, *sizes in [((2, 3), 4, 5, 6, 7), ((2,), 1, 5, 3, 3), ((3,), 4, 1, 2, 5), ((), 3, 3, 3, 3)]:
         check.scaled_dot_product_attention(*queries_keys_values(rng, leading, *sizes))
-    for leading, *sizes in [((1, 2, 2), 2, 6, 1, 1), ((), 2, 40, 20, 2), ((1,), 20, 2, 4, 4), ((2, 2, 2), 3, 3, 2, 4)]:
+    for leading, *sizes in [((1, 2, 2), 2, 6, 1, 1), ((), 2, 40, 20, 2), ((1,), 20, 2, 4, 4)]:
         check.scaled_dot_product_attention(*queries_keys_values(rng, leading, *sizes), None)
     q, k, v = single(tuple(queries_keys_values(rng, (2,), 3, 4, 5, 2)))
     check.scaled_dot_product_attention(q=q, k=k, v=v, mask=None)
@@ -106,8 +104,10 @@ def test_what_masks_hide(check, rng):
     past, one, far = np.tri(4, dtype=bool), np.ones((3, 4, 4), dtype=bool), k.copy()
     one[1, :, 3] = False  # one example alone has something hidden
     far[:, 3] *= 1e4  # hidden, however large its scores
-    for mask in (past, past.T, np.ones((4, 4), dtype=bool), np.ones((1, 1), dtype=bool), one):
+    for mask in (past, past.T, np.ones((1, 1), dtype=bool), one):
         check.scaled_dot_product_attention(q, k, v, mask=mask)
+    low = np.array([[-2e5], [-1e5], [0.0], [-3e5]])  # what is seen has scores far below what is hidden
+    check.scaled_dot_product_attention(np.full((1, 1), 1e5), low, v[0], np.array([[True, True, False, True]]))
     check.scaled_dot_product_attention(q, far, v, np.arange(4) < 3 * past[:, :1])
     check.scaled_dot_product_attention(*single((q[:, :1], k, v)), random_mask(rng, 3, 1, 4))
 
@@ -125,16 +125,16 @@ def test_a_query_that_sees_nothing_gets_zeros(check, rng):
 @criterion("scaled_attention.fully_masked")
 def test_nothing_at_all_is_seen(check, rng):
     one = np.array([True, False, True])[:, np.newaxis, np.newaxis] & np.ones(3, dtype=bool)
-    for mask in (np.zeros((2, 3), dtype=bool), np.zeros((1, 1), dtype=bool), one):
+    for mask in (np.zeros((1, 1), dtype=bool), one):
         check.scaled_dot_product_attention(*queries_keys_values(rng, (3,), 2, 3, 4, 2), mask)
     check.scaled_dot_product_attention(*single(tuple(queries_keys_values(rng, (3,), 2, 3, 4, 2))), one)
 
 
 @criterion("scaled_attention.split_heads")
 def test_each_head_takes_a_consecutive_run_of_features(check, rng):
-    for shape, n_heads in [((5, 12), 4), ((3, 5, 2, 12), 4), ((2, 3, 6), 1), ((2, 1, 6), 6), ((4, 8), 2), ((1, 2, 3, 2, 6), 3)]:
+    for shape, n_heads in [((5, 12), 4), ((3, 5, 2, 12), 4), ((2, 3, 6), 1), ((2, 1, 6), 6), ((1, 2, 3, 2, 6), 3)]:
         check.split_heads(rng.normal(size=shape), n_heads)
-    for shape, n_heads in [((3, 3), 3), ((3, 20, 40), 20), ((2, 1, 2, 2, 4), 4), ((1, 2, 3, 2), 2)]:
+    for shape, n_heads in [((3, 20, 40), 20), ((2, 1, 2, 2, 4), 4), ((1, 2, 3, 2), 2)]:
         check.split_heads(x=rng.normal(size=shape), n_heads=n_heads)
     check.split_heads(single(rng.normal(size=(1, 1))), 1)
 
@@ -147,13 +147,13 @@ def test_heads_that_cannot_share_the_features_are_refused(check, rng):
 
 @criterion("scaled_attention.merge_heads")
 def test_heads_stand_side_by_side_again(check, rng):
-    for shape in [(2, 4, 5), (3, 2, 1, 5), (2, 3, 2, 4, 5), (1, 2, 1, 20, 4, 2), (3, 4, 1), (3, 3, 3), (1, 2, 20), (2, 2, 20, 3)]:
+    for shape in [(3, 2, 1, 5), (2, 3, 2, 4, 5), (1, 2, 1, 20, 4, 2), (3, 4, 1), (3, 3, 3), (1, 2, 20), (2, 2, 20, 3)]:
         check.merge_heads(rng.normal(size=shape))
     check.merge_heads(x=single(rng.normal(size=(2, 3, 2))))
 
 
 TOKENS = {
-    1: [(5, 8), (2, 1, 6), (2, 3, 5, 4), (1, 1)],
+    1: [(2, 1, 6), (2, 3, 5, 4), (1, 1)],
     2: [(2, 17, 4), (2, 2, 2), (2, 3, 3, 6), (2, 2, 2, 4, 6)],
     3: [(3, 9), (3, 3, 3), (1, 3, 2, 6)],
     4: [(4, 4), (2, 3, 4), (2, 1, 3, 4)],
@@ -164,16 +164,15 @@ TOKENS = {
 @criterion("scaled_attention.multi_head")
 def test_heads_attend_and_are_projected(check, rng):
     for n_heads, shapes in TOKENS.items():
-        for shape in shapes:
-            check.multi_head_attention(rng.normal(size=shape), parameters(rng, shape[-1]), n_heads)
+        for x in varied(rng, *shapes, start=n_heads):
+            check.multi_head_attention(x, parameters(rng, x.shape[-1]), n_heads)
     x, params = single((rng.normal(size=(2, 3, 4)), parameters(rng, 4)))
     check.multi_head_attention(x=x, params=params, n_heads=2, mask=None)
 
 
 @criterion("scaled_attention.multi_head")
-def test_tokens_of_any_values(check, rng):
-    for x in (np.zeros((3, 4)), np.eye(3, 4), rng.uniform(1, 2, (3, 4)), -rng.uniform(1e3, 2e3, (3, 4))):
-        check.multi_head_attention(x, parameters(rng, 4), 2)
+def test_large_tokens(check, rng):
+    check.multi_head_attention(-rng.uniform(1e3, 2e3, (3, 4)), parameters(rng, 4), 2)
 
 
 @criterion("scaled_attention.multi_head_mask")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import criterion, leaves_no_trace, masked_tokens, random_mask, single
+from autograder.homework.suite import criterion, leaves_no_trace, masked_tokens, random_mask, single, varied
 
 
 def block(rng, d, h, dtype=np.float64):
@@ -39,52 +39,47 @@ def test_worked_examples(check):
 
 @criterion("transformer_block.feed_forward")
 def test_feeds_every_token_through_both_layers(check, rng):
-    for shape, h in [((2, 3, 4), 7), ((4,), 4), ((2, 2, 1, 3), 5), ((17, 2), 1), ((3, 1), 2), ((1, 5), 33), ((3, 3), 3)]:
-        check.feed_forward(rng.normal(size=shape), block(rng, shape[-1], h)["ffn"])
+    shapes, widths = [(2, 3, 4), (4,), (2, 2, 1, 3), (17, 2), (3, 1), (3, 3)], [7, 4, 5, 1, 2, 33]
+    for x, h in zip(varied(rng, *shapes), widths, strict=True):
+        check.feed_forward(x, block(rng, x.shape[-1], h)["ffn"])
     x, params = single((rng.normal(size=(2, 4)), block(rng, 4, 6)["ffn"]))
     check.feed_forward(x=x, params=params)
 
 
 @criterion("transformer_block.feed_forward")
-def test_tokens_of_any_values(check, rng):
+def test_units_on_off_and_between(check, rng):
     params = block(rng, 4, 6)["ffn"]
     check.feed_forward(np.zeros((2, 4)), {**params, "b_1": np.zeros(6)})
-    check.feed_forward(np.eye(2, 4), {**params, "b_2": np.zeros(4)})
-    check.feed_forward(rng.uniform(1, 2, (2, 4)), {**params, "b_1": np.full(6, -50.0)})
-    check.feed_forward(-rng.uniform(1, 2, (2, 4)), {**params, "b_1": np.full(6, 50.0)})
+    check.feed_forward(rng.normal(size=(1, 4)), {**params, "b_1": np.full(6, -50.0)})
+    check.feed_forward(rng.normal(size=(2, 4)), {**params, "b_1": np.full(6, 50.0), "b_2": np.zeros(4)})
 
 
 @criterion("transformer_block.residual")
 def test_adds_what_the_sublayer_makes_of_x(check, rng):
-    for shape in [(2, 4, 3), (3, 3), (1, 2, 2, 2), (20, 1), (2, 33), (1, 4)]:
-        check.residual(rng.normal(size=shape), attention_like)
+    for x in varied(rng, (2, 4, 3), (1, 2, 2, 2), (20, 1), (1, 33)):
+        check.residual(x, attention_like)
     check.residual(rng.uniform(1, 2, 4), sublayer=lambda x: x)
-    check.residual(x=-rng.uniform(1, 2, (2, 4)), sublayer=lambda x: np.zeros(x.shape))
+    check.residual(x=rng.normal(size=(2, 4)), sublayer=lambda x: np.zeros(x.shape))
     check.residual(np.zeros((2, 4)), lambda x: np.ones(x.shape))
     check.residual(np.eye(2, 4), lambda x: -x)
     check.residual(single(rng.normal(size=(2, 4))), attention_like)
 
 
-UNMASKED = [((5, 6), 3), ((2, 3, 4), 4), ((2, 2, 2, 6), 2), ((1, 4), 1), ((2, 1, 2, 3, 3), 1), ((17, 8), 2), ((3, 2, 2), 2), ((4, 1), 1)]
+UNMASKED = {(5, 6): 3, (2, 2, 2, 6): 2, (1, 4): 1, (2, 1, 2, 3, 3): 3, (3, 2, 2): 2, (17, 8): 2, (4, 1): 1}
 
 
 @criterion("transformer_block.pre_norm")
 def test_normalises_before_the_sublayers(check, rng):
-    for number, (shape, n_heads) in enumerate(UNMASKED):
-        check.pre_norm_block(rng.normal(1, 2, shape), block(rng, shape[-1], 1 + 4 * number), n_heads)
+    for number, (x, n_heads) in enumerate(zip(varied(rng, *UNMASKED), UNMASKED.values(), strict=True)):
+        check.pre_norm_block(x, block(rng, x.shape[-1], 1 + 4 * number), n_heads)
+    check.pre_norm_block(-rng.uniform(1e2, 1e3, (3, 4)), block(rng, 4, 5), 2)
     x, params = single((rng.normal(1, 2, (2, 3, 4)), block(rng, 4, 5)))
     check.pre_norm_block(x=x, params=params, n_heads=2, mask=None)
 
 
 @criterion("transformer_block.pre_norm")
-def test_tokens_of_any_values_are_normalised_first(check, rng):
-    for x in (np.zeros((3, 4)), np.eye(3, 4), rng.uniform(1, 2, (3, 4)), -rng.uniform(1e2, 1e3, (3, 4))):
-        check.pre_norm_block(x, block(rng, 4, 5), 2)
-
-
-@criterion("transformer_block.pre_norm")
 def test_every_mask_reaches_the_attention(check, rng):
-    for number, (leading, mask) in enumerate(masked_tokens(rng)[:12]):
+    for number, (leading, mask) in enumerate(masked_tokens(rng)[:10]):
         check.pre_norm_block(rng.normal(1, 2, (*leading, 4, 6)), block(rng, 6, 5), (2, 3, 1, 6)[number % 4], mask)
     x, params, mask = single((rng.normal(1, 2, (2, 4, 6)), block(rng, 6, 5), random_mask(rng, 4, 4)))
     check.pre_norm_block(x, params, 2, mask=mask)
@@ -92,21 +87,16 @@ def test_every_mask_reaches_the_attention(check, rng):
 
 @criterion("transformer_block.post_norm")
 def test_normalises_after_the_additions(check, rng):
-    for number, (shape, n_heads) in enumerate(UNMASKED):
-        check.post_norm_block(rng.normal(1, 2, shape), block(rng, shape[-1], 1 + 4 * number), n_heads)
+    for number, (x, n_heads) in enumerate(zip(varied(rng, *UNMASKED), UNMASKED.values(), strict=True)):
+        check.post_norm_block(x, block(rng, x.shape[-1], 1 + 4 * number), n_heads)
+    check.post_norm_block(-rng.uniform(1e2, 1e3, (3, 4)), block(rng, 4, 5), 2)
     x, params = single((rng.normal(1, 2, (2, 3, 4)), block(rng, 4, 5)))
     check.post_norm_block(x=x, params=params, n_heads=2, mask=None)
 
 
 @criterion("transformer_block.post_norm")
-def test_tokens_of_any_values_are_normalised_last(check, rng):
-    for x in (np.zeros((3, 4)), np.eye(3, 4), rng.uniform(1, 2, (3, 4)), -rng.uniform(1e2, 1e3, (3, 4))):
-        check.post_norm_block(x, block(rng, 4, 5), 2)
-
-
-@criterion("transformer_block.post_norm")
 def test_every_mask_reaches_the_attention_in_post_norm(check, rng):
-    for number, (leading, mask) in enumerate(masked_tokens(rng)[:12]):
+    for number, (leading, mask) in enumerate(masked_tokens(rng)[:10]):
         check.post_norm_block(rng.normal(1, 2, (*leading, 4, 6)), block(rng, 6, 5), (2, 3, 1, 6)[number % 4], mask)
     x, params, mask = single((rng.normal(1, 2, (2, 4, 6)), block(rng, 6, 5), random_mask(rng, 4, 4)))
     check.post_norm_block(x, params, 2, mask=mask)
@@ -115,7 +105,7 @@ def test_every_mask_reaches_the_attention_in_post_norm(check, rng):
 @criterion("transformer_block.stack")
 def test_the_first_block_comes_first_in_both_kinds(check, rng):
     for norm in ("pre", "post"):
-        for shape, hidden, n_heads in [((4, 6), (3, 5), 3), ((2, 3, 1, 1, 4), (4, 2, 3), 4), ((2, 3, 4), (5,), 2)]:
+        for shape, hidden, n_heads in [((4, 6), (3, 5), 3), ((2, 3, 1, 1, 4), (4, 2, 3), 4), ((3, 2), (5,), 1)]:
             check.transformer_stack(rng.normal(size=shape), [block(rng, shape[-1], h) for h in hidden], n_heads, norm)
     blocks = [block(rng, 4, 5), block(rng, 4, 3)]
     check.transformer_stack(rng.normal(size=(5, 4)), blocks, 2, mask=np.tri(5, dtype=bool))
@@ -124,7 +114,7 @@ def test_the_first_block_comes_first_in_both_kinds(check, rng):
 
 @criterion("transformer_block.stack")
 def test_every_block_has_the_mask(check, rng):
-    for number, (leading, mask) in enumerate(masked_tokens(rng)[:6]):
+    for number, (leading, mask) in enumerate(masked_tokens(rng)[:5]):
         blocks = [block(rng, 4, h) for h in range(3, 4 + number % 3)]
         for norm in ("post", "pre"):
             check.transformer_stack(rng.normal(size=(*leading, 4, 4)), blocks, (2, 1, 4)[number % 3], norm, mask)
@@ -140,9 +130,9 @@ def test_no_blocks_return_x(check, rng):
 @criterion("transformer_block.norm_names")
 def test_other_norms_are_refused_even_without_blocks(check, rng):
     x, blocks = rng.normal(size=(3, 4)), [block(rng, 4, 5)]
-    for norm in ("Pre", "POST", "", "pre ", " post", "prenorm", "post_norm", "po"):
+    for norm in ("Pre", "POST", " post", "prenorm", ""):
         check.raises(ValueError).transformer_stack(x, blocks, 2, norm)
-    for norm in ("none", "Post", "prefix", "", "pr"):
+    for norm in ("none", "Post", "post_norm", "pr", "pre "):
         check.raises(ValueError).transformer_stack(x, [], 2, norm=norm)
     check.raises(ValueError).transformer_stack(x, [*blocks, *blocks], 2, "layer", np.tri(3, dtype=bool))
     check.transformer_stack(x, blocks, 2, "pre")
@@ -150,22 +140,16 @@ def test_other_norms_are_refused_even_without_blocks(check, rng):
 
 @criterion("transformer_block.gradient_flow")
 def test_the_gradient_goes_from_the_last_layer_to_the_first(check, rng):
-    for layers, d in [(4, 3), (1, 2), (2, 5), (3, 3), (12, 1), (2, 17)]:
-        check.gradient_flow(rng.normal(0, 0.6, (layers, d, d)), rng.normal(size=d))
-        check.gradient_flow(rng.normal(0, 0.6, (layers, d, d)), rng.normal(size=d), False)
+    sizes = [(1, 2), (3, 3), (2, 18), (2, 5), (4, 3), (12, 1)]
+    gradients = varied(rng, *((d,) for _, d in sizes), start=1)
+    for jacobians, grad_out in zip(varied(rng, *((n, d, d) for n, d in sizes)), gradients, strict=True):
+        check.gradient_flow(0.6 * jacobians, grad_out)
+        check.gradient_flow(0.6 * jacobians, grad_out, False)
     jacobians, grad_out = single((rng.normal(0, 0.6, (2, 3, 3)), rng.normal(size=3)))
     check.gradient_flow(jacobians=jacobians, grad_out=grad_out, residual=True)
     check.gradient_flow(jacobians, grad_out, residual=False)
-
-
-@criterion("transformer_block.gradient_flow")
-def test_gradients_of_any_values(check, rng):
     for residual in (True, False):
-        check.gradient_flow(np.zeros((2, 3, 3)), rng.uniform(1, 2, 3), residual)
-        check.gradient_flow(np.stack([-np.eye(3), rng.normal(size=(3, 3))]), -rng.uniform(1, 2, 3), residual)
-        check.gradient_flow(rng.uniform(1, 2, (2, 3, 3)), np.array([0.0, 1.0, 0.0]), residual)
-        check.gradient_flow(rng.normal(size=(2, 3, 3)), np.zeros(3), residual)
-        check.gradient_flow(-rng.uniform(1, 2, (2, 4, 4)), rng.normal(size=4), residual)
+        check.gradient_flow(np.stack([-np.eye(3), rng.normal(size=(3, 3))]), rng.normal(size=3), residual)
 
 
 @criterion("transformer_block.purity")

@@ -22,7 +22,9 @@ def build(out: Path, assignments: Path | None = None, only: Sequence[str] = ()) 
     Raises CommandError, also when the solutions do not get full marks, RubricError, and ArgumentsError for an unusable
     `only`.
     """
-    script.record(rubric.current())  # first, because a rubric that does not fit is to be said in its own words, not in Otter's
+    script.record(
+        rubric.current()
+    )  # first, because a rubric that does not fit is to be said in its own words, not in Otter's
     if not only:
         with assigned() as result:
             return write(result, out, assignments or kit.home() / "assignments")

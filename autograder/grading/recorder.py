@@ -64,12 +64,16 @@ class Recorder:
         kept = self._known(array)
         array[...] = value
         given = ((kept, array.copy()), {})
-        self._add(self._next(), self._target(kept), "write", prepared_write(self.module, *given[0]), kept.call, PLAIN, given)
+        self._add(
+            self._next(), self._target(kept), "write", prepared_write(self.module, *given[0]), kept.call, PLAIN, given
+        )
 
     def look(self, value: Any) -> None:
         """Record a look at what the result of an earlier call holds now."""
         kept = self._known(value)
-        self._add(self._next(), self._target(kept), "look", prepared_look(self.module, kept), kept.call, PLAIN, ((kept,), {}))
+        self._add(
+            self._next(), self._target(kept), "look", prepared_look(self.module, kept), kept.call, PLAIN, ((kept,), {})
+        )
 
     def _expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
         function = self.functions[f"{target.module}.{target.function}"]

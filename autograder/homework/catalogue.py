@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, cast
 
-from autograder.homework import kit, reference
+from autograder.homework import kit, mistakes, reference
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -83,6 +83,9 @@ def _file(module: str) -> ModuleType:
 @cache
 def of_module(module: str) -> tuple[Misconception, ...]:
     """The misconceptions of a module, in the order of the file."""
+    converted = mistakes.of_module(module)
+    if converted:
+        return cast(tuple[Misconception, ...], converted)  # what this module is used for is the same in both forms
     return tuple(entry for entry in vars(_file(module)).values() if isinstance(entry, Misconception))
 
 
@@ -93,7 +96,7 @@ def of_function(module: str, function: str) -> tuple[Misconception, ...]:
 
 def examples(module: str, function: str) -> list[Call]:
     """Tiny public inputs on which a wrong function is shown to be wrong, smallest first."""
-    table: dict[str, list[Call]] = getattr(_file(module), "EXAMPLES", {})
+    table: dict[str, list[Call]] = dict(mistakes.known(module).examples) or getattr(_file(module), "EXAMPLES", {})
     return table.get(function, [])
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.recorder import Check, NotKept, Recorder, rng_for
 from autograder.grading.record import Step
+from autograder.grading.recorder import Check, NotKept, Recorder, rng_for
 from autograder.sandbox.wire import Kept
 
 X = np.array([[1.0, 2.0], [3.0, 5.0]])

@@ -21,7 +21,8 @@ from autograder.cohort.item_analysis import Item
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade
 from autograder.feedback.results import number
-from autograder.homework import catalogue, kit, rubric
+from autograder.homework import kit, rubric
+from autograder.homework import mistakes as known_mistakes
 from autograder.sandbox import layers
 
 TEMPLATES = kit.PACKAGE / "cohort" / "templates"
@@ -130,13 +131,9 @@ def mistakes(rows: Sequence[StudentRow]) -> list[MistakeRow]:
 
 
 def _described(name: str) -> tuple[str, str]:
-    """The sentence and the reading of a misconception; empty if today's catalogue does not have it."""
-    function = name.partition(".")[0]
-    for module, entry in rubric.current().modules.items():
-        if function in entry.functions:
-            known = [m for m in catalogue.of_function(module, function) if m.id == name]
-            return (known[0].sentence, known[0].read) if known else ("", "")
-    return "", ""
+    """The sentence and the reading of a misconception; empty for one that is not known today."""
+    known = known_mistakes.find(name)
+    return (known.sentence, known.read) if known is not None else ("", "")
 
 
 def _subtotals(grade: Grade | None) -> dict[str, tuple[float, float]]:

@@ -80,8 +80,17 @@ class Diagnoser:
         search = Search(self.rubric, module, function, records, list(self._tables(module, function, above)))
         if not wrong:
             return search.formal() or replace(nothing, complete=True)
-        found = search.complete() or search.partial() or nothing
-        return replace(found, empty=computes_nothing(records))
+        found = search.complete()
+        if found is not None:
+            formal = all(_has_form(found, record) for record in records)
+            return replace(found, formal=formal, empty=computes_nothing(records))
+        if self._has_unexplained_helper(module, function, above):
+            return nothing  # it is tried again with correct helpers; what fits in part is chance
+        return replace(search.partial() or nothing, empty=computes_nothing(records))
+
+    def _has_unexplained_helper(self, module: str, function: str, above: Mapping[str, Explanation]) -> bool:
+        helpers = self.rubric.helpers(module, (function,))
+        return any(name in above and not above[name].complete for name in helpers)
 
     def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator["Table"]:
         """The replies to be searched: beside correct helpers, then beside those that the submission has."""
@@ -114,7 +123,7 @@ def _has_form(explanation: Explanation, record: Record) -> bool:
     if explanation.keeps or explanation.formal:
         return True
     played = explanation.played
-    version = played.version(explanation.mistakes) if played is not None and explanation.mistakes else None
+    version = played.version(explanation.mistakes) if played is not None else None
     if played is None or version is None:
         return False
     return alike_in_form(record.step, played.reply(version, record.step.number), record.reply)

@@ -49,7 +49,7 @@ def seen(record: Record, explained: bool) -> Iterator[Mistake]:
     name = _dtype(record)
     if name:
         floats = "float64" if name != "float64" else "float32"
-        does = f"For {floats} arguments your result is {name}."
+        does = f"Your result is {name} for {floats} arguments."
         yield _mistake(record, f"{name}_result", does, "Floating results keep the dtype of the arguments.", PROMOTION)
     if record.reply.shared:
         does, right = "Your result shares its memory with an argument.", "Return a new array, or a copy."

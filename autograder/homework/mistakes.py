@@ -69,17 +69,20 @@ class Mistake:
         return f"{self.does} {self.right}"
 
     @property
-    def source(self) -> str:
-        """The function with this mistake alone, as a student would write it."""
+    def alone(self) -> "Version":
+        """The function with this mistake and no other."""
         version = made(self.module, self.function, (self,))
         assert version is not None
-        return version.source
+        return version
+
+    @property
+    def source(self) -> str:
+        """The function with this mistake alone, as a student would write it."""
+        return self.alone.source
 
     def fresh(self) -> Callable[..., Any]:
         """The function with this mistake alone, without any state left by earlier calls."""
-        version = made(self.module, self.function, (self,))
-        assert version is not None
-        return version.fresh()
+        return self.alone.fresh()
 
 
 @dataclass(frozen=True)
@@ -261,8 +264,8 @@ def find(id: str) -> Mistake | None:
     function, _, name = id.partition(".")
     if function not in reference.functions():
         return None
-    table = known(rubric.current().module_of(function)).functions.get(function)
-    return next((mistake for mistake in table.mistakes if mistake.name == name), None) if table is not None else None
+    known_ones = of_function(rubric.current().module_of(function), function)
+    return next((mistake for mistake in known_ones if mistake.name == name), None)
 
 
 def examples(module: str, function: str) -> list[Call]:

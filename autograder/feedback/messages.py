@@ -19,7 +19,7 @@ from autograder.grading.grader import Graded, ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.homework import rubric
 from autograder.homework.mistakes import Mistake
-from autograder.homework.rubric import INTEGRATION, Criterion
+from autograder.homework.rubric import INTEGRATION
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
@@ -228,4 +228,3 @@ def _read(graded: Graded, mistakes: Sequence[Mistake]) -> str:
     return f"**Read:** the docstring of `{record.target.function}` in `{record.target.module}.py`"
 
 
-__all__ = ["Criterion", "message"]

@@ -185,7 +185,7 @@ def test_what_came_back_is_said_once() -> None:
 
 def test_what_is_wrong_is_said_where_the_example_stands_elsewhere() -> None:
     nothing = played(step("layer_norm", *ARGS), lambda *args: None)
-    graded = [lost(id, record=hidden(nothing, id), shown=nothing) for id in (SECRET, "layernorm.affine")]
+    graded = [lost(c, record=hidden(nothing, c), shown=nothing) for c in (SECRET, "layernorm.affine")]
     text = told(graded[1], graded[0])
     assert text.startswith("`layer_norm` was called. It returned the wrong type; the docstring says an array")
 

@@ -226,5 +226,3 @@ def _read(graded: Graded, mistakes: Sequence[Mistake]) -> str:
     if record is None:
         return f"**Read:** the docstrings in `{graded.criterion.module}.py`"
     return f"**Read:** the docstring of `{record.target.function}` in `{record.target.module}.py`"
-
-

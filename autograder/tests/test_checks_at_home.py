@@ -166,6 +166,13 @@ def test_hint_about_dtype_only_where_the_dtype_is_wrong(home: Path) -> None:
     assert "entries differ" in said and "Hint" not in said
 
 
+def test_two_calls_that_should_agree(home: Path) -> None:
+    wrong = "def decoder_logits(tokens, params, n_heads):\n    return np.full((3, 3), tokens.sum())\n"
+    said = checked(home, "decoder", wrong, "-k", "future")
+    assert "              as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])\n" in said
+    assert "Why       6 of 6 entries differ; entry [0, 0] is 3, not 1\n" in said
+
+
 def test_one_array_for_a_tuple(home: Path) -> None:
     wrong = "_right = batch_norm\n\n\ndef batch_norm(*args, **kwargs):\n    return _right(*args, **kwargs)[0]\n"
     said = checked(home, "batchnorm_comparison", wrong)

@@ -100,7 +100,7 @@ class Call:
             raise self._failed(hint, returned=values.table(result, self.names), expected=wanted, why=why)
 
     def agrees_with(self, other: Call) -> None:
-        """Both calls give the same."""
+        """Both calls, which differ in some arguments, give the same."""
         if self._noted():
             other._noted()
             return
@@ -109,7 +109,9 @@ class Call:
         other._note(entry_of_other, True, TOLERANCE)
         self._note(entry, not why, TOLERANCE)
         if why:
-            wanted = f"{values.table(two)}\nas from {other}"
+            changed = [pair for pair in zip(other.args, self.args, strict=True) if values.changed_part(*pair, "it")]
+            others = " and ".join(f"{values.code(new)} in place of {values.code(old)}" for new, old in changed)
+            wanted = f"{values.table(two)}\nas with {others}"
             raise self._failed(returned=values.table(one), expected=wanted, why=why)
 
     def fulfils(self, expected: str, fault: Callable[[Any], str]) -> None:

@@ -192,7 +192,7 @@ class Call:
         return [part for triple in now if (part := values.changed_part(*triple))]
 
     def _note(self, entry: dict[str, Any], right: bool, tolerance: float) -> None:
-        SEEN[self.module, self.function].append(Seen(str(self), entry, right, tolerance))
+        SEEN[self.module, self.function].append(Seen(self.key, entry, right, tolerance))
 
     def _noted(self) -> bool:
         if self.notes is not None:
@@ -206,8 +206,16 @@ class Call:
         return CheckFailed(text, (self.module, self.function), hint)
 
     def __str__(self) -> str:
-        keywords = [f"{name}={values.code(arg)}" for name, arg in self.kwargs.items()]
-        return f"{self.function}({', '.join([*map(values.code, self.args), *keywords])})"
+        return self._with(values.code)
+
+    @property
+    def key(self) -> str:
+        """The call in known_mistakes: as Python, but with the names of lent functions, which no Python spells anew."""
+        return self._with(lambda arg: arg.__name__ if inspect.isfunction(arg) else values.code(arg))
+
+    def _with(self, code: Callable[[Any], str]) -> str:
+        keywords = [f"{name}={code(arg)}" for name, arg in self.kwargs.items()]
+        return f"{self.function}({', '.join([*map(code, self.args), *keywords])})"
 
 
 def labelled(title: str, text: str) -> str:

@@ -9,16 +9,21 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder import __version__
-from autograder.commands import compare, doctor, grade
+from autograder.commands import compare, doctor, grade, which_kit
 from autograder.commands.ending import FAULT, Commands
 from autograder.proof.audit import Margin, Row
 from autograder.release import rehearse
 
+GRADING = {"audit", "demo", "grade", "rehearse"}  # commands whose result depends on which kit is installed
+
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="autograder")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Grade homework: a Transformer decoder in NumPy."""
+    if context.invoked_subcommand in GRADING and (line := which_kit.notice(Path.cwd())):
+        click.echo(line, err=True)
 
 
 @main.command()

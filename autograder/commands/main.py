@@ -39,9 +39,11 @@ def audit(
     jobs: int | None, only: str, html: Path | None, tolerances: bool, mutants: bool, messages: int | None
 ) -> None:
     """Try every known mistake and every correct alternative on every criterion."""
+    from autograder.cohort import worker
     from autograder.proof import audit as audits
 
     chosen = _modules(only)
+    worker.check()
     if mutants:
         from autograder.proof import mutation
 

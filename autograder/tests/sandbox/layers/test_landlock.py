@@ -32,6 +32,11 @@ def places(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def linked(link: Path, target: Path) -> Path:
+    link.symlink_to(target)
+    return link
+
+
 ALLOWED: dict[str, tuple[bool, Callable[[Path], object]]] = {
     "read what is readable": (True, lambda p: (p / "readable" / "file").read_text()),
     "list it": (True, lambda p: os.listdir(p / "readable")),
@@ -42,7 +47,7 @@ ALLOWED: dict[str, tuple[bool, Callable[[Path], object]]] = {
     "make folders there": (True, lambda p: (p / "writable" / "new").mkdir()),
     "make pipes there": (False, lambda p: os.mkfifo(p / "writable" / "new")),
     "link what is closed there": (False, lambda p: os.link(p / "closed" / "file", p / "writable" / "new")),
-    "follow links out": (False, lambda p: (os.symlink(p / "closed" / "file", p / "writable" / "l"), (p / "writable" / "l").read_text())),
+    "follow links out": (False, lambda p: linked(p / "writable" / "l", p / "closed" / "file").read_text()),
     "read devices": (True, lambda p: os.open("/dev/urandom", os.O_RDONLY)),
 }  # fmt: skip
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import layers, sandbox
+from autograder.sandbox import layers
 from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
@@ -137,6 +137,6 @@ def test_every_layer_has_a_name_and_a_reason_where_it_is_missing() -> None:
 def test_a_confinement_that_fails_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     user = [name for name in layers.holding() if name == "user"]
     # seccomp is not allowed without no_new_privileges
-    monkeypatch.setattr(sandbox.layers, "holding", lambda _: ["fork", *user, "seccomp"])
+    monkeypatch.setattr(layers, "holding", lambda _: ["fork", *user, "seccomp"])
     with Sandbox(LIMITS) as own, pytest.raises(SandboxFault, match=r"cannot be started: .*Permission"):
         own.start()

@@ -68,5 +68,5 @@ def test_a_mount_can_be_taken_away_again(tmp_path: Path) -> None:
 
 
 def test_without_the_capability_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mounts.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("autograder.sandbox.layers.mounts.os.geteuid", lambda: 1000)
     assert "SYS_ADMIN" in mounts.missing()

@@ -1,75 +1,60 @@
-"""Calls trusted code (references, known mistakes) in this process, observed exactly as a student's process observes a student's.
+"""Plays steps on trusted code (references, known mistakes) in this process, observed as a student's process observes a student's.
 
 A student's code never comes near this.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from autograder.grading.record import Step
 from autograder.sandbox import wire
 from autograder.sandbox.messages import Change, Error, Reply
 from autograder.sandbox.student.calls import Absent, Calls
 from autograder.sandbox.student.changes import Difference
 from autograder.sandbox.student.errors import builtin_kinds, text_of
 from autograder.sandbox.student.values import copied
-from autograder.sandbox.wire import Kept
-
-LIMIT = wire.MAX_FROM_STUDENT
 
 
 class Direct:
-    """The counterpart of one student process: it keeps the objects of numbered calls, too."""
+    """Plays steps in order on functions by name that stay the same throughout."""
 
-    def __init__(self, lent: Mapping[int, Callable[..., Any]] | None = None):
-        """`lent` are the functions behind the handles among the arguments."""
-        known = lent or {}
-        self._calls = Calls(LIMIT, lambda handle: known[handle.id])
+    def __init__(self, functions: Mapping[str, Callable[..., Any]]):
+        self.functions = functions
+        self._calls = Calls(wire.MAX_FROM_STUDENT, _nothing_is_lent)
 
-    def call(
-        self,
-        function: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any] | None = None,
-        checks: Sequence[str] = (),
-        number: int = 0,
-    ) -> Reply:
-        """What a student's process would have replied if this were the student's function; arguments are copied first."""
-        own = {name: copied(value) for name, value in (kwargs or {}).items()}
+    def play(self, step: Step) -> Reply:
+        """The reply of a student's process whose functions were these."""
         try:
-            observed = self._calls.call(function, [copied(value) for value in args], own, checks, number)
+            if step.kind == "call":
+                return self._call(step)
+            if step.kind == "changes":
+                return Reply(changed=_changes(self._calls.changes(step.about)))
+            if step.kind == "look":
+                return Reply(copied(self._calls.look(step.args[0])))
+            self._calls.write(*step.args)
         except Exception as error:
-            return Reply(error=_error(error))
-        return Reply(observed.value, _changes(observed.changed), observed.shared)
-
-    def changes(self, number: int) -> Reply:
-        """How the arguments of an earlier call differ by now."""
-        return Reply(changed=_changes(self._calls.changes(number)))
-
-    def look(self, kept: Kept) -> Reply:
-        """What a kept object holds now."""
-        try:
-            return Reply(self._calls.look(kept))
-        except Absent as error:
-            return Reply(error=_error(error))
-
-    def write(self, kept: Kept, value: Any) -> Reply:
-        """Overwrite a kept array."""
-        self._calls.write(kept, value)
+            hint = "absent" if isinstance(error, Absent) else ""
+            return Reply(error=Error(tuple(builtin_kinds(error)), text_of(error), "", 0, hint))
         return Reply()
 
+    def _call(self, step: Step) -> Reply:
+        function = self.functions[step.target.function]
+        args, kwargs = copied(step.args), {name: copied(value) for name, value in step.kwargs.items()}
+        checks = [name for name in ("pure", "new") if getattr(step.rules, name)]
+        seen = self._calls.call(function, args, kwargs, checks, step.number)
+        return Reply(
+            copied(seen.value), _changes(seen.changed), seen.shared
+        )  # a copy: a later step may write into the result
 
-def observe(
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any] | None = None,
-    checks: Sequence[str] = (),
-) -> Reply:
-    """One call alone."""
-    return Direct().call(function, args, kwargs, checks)
+
+def play(functions: Mapping[str, Callable[..., Any]], steps: Iterable[Step]) -> list[Reply]:
+    """The replies to steps of one script, in their order."""
+    direct = Direct(functions)
+    return [direct.play(step) for step in steps]
 
 
-def _error(error: Exception) -> Error:
-    return Error(tuple(builtin_kinds(error)), text_of(error), "", 0, "absent" if isinstance(error, Absent) else "")
+def _nothing_is_lent(handle: wire.Handle) -> Callable[..., Any]:
+    raise LookupError(f"functions among the arguments are called as they are, not by the handle {handle.id}")
 
 
 def _changes(found: list[Difference]) -> tuple[Change, ...]:

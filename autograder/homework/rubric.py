@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from autograder.homework import kit
 from autograder.sandbox.limits import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
+LooksAt = Literal["values", "form", "examples"]
+Charge = Literal["mistakes", "criteria"]
+Counts = Literal["dropped", "full"]
 INTEGRATION = "integration"
 
 
@@ -29,13 +32,20 @@ class Strict(BaseModel):
 
 
 class CriterionEntry(Strict):
-    """One thing that earns points. `grades` are the contract functions that it tries."""
+    """One thing that earns points. `grades` are the contract functions that it tries.
+
+    `looks_at` says what counts here: "values" (a mistake is charged once, see grading/charge.py), "form" (only changed
+    arguments, dtypes and the like), "examples" (every wrong value).
+    """
 
     points: float = Field(gt=0)
     about: str = Field(min_length=3)
     grades: list[str] = []
+    looks_at: LooksAt = "values"
     visibility: Visibility | None = None
     feedback: Feedback | None = None
+    counts: Counts | None = Field(default=None, description="after the fact: dropped for all, or given to all")
+    why: str = Field(default="", description="what students are told about counts")
 
 
 class ModuleEntry(Strict):
@@ -55,11 +65,23 @@ class IntegrationEntry(Strict):
     criteria: dict[str, CriterionEntry] = Field(min_length=1)
 
 
+class LateEntry(Strict):
+    """What a late submission costs: a started day after the grace costs points, or percent of the raw score."""
+
+    grace_minutes: float = Field(default=0, ge=0)
+    points_a_day: float = Field(default=0, ge=0)
+    percent_a_day: float = Field(default=0, ge=0, le=100)
+    floor_percent: float = Field(default=0, ge=0, le=100, description="of the raw score, which stays in any case")
+
+
 class RubricFile(Strict):
     title: str
     points: float = Field(gt=0)
     visibility: Visibility = "after_published"
     feedback: Feedback = "full"
+    charge: Charge = "mistakes"
+    due: AwareDatetime | None = None
+    late: LateEntry | None = None
     limits: Limits = Limits()
     modules: dict[str, ModuleEntry] = Field(min_length=1)
     integration: IntegrationEntry | None = None
@@ -76,6 +98,9 @@ class Criterion:
     grades: tuple[str, ...]
     visibility: Visibility
     feedback: Feedback
+    looks_at: LooksAt = "values"
+    counts: Counts | None = None
+    why: str = ""
 
     @property
     def visible(self) -> bool:
@@ -90,6 +115,8 @@ class Rubric:
         self.title = file.title
         self.points = file.points
         self.limits = file.limits
+        self.charge = file.charge
+        self.due, self.late = file.due, file.late
         self.modules = file.modules
         self._file = file
 
@@ -112,6 +139,9 @@ class Rubric:
                     grades=tuple(entry.grades),
                     visibility=entry.visibility or self._file.visibility,
                     feedback=entry.feedback or self._file.feedback,
+                    looks_at=entry.looks_at,
+                    counts=entry.counts,
+                    why=entry.why,
                 )
 
     @cached_property
@@ -126,9 +156,13 @@ class Rubric:
         """Whether students are told more than the score in any criterion of a module."""
         return any(criterion.feedback != "score" for criterion in self.of(module))
 
-    def stand_ins(self, module: str) -> dict[str, tuple[str, ...]]:
-        """The neighbours' functions that answer correctly while `module` is graded."""
+    def neighbours(self, module: str) -> dict[str, tuple[str, ...]]:
+        """The modules that `module` may use, with their functions, which answer correctly while it is graded."""
         return {name: tuple(self.modules[name].functions) for name in self.modules[module].uses}
+
+    def level(self, module: str) -> int:
+        """How many modules stand below one another under this one: 0 for a module that uses none."""
+        return max((1 + self.level(name) for name in self.modules[module].uses), default=0)
 
     def helpers(self, module: str, functions: tuple[str, ...]) -> tuple[str, ...]:
         """The functions of the same module that `functions` are built from, directly or not, without themselves."""
@@ -202,8 +236,8 @@ def _explain(path: Path, tree: Any, problem: Any) -> str:
 
 def _known_keys(where: tuple[str, ...]) -> str:
     model: type[BaseModel] = RubricFile
-    if where[0] == "limits":
-        model = Limits
+    if where[0] in ("limits", "late"):
+        model = Limits if where[0] == "limits" else LateEntry
     elif where[0] == "modules":
         model = CriterionEntry if len(where) > 4 else ModuleEntry
     elif where[0] == INTEGRATION:
@@ -243,6 +277,7 @@ def _inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
     total = sum(m.points for m in file.modules.values()) + (file.integration.points if file.integration else 0)
     if abs(total - file.points) > 1e-9:
         yield ("points",), f"is {file.points:g}, but the modules and the integration add up to {total:g}"
+    yield from _late_inconsistencies(file)
     owners: dict[str, str] = {}
     for name, module in file.modules.items():
         here = ("modules", name)
@@ -259,10 +294,20 @@ def _inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
         yield from _points((INTEGRATION,), file.integration)
 
 
+def _late_inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
+    if file.late and not file.due:
+        yield ("late",), "says what a late submission costs, but there is no key due, as in due: 2026-11-20T23:59+01:00"
+    if file.late and file.late.points_a_day and file.late.percent_a_day:
+        yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
+
+
 def _points(here: tuple[str, ...], group: ModuleEntry | IntegrationEntry) -> Iterator[tuple[tuple[str, ...], str]]:
     total = sum(entry.points for entry in group.criteria.values())
     if abs(total - group.points) > 1e-9:
         yield (*here, "points"), f"is {group.points:g}, but the criteria add up to {total:g}"
+    for key, entry in group.criteria.items():
+        if entry.counts and not entry.why:
+            yield (*here, "criteria", key, "counts"), "add the key why: students are told the reason"
 
 
 def _module_inconsistencies(

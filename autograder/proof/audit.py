@@ -14,9 +14,11 @@ from autograder.feedback import messages as feedback
 from autograder.grading.compare import TOLERANCE, tolerance
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework import catalogue, kit
+from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
-from autograder.intake.submission import Submission, read
+from autograder.intake.reading import read
+from autograder.intake.submission import Submission
 from autograder.proof.graders import each
 
 ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
@@ -79,7 +81,7 @@ def cases(only: Collection[str] = ()) -> list[Case]:
 
 def submission(case: Case) -> Submission:
     """The files of a case: the references, with its own in their place."""
-    files = {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubrics.current().modules}
+    files = references.files()
     if not case.function:
         return Submission(case.name, files | read(ALTERNATIVES / case.name, rubrics.current().limits).files)
     wrong = _wrong_version(case)
@@ -105,16 +107,13 @@ def _grade(grader: Grader, case: Case) -> Row:
 
 def _deviations(result: Result) -> Iterator[Deviation]:
     for module in result.modules:
-        seen: dict[str, int] = {}
-        for record in module.log.records:
-            seen[record.test] = seen.get(record.test, 0) + 1
-            kind = record.fault.kind if record.fault is not None else "value"
-            if record.test and record.expects == "value" and kind == "value" and record.reply.error is None:
-                wide = tolerance((record.args, record.kwargs)) == TOLERANCE["float32"]
-                check = Check(
-                    module.module, record.test, seen[record.test], "float32" if wide else "float64", record.allowed
-                )
-                yield Deviation(check, record.deviation)
+        for record in module.records:
+            step, kind = record.step, record.fault.kind if record.fault is not None else "value"
+            compared = step.kind == "call" and step.test and not step.rules.error and not step.rules.question
+            if compared and kind == "value" and record.reply.error is None and record.reply.ended is None:
+                wide = tolerance((step.args, step.kwargs)) == TOLERANCE["float32"]
+                dtype = "float32" if wide else "float64"
+                yield Deviation(Check(module.module, step.test, step.number, dtype, step.allowed), record.deviation)
 
 
 def problems(rows: list[Row], only: Collection[str] = ()) -> list[str]:

@@ -10,18 +10,15 @@ Nor do they make the mistakes of array code: another axis, no `keepdims`, `sum` 
 has the same shape.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import click
-import numpy as np
 import yaml
 
 from autograder.grading.grader import Grader
-from autograder.grading.trial import Trial
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
@@ -50,17 +47,9 @@ def _grade(grader: Grader, mutant: Mutant) -> Graded:
 
 
 def first_lost(grader: Grader, mutant: Mutant) -> str | None:
-    """The first criterion that grades the mutated function and is lost; the rest is not tried."""
-    submission = _submission(mutant)
-    grader.sandbox.place(submission.files)
-    trial = Trial(grader.sandbox, grader.rubric, mutant.module, submission)
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            graded = (c.id for c in grader.rubric.of(mutant.module) if mutant.function in c.grades)
-            return next((name for name in graded if not grader.suites.run(name, trial).passed), None)
-    finally:
-        trial.close()
+    """The first criterion that the mutant loses."""
+    result = grader.grade(_submission(mutant), (mutant.module,))
+    return next((one.criterion.id for one in result.graded if not one.passed), None)
 
 
 def _submission(mutant: Mutant) -> Submission:

@@ -252,7 +252,9 @@ class Server:
         held = {number: sweep.memory(process) for number, process in self.alive.items()}
         if sum(held.values()) > self.settings.memory_together:
             for number in [number for number in held if not sweep.stopped(self.alive[number])]:
-                self._kill(number, "memory")  # the one whose turn it is: the others have not asked for more since theirs
+                self._kill(
+                    number, "memory"
+                )  # the one whose turn it is: the others have not asked for more since theirs
 
     def _disk_used(self, number: int) -> float:
         return sweep.usage(self.settings.slot(number).writable) + sweep.unlinked(self.alive[number])

@@ -179,9 +179,9 @@ class Search:
         if exact is None:
             return all(self._alike(table, version, record) for record in records)
         base = table.played.version(exact)
-        if base is None or not table.played.rounds(version, base):
+        if base is None:
             return False
-        return all(self._rounded(table, base, version, record) for record in records)
+        return all(self._rounded(table, base, version, r) for r in records) and table.played.rounds(version, base)
 
     def _alike(self, table: Table, version: Version, record: Record) -> bool:
         number = record.step.number

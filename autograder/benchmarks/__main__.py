@@ -17,7 +17,7 @@ import numpy as np
 import psutil
 
 from autograder.benchmarks import floor
-from autograder.cohort import batch, worker
+from autograder.cohort import pool, worker
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, reference
 from autograder.intake.submission import Submission
@@ -49,14 +49,14 @@ def throughput(sample: int, size: int) -> dict[str, float]:
     submissions = mixed_class(size)
     with tempfile.TemporaryDirectory() as folder:
         otter = _otter_rate(Path(folder), submissions[:sample])
-    pool = batch.local(WORKERS)
+    workers = pool.local(WORKERS)
     started = time.perf_counter()
     try:
-        described = pool.submit(worker.describe).result()
-        list(pool.executor.map(worker.grade, submissions, [described.digest] * size))
+        described = workers.submit(worker.describe).result()
+        list(workers.executor.map(worker.grade, submissions, [described.digest] * size))
         ours = size / (time.perf_counter() - started)
     finally:
-        pool.end()
+        workers.end()
     return {"ours": ours, "otter": otter, "ratio": ours / otter}
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from markupsafe import Markup
 
 from autograder.cohort import item_analysis
-from autograder.cohort.gradebook import Row, remark
 from autograder.cohort.item_analysis import Item
+from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade
 from autograder.feedback.results import number
 from autograder.homework import catalogue, kit, rubric
@@ -32,7 +32,7 @@ BINS = 20
 class Run:
     """What a report is about. `problems` are to be looked at; of `graded` submissions `kept` were not new."""
 
-    rows: Sequence[Row]
+    rows: Sequence[StudentRow]
     faults: Mapping[str, str]
     problems: Sequence[str]
     graded: int
@@ -41,7 +41,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Mistake:
+class MistakeRow:
     """A misconception that occurred, and the numbers of the rows where it did."""
 
     id: str
@@ -90,7 +90,7 @@ def _content(run: Run) -> dict[str, Any]:
         "mistakes": mistakes(run.rows),
         "subtotals": [_subtotals(row.grade) for row in run.rows],
         "lost": [_lost(row.grade) for row in run.rows],
-        "remarks": [remark(row) for row in run.rows],
+        "remarks": [row.remark for row in run.rows],
         "who": {key: ", ".join(_names(run.rows, key)) for key in run.faults},
         "layers": _layers(grades),
         "times": sorted(grade.graded_at for grade in grades),
@@ -98,7 +98,7 @@ def _content(run: Run) -> dict[str, Any]:
     }
 
 
-def counting(rows: Sequence[Row]) -> list[Grade]:
+def counting(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for somebody, each once."""
     return list({row.grade.key: row.grade for row in rows if row.grade}.values())
 
@@ -118,15 +118,15 @@ def _by_module(items: Sequence[Item]) -> dict[str, list[Item]]:
     return modules
 
 
-def mistakes(rows: Sequence[Row]) -> list[Mistake]:
+def mistakes(rows: Sequence[StudentRow]) -> list[MistakeRow]:
     """The misconceptions that occurred, the most frequent first."""
     found: dict[str, list[int]] = {}
     for index, row in enumerate(rows):
-        names = {mark.misconception for mark in row.grade.marks if mark.misconception} if row.grade else set()
+        names = {name for mark in row.grade.marks for name in mark.misconceptions} if row.grade else set()
         for name in sorted(names):
             found.setdefault(name, []).append(index)
     ranked = sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    return [Mistake(name, *_described(name), tuple(indices)) for name, indices in ranked]
+    return [MistakeRow(name, *_described(name), tuple(indices)) for name, indices in ranked]
 
 
 def _described(name: str) -> tuple[str, str]:
@@ -152,10 +152,10 @@ def _subtotals(grade: Grade | None) -> dict[str, tuple[float, float]]:
 def _lost(grade: Grade | None) -> list[tuple[str, str]]:
     """The criteria that were missed, with the name of the mistake where there is one."""
     missed = [mark for mark in grade.marks if mark.score < mark.max_score] if grade else []
-    return [(mark.criterion, mark.misconception or "") for mark in missed]
+    return [(mark.criterion, ", ".join(mark.misconceptions)) for mark in missed]
 
 
-def _names(rows: Sequence[Row], key: str) -> list[str]:
+def _names(rows: Sequence[StudentRow], key: str) -> list[str]:
     """Whose submission it is."""
     return [row.student.name for row in rows if row.entry.key == key and row.student.name]
 

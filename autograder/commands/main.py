@@ -1,4 +1,4 @@
-"""The commands. Exit status 0: done; 1: a fault of the grader, or an audit that found something; 2: unusable arguments."""
+"""The commands: arguments and printed lines. How they end, and with which status, stands in ending.py."""
 
 import sys
 from pathlib import Path
@@ -9,33 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder import __version__
-from autograder.commands import doctor
-from autograder.commands import grade as commands
+from autograder.commands import compare, doctor, grade, rehearse
+from autograder.commands.ending import FAULT, Commands
 from autograder.proof.audit import Margin, Row
-from autograder.release import rehearse
-
-TROUBLE = 1
-USAGE = 2
-
-
-class Commands(click.Group):
-    """The group; a fault that a person can mend is one line, not a traceback."""
-
-    def invoke(self, context: click.Context) -> Any:
-        from autograder.grading.script import SuiteFault
-        from autograder.homework.rubric import RubricError
-        from autograder.release.build import BuildError
-        from autograder.release.selection import SelectionError
-        from autograder.sandbox.faults import SandboxFault
-
-        try:
-            return super().invoke(context)
-        except SelectionError as error:
-            click.echo(f"autograder: {error}", err=True)
-            context.exit(USAGE)
-        except (RubricError, BuildError, SandboxFault, SuiteFault) as error:
-            click.echo(f"autograder: {error}", err=True)
-            context.exit(TROUBLE)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -78,7 +54,7 @@ def audit(
         _tolerances(audits.margins(rows))
     for problem in [*found, *(f"{m.check.module}, {m.check.test}: the margin is below ten" for m in narrow)]:
         click.echo(f"PROBLEM {problem}")
-    sys.exit(TROUBLE if found or narrow else 0)
+    sys.exit(FAULT if found or narrow else 0)
 
 
 def _listed(text: str) -> list[str]:
@@ -158,7 +134,6 @@ def build(out: Path, only: str) -> None:
 def demo(out: Path) -> None:
     """Build the homework, grade a small sample class, write the report."""
     from autograder.cohort import sample
-    from autograder.commands.grade import grade
     from autograder.release import build as building
 
     click.echo("Building with otter assign ...")
@@ -167,7 +142,7 @@ def demo(out: Path) -> None:
     click.echo("Grading a sample class ...")
     status: int | str | None = 0
     try:
-        grade.main([str(out / "sample"), "-o", str(out / "graded"), "--fresh"], standalone_mode=False)
+        grade.grade.main([str(out / "sample"), "-o", str(out / "graded"), "--fresh"], standalone_mode=False)
     except SystemExit as ended:
         status = ended.code
     for name, what in PRODUCTS.items():
@@ -183,7 +158,7 @@ PRODUCTS = {
     "graded/results": "what each student is told",
 }
 
-for command in (commands.grade, commands.compare, rehearse.rehearse, doctor.doctor):
+for command in (grade.grade, compare.compare, rehearse.rehearse, doctor.doctor):
     main.add_command(command)
 
 

@@ -18,7 +18,7 @@ from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
-from autograder.intake.submission import read
+from autograder.intake.reading import read
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox

@@ -88,7 +88,7 @@ def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed
     if len(actual) != len(expected):
         return Verdict(Difference("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"))
     verdicts = [compare(e, a, allowed, dtype) for e, a in zip(expected, actual, strict=True)]
-    deviation = max(verdict.deviation for verdict in verdicts)
+    deviation = max((verdict.deviation for verdict in verdicts), default=0.0)
     for number, verdict in enumerate(verdicts):
         if verdict.difference is not None:
             text = f"part [{number}] of the result: {verdict.difference.text}"

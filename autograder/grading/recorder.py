@@ -55,7 +55,8 @@ class Recorder:
         value = copied(expected)
         if keep:
             self._keep(value, Kept(number, ("result",)))
-            for position, argument in [*enumerate(args), *kwargs.items()]:
+            places: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+            for position, argument in places:
                 self._keep(argument, Kept(number, (position,)))
         return value
 
@@ -63,10 +64,9 @@ class Recorder:
         """Record that the caller writes into an array of an earlier call, and do so here."""
         kept = self._known(array)
         array[...] = value
-        given = ((kept, array.copy()), {})
-        self._add(
-            self._next(), self._target(kept), "write", prepared_write(self.module, *given[0]), kept.call, PLAIN, given
-        )
+        given = (kept, array.copy())
+        call = prepared_write(self.module, *given)
+        self._add(self._next(), self._target(kept), "write", call, kept.call, PLAIN, (given, {}))
 
     def look(self, value: Any) -> None:
         """Record a look at what the result of an earlier call holds now."""
@@ -106,7 +106,10 @@ class Recorder:
         expected: Any = None,
         allowed: float = 0.0,
     ) -> None:
-        step = Step(number, target, *given, expected, allowed, call, rules, kind, about, self.test, self.criterion)
+        args, kwargs = given
+        step = Step(
+            number, target, args, kwargs, expected, allowed, call, rules, kind, about, self.test, self.criterion
+        )
         self.steps.append(step)
         self.on_step(step)
 
@@ -127,7 +130,7 @@ class Recorder:
 
     def _keep(self, value: Any, kept: Kept) -> None:
         """Know an object again, and the arrays inside it."""
-        if isinstance(value, np.ndarray | dict | list):
+        if isinstance(value, np.ndarray | dict | list | tuple):
             self.kept[id(value)] = (value, kept)
         parts = (
             value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from autograder.homework import kit
 from autograder.sandbox.limits import Limits
@@ -19,6 +19,7 @@ Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
 LooksAt = Literal["values", "form", "examples"]
 Charge = Literal["mistakes", "criteria"]
+Counts = Literal["dropped", "full"]
 INTEGRATION = "integration"
 
 
@@ -43,6 +44,8 @@ class CriterionEntry(Strict):
     looks_at: LooksAt = "values"
     visibility: Visibility | None = None
     feedback: Feedback | None = None
+    counts: Counts | None = Field(default=None, description="after the fact: dropped for all, or given to all")
+    why: str = Field(default="", description="what students are told about counts")
 
 
 class ModuleEntry(Strict):
@@ -62,12 +65,23 @@ class IntegrationEntry(Strict):
     criteria: dict[str, CriterionEntry] = Field(min_length=1)
 
 
+class LateEntry(Strict):
+    """What a late submission costs: a started day after the grace costs points, or percent of the raw score."""
+
+    grace_minutes: float = Field(default=0, ge=0)
+    points_a_day: float = Field(default=0, ge=0)
+    percent_a_day: float = Field(default=0, ge=0, le=100)
+    floor_percent: float = Field(default=0, ge=0, le=100, description="of the raw score, which stays in any case")
+
+
 class RubricFile(Strict):
     title: str
     points: float = Field(gt=0)
     visibility: Visibility = "after_published"
     feedback: Feedback = "full"
     charge: Charge = "mistakes"
+    due: AwareDatetime | None = None
+    late: LateEntry | None = None
     limits: Limits = Limits()
     modules: dict[str, ModuleEntry] = Field(min_length=1)
     integration: IntegrationEntry | None = None
@@ -85,6 +99,8 @@ class Criterion:
     visibility: Visibility
     feedback: Feedback
     looks_at: LooksAt = "values"
+    counts: Counts | None = None
+    why: str = ""
 
     @property
     def visible(self) -> bool:
@@ -100,6 +116,7 @@ class Rubric:
         self.points = file.points
         self.limits = file.limits
         self.charge = file.charge
+        self.due, self.late = file.due, file.late
         self.modules = file.modules
         self._file = file
 
@@ -123,6 +140,8 @@ class Rubric:
                     visibility=entry.visibility or self._file.visibility,
                     feedback=entry.feedback or self._file.feedback,
                     looks_at=entry.looks_at,
+                    counts=entry.counts,
+                    why=entry.why,
                 )
 
     @cached_property
@@ -217,8 +236,8 @@ def _explain(path: Path, tree: Any, problem: Any) -> str:
 
 def _known_keys(where: tuple[str, ...]) -> str:
     model: type[BaseModel] = RubricFile
-    if where[0] == "limits":
-        model = Limits
+    if where[0] in ("limits", "late"):
+        model = Limits if where[0] == "limits" else LateEntry
     elif where[0] == "modules":
         model = CriterionEntry if len(where) > 4 else ModuleEntry
     elif where[0] == INTEGRATION:
@@ -258,6 +277,7 @@ def _inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
     total = sum(m.points for m in file.modules.values()) + (file.integration.points if file.integration else 0)
     if abs(total - file.points) > 1e-9:
         yield ("points",), f"is {file.points:g}, but the modules and the integration add up to {total:g}"
+    yield from _late_inconsistencies(file)
     owners: dict[str, str] = {}
     for name, module in file.modules.items():
         here = ("modules", name)
@@ -274,10 +294,20 @@ def _inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
         yield from _points((INTEGRATION,), file.integration)
 
 
+def _late_inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
+    if file.late and not file.due:
+        yield ("late",), "says what a late submission costs, but there is no key due, as in due: 2026-11-20T23:59+01:00"
+    if file.late and file.late.points_a_day and file.late.percent_a_day:
+        yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
+
+
 def _points(here: tuple[str, ...], group: ModuleEntry | IntegrationEntry) -> Iterator[tuple[tuple[str, ...], str]]:
     total = sum(entry.points for entry in group.criteria.values())
     if abs(total - group.points) > 1e-9:
         yield (*here, "points"), f"is {group.points:g}, but the criteria add up to {total:g}"
+    for key, entry in group.criteria.items():
+        if entry.counts and not entry.why:
+            yield (*here, "criteria", key, "counts"), "add the key why: students are told the reason"
 
 
 def _module_inconsistencies(

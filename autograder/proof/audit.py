@@ -17,7 +17,8 @@ from autograder.homework import catalogue, kit
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
-from autograder.intake.submission import Submission, read
+from autograder.intake.reading import read
+from autograder.intake.submission import Submission
 from autograder.proof.graders import each
 
 ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"

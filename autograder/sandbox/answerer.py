@@ -18,6 +18,7 @@ from autograder.sandbox.layers import Confinement
 from autograder.sandbox.layers.resources import Resources
 from autograder.sandbox.limits import Limits
 
+MEMORY_SHARE = 4  # the answering process may have a quarter of a submission's memory, all student processes the rest
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from autograder.sandbox import answering; answering.main()"
 
 
@@ -74,8 +75,8 @@ class Answerer:
         return self.limits.submission_seconds
 
     def _confinement(self, uid: int) -> Confinement:
-        """No files, no network, a quarter of a submission's memory besides what the process has from the grader."""
-        memory = self.limits.memory_mb * 2**20 // 4
+        """No files, no network, its share of a submission's memory besides what the process has from the grader."""
+        memory = self.limits.memory_mb * 2**20 // MEMORY_SHARE
         resources = Resources(memory, 0, 2**31, self.limits.processes, self.limits.open_files)
         # A change of the thread that started it is no end of the grader: so this process does not end with its parent.
         return Confinement(tuple(self.layers), "/", uid, resources, ends_with_parent=False)

@@ -1,7 +1,7 @@
 """The folder of one sandbox on the grader's side, and which parts of the machine a student's process may see.
 
 <folder>/submission     the files as they were uploaded; only the grader and the fork server read them here
-<folder>/<slot>/        what one student process sees (slots.py)
+<slots>/<number>        what one student process sees (slots.py): in this folder, or on a file system in the memory
 <folder>/view           a readable copy of the interpreter's files, where another user could not reach them
 """
 
@@ -21,6 +21,7 @@ import numpy as np
 from autograder.sandbox import sweep
 from autograder.sandbox.layers.user import Users
 
+MIN_FREE_BYTES = 48 * 2**20  # of a file system in the memory, to be used at all
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -34,6 +35,7 @@ class Folder:
         self.submission = self.path / "submission"
         self.submission.mkdir(mode=0o700)
         self.submission.chmod(0o700)
+        self.slots = _slots(self.path, own_users)
         self.lines: dict[str, int] = {}
         self.view = _open_view(self.path) if own_users else ""
 
@@ -54,12 +56,13 @@ class Folder:
 
     def remove(self) -> None:
         """Remove everything, and give the users back."""
-        if self.path.is_dir():
-            with contextlib.suppress(OSError):
-                self.path.chmod(0o700)  # the student's user may be ours, and have closed it
-            sweep.empty(str(self.path))
-            with contextlib.suppress(OSError):
-                self.path.rmdir()
+        for folder in (self.path, self.slots):
+            if folder.is_dir():
+                with contextlib.suppress(OSError):
+                    folder.chmod(0o700)  # the student's user may be ours, and have closed it
+                sweep.empty(str(folder))
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
         if self.users is not None:
             self.users.close()
 
@@ -75,6 +78,22 @@ def _place(own_users: bool) -> str:
     raise OSError(f"other users cannot get to {tempfile.gettempdir()}: set TMPDIR to a folder that all may enter")
 
 
+def _slots(folder: Path, own_users: bool) -> Path:
+    """Where the slots go: not on the disk of the results, where the platform has a file system in the memory."""
+    memory = Path("/dev/shm")
+    try:
+        if memory.stat().st_dev != folder.stat().st_dev and shutil.disk_usage(memory).free >= MIN_FREE_BYTES:
+            slots = Path(tempfile.mkdtemp(prefix="autograder-", dir=memory))
+            slots.chmod(0o711 if own_users else 0o700)
+            return slots
+    except OSError:
+        pass
+    slots = folder / "slots"
+    slots.mkdir()
+    slots.chmod(0o711 if own_users else 0o700)
+    return slots
+
+
 def closed_places(secret: Iterable[Path]) -> list[str]:
     """What no student process may read although it may lie among things that it may: the kit and other packages."""
     packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
@@ -85,6 +104,11 @@ def closed_places(secret: Iterable[Path]) -> list[str]:
 def reachable(path: Path) -> bool:
     """Whether every user may go to a place."""
     return all(parent.stat().st_mode & stat.S_IXOTH for parent in (path, *path.parents))
+
+
+def readable_by_others(path: Path) -> bool:
+    """Whether every user may go to a place and read it."""
+    return bool(path.stat().st_mode & (stat.S_IROTH | stat.S_IXOTH)) and reachable(path.parent)
 
 
 def _open_view(folder: Path) -> str:

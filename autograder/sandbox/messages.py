@@ -157,7 +157,9 @@ def _changes(parts: list[Any], arguments: tuple[Any, ...]) -> tuple[Change, ...]
 
 def _change(part: Any, arguments: tuple[Any, ...]) -> Change:
     match part:
-        case [int() as argument, list() as path, str() as how] if how in HOW_CHANGED and 0 <= argument < len(arguments):
+        case [argument, list() as path, str() as how] if type(argument) is int and how in HOW_CHANGED:
+            if not 0 <= argument < len(arguments):
+                raise wire.WireError("an argument that was not sent")
             return Change(argument, _known_path(arguments[argument], path), how)
     raise wire.WireError("a change of another form")
 
@@ -172,7 +174,7 @@ def _known_path(argument: Any, path: list[Any]) -> tuple[str | int, ...]:
         return ()
     here = argument
     for depth, key in enumerate(path, 1):
-        known = isinstance(here, dict) and isinstance(key, str | int) and key in here
+        known = isinstance(here, dict) and type(key) in (str, int) and key in here
         if not known and not (isinstance(here, list | tuple) and type(key) is int and 0 <= key < len(here)):
             raise wire.WireError("a place that the argument does not have")
         here = here[key]
@@ -188,8 +190,8 @@ def _error(parts: list[Any], lines: Mapping[str, int]) -> Error:
             0 < len(kinds) < MAX_KINDS
         ):
             names = tuple(kind for kind in kinds if isinstance(kind, str) and _is_exception(kind))
-            known = 0 < line <= lines.get(file, 0) + 1
-            place = (file, line) if known else (file if file in lines else "", 0)
+            # A name that is no file of the submission could be any text.
+            place = (file, line if 0 < line <= lines[file] + 1 else 0) if file in lines else ("", 0)
             return Error(names or ("Exception",), text[:MAX_TEXT], *place, hint if hint in HINTS else "")
     raise wire.WireError("an error of another form")
 

@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,11 @@ import msgpack
 import numpy as np
 
 from autograder.sandbox import layers, sweep
-from autograder.sandbox.answerer import Answerer
+from autograder.sandbox.answerer import MEMORY_SHARE, Answerer
 from autograder.sandbox.answering import Answers
 from autograder.sandbox.budget import Budget, container_memory
 from autograder.sandbox.faults import SandboxFault
-from autograder.sandbox.folders import PACKAGE, Folder, closed_places
+from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import kernel, user
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.process import StudentProcess
@@ -39,6 +40,7 @@ main(essential)
 _THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
 _SERVER_SECONDS = 60  # until the fork server must have answered
 _FAREWELL_SECONDS = 10
+ROOM_ATTEMPTS, ROOM_SECONDS = 20, 0.25  # until there is room for the files of a process
 
 
 def nothing_to_ask() -> Answers:
@@ -70,12 +72,24 @@ class Sandbox:
         self._server: subprocess.Popen[bytes] | None = None
         if "not_dumpable" in self.layers:
             kernel.hide_memory()
+        self._check_secrets()
         try:
             self.folder = Folder("user" in self.layers)
             if "fork" in self.layers:
                 self._start_server()
         except OSError as error:
             raise SandboxFault(f"the sandbox cannot be set up: {error}") from error
+
+    def _check_secrets(self) -> None:
+        """Refuse to begin where a student's user could read what is secret: neither Landlock nor mounts would hide it."""
+        if "user" not in self.layers or "landlock" in self.layers or "mounts" in self.layers:
+            return
+        for place in self.secret:
+            if place.exists() and readable_by_others(place.resolve()):
+                raise SandboxFault(
+                    f"every user of this machine can read {place}, also a student's code, and this kernel has no Landlock to"
+                    f" forbid it. Close it with: chmod o-rwx {place}"
+                )
 
     @property
     def processor_seconds(self) -> float:
@@ -99,7 +113,7 @@ class Sandbox:
             raise SandboxFault(f"more than {MAX_PROCESSES} processes at once")
         ours, theirs = socket.socketpair()
         with theirs:
-            single = self._launch(theirs) if self._server is None else None
+            single = self._launch(theirs, slot) if self._server is None else None
             pid = single.pid if single is not None else self._fork(slot, theirs)
         self.budget.run(pid)
         self.processes[slot] = StudentProcess(self, ours, slot, pid, single)
@@ -107,9 +121,15 @@ class Sandbox:
 
     def _fork(self, slot: int, theirs: socket.socket) -> int:
         seconds = max(1, round(self.limits.submission_seconds - self.budget.processor_seconds) + 1)
-        answer = self._ask({"start": slot, "seconds": seconds}, theirs.fileno())
-        if "trouble" in answer:
-            raise SandboxFault(f"a student's process cannot be confined: {answer['trouble']}")
+        for _ in range(ROOM_ATTEMPTS):
+            answer = self._ask({"start": slot, "seconds": seconds}, theirs.fileno())
+            if "no_room" not in answer:
+                break
+            time.sleep(ROOM_SECONDS)  # another submission's process may have filled the disk, and is killed for it soon
+        if "pid" not in answer:
+            raise SandboxFault(
+                f"a student's process cannot be started: {answer.get('trouble') or answer.get('no_room')}"
+            )
         return int(answer["pid"])
 
     def end(self, process: StudentProcess) -> str:
@@ -120,6 +140,7 @@ class Sandbox:
         if process.single is not None:
             sweep.end_family(process.single, str(self.folder.path))
             self.budget.end(process.pid)
+            self._slot(process.slot).remove()
             return ""
         answer = self._ask({"end": process.slot})
         self.budget.end(process.pid, answer.get("seconds"))
@@ -127,7 +148,10 @@ class Sandbox:
 
     def disk_full(self, slot: int) -> bool:
         """Whether the temporary folder of a slot holds more than it may."""
-        return sweep.usage(Slot(str(self.folder.path), slot, 0).writable) > self.limits.disk_mb * 2**20
+        return sweep.usage(self._slot(slot).writable) > self.limits.disk_mb * 2**20
+
+    def _slot(self, number: int) -> Slot:
+        return Slot(str(self.folder.slots), number, self.folder.first_uid + number if self.folder.first_uid else 0)
 
     def _end_all(self) -> None:
         for process in list(self.processes.values()):
@@ -151,13 +175,13 @@ class Sandbox:
         with theirs:
             self._server = self._launch(theirs)
 
-    def _launch(self, theirs: socket.socket) -> "subprocess.Popen[bytes]":
-        """The fork server or, without fork, a student process."""
+    def _launch(self, theirs: socket.socket, slot: int = 0) -> "subprocess.Popen[bytes]":
+        """The fork server or, without fork, the student process of a slot."""
         if os.name == "nt":
             theirs.set_inheritable(True)
         environment = {**_THREADS, "HOME": "/", "TMPDIR": str(self.folder.path), "LANG": "C.UTF-8"}
         imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]
-        arguments = [json.dumps(self._settings()), str(theirs.fileno()), json.dumps(imports)]
+        arguments = [json.dumps({**self._settings(), "alone": slot}), str(theirs.fileno()), json.dumps(imports)]
         return subprocess.Popen(
             [sys.executable, "-I", "-B", "-c", _START, *arguments],
             env=environment if os.name == "posix" else {**os.environ, **environment},
@@ -172,15 +196,19 @@ class Sandbox:
 
     def _settings(self) -> dict[str, Any]:
         limits = self.limits
+        memory = min(limits.memory_mb, container_memory() // 2) * 2**20
         return {
             "folder": str(self.folder.path),
+            "slots": str(self.folder.slots),
             "view": self.folder.view,
             "first_uid": self.folder.first_uid,
             "closed_places": closed_places(self.secret),
+            "covered": [str(place) for place in (PACKAGE, *self.secret)],
             "layers": self.layers,
             "message_limit": limits.message_mb * 2**20,
-            "memory": min(limits.memory_mb, container_memory() // 2) * 2**20,
-            "file_size": limits.disk_mb * 2**18,  # a quarter: open files that are unlinked are not seen
+            "memory": memory,
+            "memory_together": memory - memory // MEMORY_SHARE,
+            "file_size": limits.disk_mb * 2**17,  # an eighth: open files without a name are not seen everywhere
             "disk": limits.disk_mb * 2**20,
             "threads": limits.processes,
             "open_files": limits.open_files,

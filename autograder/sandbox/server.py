@@ -1,7 +1,8 @@
 """The fork server: a small process that has imported NumPy and nothing secret, and forks the student processes.
 
 Requests arrive on the control socket, each a line of JSON, and are answered with one:
-    {"start": slot, "seconds": n}, with a descriptor   -> {"pid": n} or {"trouble": why no process can be confined}
+    {"start": slot, "seconds": n}, with a descriptor   -> {"pid": n}, {"trouble": why no process can be
+                                                          confined} or {"no_room": why files cannot be written}
     {"end": slot}                                      -> {"seconds": processor time, "why": what it was killed for, or ""}
 Without fork, this process becomes the student process itself. What children must not load later, since files can then no
 longer be mapped, is loaded here: every extension module.
@@ -26,9 +27,10 @@ from typing import Any
 import numpy
 
 from autograder.sandbox import layers, sweep
-from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock
+from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock, mounts
 from autograder.sandbox.layers.resources import Resources
 from autograder.sandbox.slots import Slot
+from autograder.sandbox.student.loading import Baseline
 from autograder.sandbox.student.session import Session, warm_up
 
 WATCH_SECONDS = 0.05  # between two looks at what the processes use up
@@ -41,20 +43,31 @@ class Settings:
     """What the grader has decided, sent as JSON."""
 
     folder: str
+    slots: str
     view: str
     first_uid: int
     closed_places: list[str]
+    covered: list[str]  # by mounts
     layers: list[str]
     message_limit: int
     memory: int
+    memory_together: int
     file_size: int
     disk: int
     threads: int
     open_files: int
     seconds: int
+    alone: int  # the slot, where there is no fork
+
+    @property
+    def submission(self) -> str:
+        return os.path.join(self.folder, "submission")
+
+    def has(self, layer: str) -> bool:
+        return layer in self.layers
 
     def slot(self, number: int) -> Slot:
-        return Slot(self.folder, number, self.first_uid + number if self.first_uid else 0)
+        return Slot(self.slots, number, self.first_uid + number if self.first_uid else 0)
 
 
 def main(essential: frozenset[str]) -> None:
@@ -65,13 +78,16 @@ def main(essential: frozenset[str]) -> None:
     _preload_extensions()
     readable = _readable(settings)
     _import_only_from(settings.view)
-    if "not_dumpable" in settings.layers:
+    if settings.has("mounts"):
+        _mount(settings)
+    if settings.has("not_dumpable"):
         kernel.hide_memory()
-    server = Server(control, settings, essential, readable)
-    if "fork" not in settings.layers:
+    baseline = Baseline(essential)
+    server = Server(control, settings, baseline, readable)
+    if not settings.has("fork"):
         server.become_student()
     kernel.adopt_orphans()
-    warm_up()
+    warm_up(baseline)
     gc.collect()
     gc.freeze()  # children then share this memory for good, since the collector does not write to it
     server.serve()
@@ -100,6 +116,13 @@ def _readable(settings: Settings) -> list[Path]:
     return [*map(Path, exactly), *landlock.without(map(os.path.realpath, roots), holes)]
 
 
+def _mount(settings: Settings) -> None:
+    """Cover what no student may read, apart from what the interpreter needs that lies within."""
+    mounts.separate()
+    needed = [Path(path).resolve() for path in (os.path.dirname(numpy.__file__), *_library_paths(), settings.folder)]
+    mounts.cover(landlock.without(settings.covered, needed))
+
+
 def _library_paths() -> list[str]:
     stdlib = os.path.dirname(os.__file__)
     return [stdlib, os.path.join(stdlib, "lib-dynload"), *(path for path in sys.path if path.endswith(".zip"))]
@@ -117,8 +140,8 @@ def _import_only_from(view: str) -> None:
                 module.__path__ = [_moved(place, moved) for place in places]
         paths = [moved[stdlib]]
     sys.path[:] = paths
-    for name in [name for name in sys.modules if name.split(".")[0] == "autograder"]:
-        del sys.modules[name]  # student code cannot import what lies beside it
+    for name in [name for name in sys.modules if name.split(".")[0] in ("autograder", "msgpack")]:
+        del sys.modules[name]  # student code finds what it would find at home: the standard library and NumPy
     sys.path_importer_cache.clear()
     importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now: behind Landlock they cannot be listed
 
@@ -133,8 +156,8 @@ def _moved(place: str, moved: dict[str, str]) -> str:
 class Server:
     """Starts, watches and ends the processes of one sandbox."""
 
-    def __init__(self, control: socket.socket, settings: Settings, essential: frozenset[str], readable: list[Path]):
-        self.control, self.settings, self.essential, self.readable = control, settings, essential, readable
+    def __init__(self, control: socket.socket, settings: Settings, baseline: Baseline, readable: list[Path]):
+        self.control, self.settings, self.baseline, self.readable = control, settings, baseline, readable
         self.alive: dict[int, int] = {}  # process by slot
         self.killed: dict[int, str] = {}  # why the process of a slot was killed
         self.rules: dict[int, int] = {}  # Landlock's rules by slot
@@ -156,15 +179,18 @@ class Server:
                 os.close(descriptor)
         for slot in list(self.alive):
             self._end(slot)
-        sweep.empty(self.settings.folder)
-        shutil.rmtree(self.settings.folder, ignore_errors=True)
+        for number in self.rules:
+            self.settings.slot(number).unmount()
+        for folder in (self.settings.slots, self.settings.folder):
+            sweep.empty(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def become_student(self) -> None:
-        """Be the student process of slot 0 instead."""
-        slot = self.settings.slot(0)
+        """Be the student process of a slot instead."""
+        slot = self.settings.slot(self.settings.alone)
         self._renewed(slot)
-        layers.apply(self._confinement(slot, self.settings.seconds), self.rules[0])
-        Session(self.control, slot.files, self.settings.message_limit, self.essential).serve()
+        layers.apply(self._confinement(slot, self.settings.seconds), self.rules[slot.number])
+        Session(self.control, slot.files, self.settings.message_limit, self.baseline).serve()
         os._exit(0)
 
     def _request(self) -> tuple[dict[str, Any], int]:
@@ -184,7 +210,8 @@ class Server:
         try:
             self._renewed(slot)
         except OSError as error:
-            return {"trouble": f"no room for its files: {error}"}
+            slot.clear()
+            return {"no_room": f"its files cannot be written: {error}"}
         confinement = self._confinement(slot, request["seconds"])
         process = os.fork()
         if process == 0:
@@ -198,7 +225,7 @@ class Server:
         try:
             descriptors.close_all_but(descriptor, rules)
             layers.apply(confinement, rules)
-            Session(socket.socket(fileno=descriptor), slot.files, self.settings.message_limit, self.essential).serve()
+            Session(socket.socket(fileno=descriptor), slot.files, self.settings.message_limit, self.baseline).serve()
             status = 0
         finally:
             os._exit(status)  # whatever happens, the server's own code is not run twice
@@ -209,31 +236,40 @@ class Server:
         if process is not None:
             seconds = sweep.end(process, slot.uid, set(self.alive.values()))
         slot.clear()
-        if slot.uid and "landlock" not in self.settings.layers:
+        if slot.uid and not self.settings.has("landlock"):
             sweep.strays(slot.uid)
         return {"seconds": seconds, "why": self.killed.pop(number, "")}
 
     def _watch(self) -> None:
-        """Kill a student's process that fills the disk or starts too many threads, also while nobody calls it."""
-        if "limits" not in self.settings.layers:
+        """Kill a process that takes too much of what no limit of the kernel bounds, also while nobody calls it."""
+        if not self.settings.has("limits"):
             return
         for number, process in self.alive.items():
-            why = ""
-            if sweep.usage(self.settings.slot(number).writable) > self.settings.disk:
-                why = "disk"
+            if not self.settings.has("mounts") and self._disk_used(number) > self.settings.disk:
+                self._kill(number, "disk")
             elif sweep.threads(process) > self.settings.threads:
-                why = "crash"
-            if why:
-                self.killed.setdefault(number, why)
-                os.kill(process, signal.SIGKILL)
+                self._kill(number, "crash")
+        held = {number: sweep.memory(process) for number, process in self.alive.items()}
+        if sum(held.values()) > self.settings.memory_together:
+            for number in [number for number in held if not sweep.stopped(self.alive[number])]:
+                self._kill(
+                    number, "memory"
+                )  # the one whose turn it is: the others have not asked for more since theirs
+
+    def _disk_used(self, number: int) -> float:
+        return sweep.usage(self.settings.slot(number).writable) + sweep.unlinked(self.alive[number])
+
+    def _kill(self, number: int, why: str) -> None:
+        self.killed.setdefault(number, why)
+        os.kill(self.alive[number], signal.SIGKILL)
 
     def _renewed(self, slot: Slot) -> None:
         """Make the slot ready for its next process."""
         if slot.number not in self.rules:
-            slot.make()
-            own = [Path(slot.path)] if "landlock" in self.settings.layers else []
+            slot.make(self.settings.disk if self.settings.has("mounts") else 0)
+            own = [Path(slot.path)] if self.settings.has("landlock") else []
             self.rules[slot.number] = landlock.rules([*self.readable, *own], Path(slot.writable)) if own else -1
-        slot.renew()
+        slot.renew(self.settings.submission)
 
     def _confinement(self, slot: Slot, seconds: int) -> Confinement:
         s = self.settings

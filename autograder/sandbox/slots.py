@@ -1,7 +1,7 @@
 """Where one student process lives: its own copy of the submission, its own temporary folder, its own user.
 
-    <sandbox>/<slot>/files      the submission, not writable
-    <sandbox>/<slot>/tmp/own    the temporary folder, where the process begins
+    <slots>/<number>/files      the submission, not writable
+    <slots>/<number>/tmp/own    the temporary folder, where the process begins; on a file system of its own where that is possible
 
 A slot is used again by later processes, but nothing in it: files and folders are made anew for each, so that neither their
 content nor their times tell a process anything about the one before. Runs in the fork server.
@@ -14,19 +14,21 @@ import stat
 from dataclasses import dataclass
 
 from autograder.sandbox import sweep
+from autograder.sandbox.layers import mounts
+from autograder.sandbox.layers.kernel import LINUX
 
 
 @dataclass(frozen=True)
 class Slot:
-    """One of the places in a sandbox; `uid` 0 means the grader's own user."""
+    """One of the places of a sandbox; `uid` 0 means the grader's own user."""
 
-    sandbox: str
+    slots: str
     number: int
     uid: int
 
     @property
     def path(self) -> str:
-        return os.path.join(self.sandbox, str(self.number))
+        return os.path.join(self.slots, str(self.number))
 
     @property
     def files(self) -> str:
@@ -41,15 +43,17 @@ class Slot:
     def temporary(self) -> str:
         return os.path.join(self.writable, "own")
 
-    def make(self) -> None:
-        """Make the slot's own folders; what is in them comes with each process."""
+    def make(self, size: int) -> None:
+        """Make the slot's own folders; `size` bytes bound what is written, 0 where mounts cannot bound it."""
         _folder(self.path, 0o711 if self.uid else 0o700)
         _folder(self.writable, 0o711)
+        if size:
+            mounts.bounded(self.writable, size, 0o711)
 
-    def renew(self) -> None:
-        """Fresh files and a fresh temporary folder for the next process; raises OSError."""
+    def renew(self, submission: str) -> None:
+        """Fresh copies of a submission's files and a fresh temporary folder for the next process; raises OSError."""
         _folder(self.files, 0o750)
-        _copy(os.path.join(self.sandbox, "submission"), self.files)
+        _copy(submission, self.files)
         _folder(self.temporary, 0o700)
         if self.uid:
             os.chown(self.files, -1, self.uid)
@@ -58,6 +62,11 @@ class Slot:
             if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
                 os.symlink(entry.path, os.path.join(self.temporary, entry.name))
 
+    def unmount(self) -> None:
+        """A folder on which something is mounted cannot be removed."""
+        if LINUX:
+            mounts.uncovered(self.writable)
+
     def clear(self) -> None:
         """Leave nothing of the process before."""
         with contextlib.suppress(OSError):
@@ -65,6 +74,13 @@ class Slot:
         sweep.empty(self.writable)
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self.files)
+
+    def remove(self) -> None:
+        """Leave nothing of the slot at all."""
+        self.unmount()
+        sweep.empty(self.path)
+        with contextlib.suppress(OSError):
+            os.rmdir(self.path)
 
 
 def _folder(path: str, mode: int) -> None:

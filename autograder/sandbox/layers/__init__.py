@@ -8,10 +8,10 @@ import os
 import sys
 from dataclasses import dataclass
 
-from autograder.sandbox.layers import kernel, landlock, resources, seccomp, user
+from autograder.sandbox.layers import kernel, landlock, mounts, resources, seccomp, user
 from autograder.sandbox.layers.resources import Resources
 
-NAMES = ("fork", "session", "limits", "user", "no_new_privileges", "landlock", "seccomp", "not_dumpable")
+NAMES = ("fork", "session", "limits", "user", "mounts", "no_new_privileges", "landlock", "seccomp", "not_dumpable")
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,10 @@ def available() -> dict[str, str]:
         missing["session"] = missing["limits"] = "only POSIX systems have sessions and resource limits"
     missing["user"] = user.missing()
     if not kernel.LINUX:
-        for layer in ("no_new_privileges", "landlock", "seccomp", "not_dumpable"):
+        for layer in ("mounts", "no_new_privileges", "landlock", "seccomp", "not_dumpable"):
             missing[layer] = "only Linux has this layer: grade inside a Linux container to get it"
         return missing
+    missing["mounts"] = mounts.missing()
     if landlock.abi() < 1:
         missing["landlock"] = "the kernel has no Landlock: Linux 5.13 or newer with landlock in the lsm= boot parameter"
     if not seccomp.available():

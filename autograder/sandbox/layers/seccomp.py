@@ -63,17 +63,37 @@ _REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have
     "futimesat": (261, -1), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
     "setxattrat": (463, 463), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
     "removexattrat": (466, 466), "file_setattr": (469, 469),
+    # what tells processes of other users that have the same files open: locks, notices, the page cache, free blocks
+    "flock": (73, 32), "inotify_init": (253, -1), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27),
+    "inotify_rm_watch": (255, 28), "fadvise64": (221, 223), "readahead": (187, 213), "preadv2": (327, 286),
+    "pwritev2": (328, 287), "mincore": (27, 232), "cachestat": (451, 451), "statfs": (137, 43), "fstatfs": (138, 44),
+    "ustat": (136, -1), "sysinfo": (99, 179),
+    # disk that no count of files finds: blocks beyond the end of a file, files that only a Landlock rule holds
+    "fallocate": (285, 47), "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445),
+    "landlock_restrict_self": (446, 446),
     # memory that no limit on the address space counts
     "memfd_create": (319, 279), "memfd_secret": (447, 447),
 }  # fmt: skip
 _CLONE, _CLONE3, _KILL, _TGKILL = (56, 220), (435, 435), (62, 129), (234, 131)
 _SENDTO, _FCNTL, _IOCTL_CALL, _PRLIMIT = (44, 206), (72, 25), (16, 29), (302, 261)
 _NEWEST_KNOWN = 470
-_CLONE_THREAD = 0x10000
+_CLONE_FILES, _CLONE_THREAD = 0x400, 0x10000
+_CLOSE_RANGE, _CLOSE_RANGE_UNSHARE = (436, 436), 2
 _OWN_PID = 0x5EEDF00D
 _PRCTL, _PRCTL_REFUSED = (157, 167), (1, 4, 35, 0x59616D61)  # PR_SET_PDEATHSIG, _DUMPABLE, _MM, _PTRACER
 _MMAP, _MAP_ANONYMOUS = (9, 222), 0x20  # a mapped file takes up the disk even when it is closed and unlinked
 _FCNTL_SIGNALS = (8, 10, 15, 1024, 1026)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
+_FCNTL_SHARED = (
+    5,
+    6,
+    7,
+    36,
+    37,
+    38,
+    1025,
+    1036,
+    1038,
+)  # locks (F_*LK*, F_OFD_*), F_GETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT
 _IOCTL_SIGNALS = (0x5412, 0x8901, 0x8902)  # TIOCSTI, FIOSETOWN, SIOCSPGRP
 _ALLOW, _EPERM, _ENOSYS = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
 _LOAD, _JEQ, _JGT, _JSET, _RET = 0x20, 0x15, 0x25, 0x45, 0x06
@@ -105,14 +125,17 @@ def filter_program() -> bytes:
     column = list(_ARCHITECTURES).index(machine)
     program = _op(_LOAD, _ARCH) + _op(_JEQ, _ARCHITECTURES[machine], 1, 0) + _op(_RET, _EPERM) + _op(_LOAD, _NR)
     program += _refuse_if(_JGT, _NEWEST_KNOWN, _ENOSYS) + _refuse_if(_JEQ, _CLONE3[column], _ENOSYS)
-    program += _only_for(_CLONE[column], _arg(0) + _op(_JSET, _CLONE_THREAD, 1, 0) + _op(_RET, _EPERM))
+    # Threads only, and none with open files of its own: those could not be counted.
+    for flag in (_CLONE_THREAD, _CLONE_FILES):
+        program += _only_for(_CLONE[column], _arg(0) + _op(_JSET, flag, 1, 0) + _op(_RET, _EPERM))
+    program += _only_for(_CLOSE_RANGE[column], _arg(2) + _op(_JSET, _CLOSE_RANGE_UNSHARE, 0, 1) + _op(_RET, _EPERM))
     for call in (_KILL, _TGKILL):
         program += _only_for(call[column], _arg(0) + _op(_JEQ, _OWN_PID, 1, 0) + _op(_RET, _EPERM))
     for half in (0, 1):
         program += _only_for(_SENDTO[column], _arg(4, half) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
     program += _only_for(_PRLIMIT[column], _arg(0) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
     program += _only_for(_MMAP[column], _arg(3) + _op(_JSET, _MAP_ANONYMOUS, 1, 0) + _op(_RET, _ENOSYS))
-    words = ((_FCNTL, 1, _FCNTL_SIGNALS), (_IOCTL_CALL, 1, _IOCTL_SIGNALS), (_PRCTL, 0, _PRCTL_REFUSED))
+    words = ((_FCNTL, 1, _FCNTL_SIGNALS + _FCNTL_SHARED), (_IOCTL_CALL, 1, _IOCTL_SIGNALS), (_PRCTL, 0, _PRCTL_REFUSED))
     for call, number, values in words:
         program += _only_for(call[column], _arg(number) + b"".join(_refuse_if(_JEQ, value) for value in values))
     for numbers in _REFUSED.values():

@@ -58,8 +58,8 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _equal_arrays(now: "np.ndarray[Any, Any]", was: "np.ndarray[Any, Any]") -> bool:
-    """Equal up to the rounding of a change that was made and undone."""
-    if now.tobytes() == was.tobytes():
-        return True
-    unit = ROUNDING * np.finfo(was.dtype).eps if was.dtype.kind == "f" else 0
+    """Equal; floating numbers up to the rounding of a change that was made and undone."""
+    if now.tobytes() == was.tobytes() or was.dtype.kind != "f":
+        return now.tobytes() == was.tobytes()
+    unit = ROUNDING * np.finfo(was.dtype).eps
     return bool(np.allclose(now, was, rtol=unit, atol=unit, equal_nan=True))

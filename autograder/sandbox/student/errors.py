@@ -44,7 +44,8 @@ def described(
 
 def builtin_kinds(error: BaseException) -> list[str]:
     """The built-in classes of an error by name, the most special first."""
-    kinds = [cls.__name__ for cls in type(error).__mro__ if getattr(builtins, cls.__name__, None) is cls]
+    classes = [cls for cls in type(error).__mro__ if issubclass(cls, BaseException)]
+    kinds = [cls.__name__ for cls in classes if getattr(builtins, cls.__name__, None) is cls]
     return kinds or ["Exception"]
 
 

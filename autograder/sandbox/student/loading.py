@@ -9,6 +9,7 @@ import builtins
 import importlib
 import importlib.machinery
 import importlib.util
+import itertools
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ from typing import Any
 from autograder.sandbox.student import replacing
 from autograder.sandbox.student.namespace import exported_names
 
+MAX_REMOVED = 64  # modules of the baseline that a submission takes the place of, or removes
 Functions = Mapping[str, Callable[..., Any]]
 
 
@@ -81,17 +83,29 @@ class Context:
     builtins: dict[str, Any]
 
 
+class Baseline:
+    """What is imported before any of the student's code; noted in the fork server.
+
+    To look through all modules in a student's process would cost more than all else of an import: each object that is so
+    much as touched makes the kernel copy the page of memory that it shares with the fork server.
+    """
+
+    def __init__(self, essential: frozenset[str]):
+        """`essential` are modules that NumPy needs: a file of the submission does not take their place."""
+        self.essential = essential | set(sys.builtin_module_names)
+        self.modules = frozenset(sys.modules)
+        self.builtins = dict(vars(builtins))
+
+
 class Submission:
     """The files of one submission as modules."""
 
-    def __init__(self, folder: str, essential: frozenset[str]):
-        """`essential` are modules that NumPy needs: a file of the submission does not take their place."""
-        self.folder, self.essential = folder, essential
+    def __init__(self, folder: str, baseline: "Baseline"):
+        self.folder, self.baseline = folder, baseline
         self.compiled: dict[tuple[bytes, str], Any] = {}
         self._replaced: dict[str, Functions] = {}
         self._contexts: dict[str, Context] = {}
         self._current = ""
-        self._baseline: set[str] = set()  # modules that were there before any of the student's
 
     def load(self, context: str, modules: list[str], proxies: Mapping[str, Functions], replaced: Functions) -> None:
         """Import modules into a context of their own; raises whatever they raise."""
@@ -113,11 +127,14 @@ class Submission:
         """Let imports see the modules of this context, and no others of the student's."""
         if context == self._current:
             return
-        modules = {name: sys.modules.pop(name) for name in self._own_modules()}
-        self._contexts[self._current] = Context(modules, list(sys.path), dict(vars(builtins)))
+        if self._current:
+            modules = {name: sys.modules.pop(name) for name in self._own_modules()}
+            self._contexts[self._current] = Context(modules, list(sys.path), dict(vars(builtins)))
         known, self._current = self._contexts.get(context, self._contexts[""]), context
         sys.modules.update(known.modules)
         sys.path[:] = known.path
+        if vars(builtins) == known.builtins:
+            return
         for name in vars(builtins).keys() - known.builtins.keys():
             del vars(builtins)[name]
         vars(builtins).update(known.builtins)
@@ -125,12 +142,11 @@ class Submission:
     def _begin(self) -> None:
         """Let imports find the submission first, as at home: also before modules that only this process has needed."""
         own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
-        for name in own - self.essential - set(sys.builtin_module_names):
+        for name in own - self.baseline.essential:
             sys.modules.pop(name, None)
         sys.path.insert(0, self.folder)
         sys.path_hooks.insert(0, self._finder)
-        self._baseline = set(sys.modules)
-        self._contexts[""] = Context({}, list(sys.path), dict(vars(builtins)))
+        self._contexts[""] = Context({}, list(sys.path), self.baseline.builtins)
 
     def _finder(self, path: str) -> importlib.machinery.FileFinder:
         """What finds modules in the submission's folders."""
@@ -143,8 +159,10 @@ class Submission:
         return importlib.machinery.FileFinder(path, (loader, [".py"]))  # type: ignore[arg-type]
 
     def _own_modules(self) -> list[str]:
-        """The names of the modules that come from the submission."""
-        return [name for name, module in list(sys.modules.items()) if name not in self._baseline and self._owns(module)]
+        """The names of the modules that come from the submission: they are among the last, as later imports are."""
+        count = max(0, len(sys.modules) - len(self.baseline.modules)) + MAX_REMOVED
+        last = itertools.islice(reversed(sys.modules.items()), count)
+        return [name for name, module in last if self._owns(module)]
 
     def _owns(self, module: ModuleType) -> bool:
         try:

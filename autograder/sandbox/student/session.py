@@ -28,19 +28,19 @@ from autograder.sandbox.connection import Connection
 from autograder.sandbox.student.asking import Questions
 from autograder.sandbox.student.calls import Calls
 from autograder.sandbox.student.errors import described
-from autograder.sandbox.student.loading import Submission
+from autograder.sandbox.student.loading import Baseline, Submission
 
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # replies are sent together: after so many seconds, or bytes
 WARM_UP_ROUNDS = 20
 
 
 class Session:
-    """Serves one connection; `folder` holds the submission, `essential` are the modules that NumPy needs."""
+    """Serves one connection; `folder` holds the submission."""
 
-    def __init__(self, own_end: socket.socket, folder: str, limit: int, essential: frozenset[str] = frozenset()):
+    def __init__(self, own_end: socket.socket, folder: str, limit: int, baseline: Baseline):
         self.connection, self.folder = Connection(own_end, limit), folder
         limit = min(limit, wire.MAX_FROM_STUDENT)
-        self.submission = Submission(folder, essential)
+        self.submission = Submission(folder, baseline)
         self.questions = Questions(self.flush, self.connection.receive, self._described, limit)
         self.calls = Calls(limit, self.questions.function)
         self._held: list[bytes] = []
@@ -139,11 +139,11 @@ class Session:
         return ("written",)
 
 
-def warm_up() -> None:
+def warm_up(baseline: Baseline) -> None:
     """Do in the fork server what every student's process does: Python and NumPy are faster from the second time on."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        session = Session(theirs, "/nowhere", wire.MAX_FROM_STUDENT)
+        session = Session(theirs, "/nowhere", wire.MAX_FROM_STUDENT, baseline)
         grader = Connection(ours, wire.MAX_FROM_STUDENT)
         x = np.linspace(0, 1, 6).reshape(2, 3)
         nested = {"table": x, "parts": [{"a": x[0], "b": 1, "c": "text"}, (x > 0, 2.0, None)]}

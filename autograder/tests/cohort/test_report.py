@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from autograder.cohort import report
-from autograder.cohort.gradebook import Row
 from autograder.cohort.report import Run
+from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade, Mark
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
@@ -32,7 +32,13 @@ EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 
 def grade(key: str, lost: int, mistake: str | None = None) -> Grade:
     """A grade that misses the first `lost` criteria, all for the same mistake."""
     marks = tuple(
-        Mark(c.id, f"{c.id}: {c.about}", 0.0 if i < lost else c.points, c.points, mistake if i < lost else None)
+        Mark(
+            c.id,
+            f"{c.id}: {c.about}",
+            0.0 if i < lost else c.points,
+            c.points,
+            (mistake,) if mistake and i < lost else (),
+        )
         for i, c in enumerate(CRITERIA.values())
     )
     return Grade(key, sum(mark.score for mark in marks), marks, ("fork", "session"), 1_760_000_000.0)
@@ -43,12 +49,12 @@ def run(names: tuple[str, ...] = AWKWARD, faults: dict[str, str] | None = None) 
     rows = []
     for i, name in enumerate(names):
         student = Student(name, f"{i}", f"{name}@example.org")
-        entry = Entry(f"s{i}", (), (student,), remark=name)
+        entry = Entry(f"s{i}", None, (student,), remark=name)
         mistake = f"{FUNCTION}.{'no_root' if i % 2 else 'unheard_of'}"
-        rows.append(Row(student, entry, grade(f"s{i}", 3 * i, mistake), "", ()))
+        rows.append(StudentRow(student, entry, grade(f"s{i}", 3 * i, mistake), "", ()))
     for key, why in (faults or {}).items():
-        entry = Entry(key, (), (Student(EVIL),), problem=why)
-        rows.append(Row(Student(EVIL), entry, None, why, (Entry("older", ()),)))
+        entry = Entry(key, None, (Student(EVIL),), problem=why)
+        rows.append(StudentRow(Student(EVIL), entry, None, why, (Entry("older"),)))
     return Run(rows, faults or {}, ("look: " + EVIL,), len(names), 3, "abcdef" * 10)
 
 
@@ -118,8 +124,8 @@ def test_mistakes_are_counted_over_students_and_ranked() -> None:
 
 
 def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
-    one, entry = grade("s0", 0), Entry("s0", ())
-    rows = [Row(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
+    one, entry = grade("s0", 0), Entry("s0")
+    rows = [StudentRow(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
     assert report.counting(rows) == [one]
     assert report.html(Run(rows, {}, (), 0, 0, "0")).count('<tr id="s') == 2
 

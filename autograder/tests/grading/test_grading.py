@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from autograder.sandbox.child import _defined
 
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import read
-from autograder.sandbox.child import _defined
+from autograder.intake.reading import read
 
 Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]

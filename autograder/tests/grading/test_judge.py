@@ -74,7 +74,10 @@ def test_a_look_is_held_against_what_was_returned() -> None:
 
 def test_arguments_that_changed_after_the_call() -> None:
     change = Change(0, ("gamma",), "entry written")
-    assert [fault(r) for r in judged([call(1), other("changes", 1)], [Reply(X), Reply(changed=(change,))])] == ["", "changed_later"]
+    assert [fault(r) for r in judged([call(1), other("changes", 1)], [Reply(X), Reply(changed=(change,))])] == [
+        "",
+        "changed_later",
+    ]
 
 
 def test_a_write_is_not_judged() -> None:

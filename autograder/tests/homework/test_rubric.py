@@ -37,6 +37,18 @@ Edit = Callable[[str], str]
         (lambda t: t.replace("call_seconds: 3", "call_seconds: soon"), "limits.call_seconds", "number"),
         (lambda t: t.replace("      rms_norm: []", "      rms_norm: []\n      rms_norm: []", 1), "rms_norm", "twice"),
         (lambda t: t.replace("  layernorm:", "\tlayernorm:", 1), "", "not YAML"),
+        (lambda t: t.replace("\nlimits:", "\nlate: {percent_a_day: 5}\nlimits:", 1), "late", "there is no key due"),
+        (lambda t: t.replace("\nlimits:", "\ndue: 2026-11-20T23:59\nlimits:", 1), "due", "timezone"),
+        (
+            lambda t: t.replace("\nlimits:", "\ndue: 2026-11-20T23:59Z\nlate: {per_day: 5}\nlimits:", 1),
+            "late.per_day",
+            "known here: grace_minutes",
+        ),
+        (
+            lambda t: t.replace("statistics: {points: 3", "statistics: {counts: full, points: 3"),
+            "counts",
+            "add the key why",
+        ),
         (lambda _: "", "", "dictionary"),
     ],
 )

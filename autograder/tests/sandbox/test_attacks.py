@@ -32,7 +32,8 @@ from autograder.grading import pytest_plugin
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import Submission, read
+from autograder.intake.reading import read
+from autograder.intake.submission import Submission
 from autograder.sandbox import confine, sweep
 from autograder.sandbox.process import layers
 from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue

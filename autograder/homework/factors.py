@@ -1,0 +1,311 @@
+"""What each function may be called with, laid out once: factors, and the values of each.
+
+A table for each module stands beside its suite, in `suites/<module>_factors.py`. A value is a few words with a condition on the
+arguments, so that the calls of any suite can be held against it. The hidden suites make calls of every value, and of every
+pair of values of two factors that interact; `proof/blind_spots.py` proves it with versions of the references that are wrong
+on one such class of calls only.
+"""
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from autograder.homework import kit, reference
+from autograder.homework import rubric as rubrics
+
+Condition = Callable[..., Any]
+Values = Mapping[str, Condition]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One thing in which the calls of a function may differ.
+
+    `about` are the short names of the criteria that speak of it. `values` maps the words for each value to its condition: a function of
+    arguments, by their names, and, if wanted, of `result`, which is what the reference makes of them. Several
+    values may hold for one call; a call that raises has no result, and no condition on the result holds for it.
+    """
+
+    name: str
+    about: tuple[str, ...]
+    values: Values
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The factors of one function and the pairs of them that interact.
+
+    `never` are the pairs of values that no allowed call has together.
+    """
+
+    factors: tuple[Factor, ...]
+    pairs: tuple[tuple[str, str], ...]
+    never: frozenset[frozenset[str]]
+
+
+@dataclass(frozen=True)
+class InputClass:
+    """The calls of `function` for which all conditions hold.
+
+    `about` are the ids of the criteria that speak of it; `uses` are the arguments with a default that are something else here.
+    """
+
+    module: str
+    function: str
+    name: str
+    about: frozenset[str]
+    conditions: tuple[Condition, ...]
+    uses: tuple[str, ...]
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """Whether a call is of this class; `values` as `seen` gives them."""
+        return all(_holds(condition, values) for condition in self.conditions)
+
+
+def factor(name: str, about: str, values: Values) -> Factor:
+    """A factor; `about` are names of criteria with blanks between them."""
+    return Factor(name, tuple(about.split()), values)
+
+
+def inputs(
+    *factors: Factor, pairs: tuple[tuple[str, str], ...] = (), never: tuple[tuple[str, str], ...] = ()
+) -> Inputs:
+    """The factors of one function, the names of those that interact, and the pairs of values that cannot be."""
+    return Inputs(factors, pairs, frozenset(map(frozenset, never)))
+
+
+def of_module(module: str) -> dict[str, Inputs]:
+    """The table of a module by function; empty for a module without one."""
+    if not (kit.suites() / f"{module}_factors.py").is_file():
+        return {}
+    table: dict[str, Inputs] = importlib.import_module(f"autograder.homework.suites.{module}_factors").INPUTS
+    return table
+
+
+def classes(module: str) -> Iterator[InputClass]:
+    """Every value of every factor of a module's functions, every pair of values of two factors that interact, every way of giving."""
+    for function, table in of_module(module).items():
+        yield from _ways_of_giving(module, function)
+        known = {one.name: one for one in table.factors}
+        for one in known.values():
+            for value in one.values:
+                yield _input_class(module, function, {value: one})
+        for pair in table.pairs:
+            first, second = (known[name] for name in pair)
+            for values in product(first.values, second.values):
+                if frozenset(values) not in table.never:
+                    yield _input_class(module, function, dict(zip(values, (first, second), strict=True)))
+
+
+def seen(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> dict[str, Any]:
+    """What conditions may ask of a call: the arguments by name, also those left out; `result`; `named`; `left_out`."""
+    signature = inspect.signature(reference.functions()[function])
+    bound = signature.bind(*args, **kwargs)
+    left_out = signature.parameters.keys() - bound.arguments.keys()
+    bound.apply_defaults()
+    return {**bound.arguments, "result": result, "named": set(kwargs), "left_out": left_out}
+
+
+def defaults(function: str) -> dict[str, Any]:
+    """The arguments of a function that may be left out, with what they are then."""
+    parameters = inspect.signature(reference.functions()[function]).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+@cache
+def _parameters(condition: Condition) -> tuple[str, ...]:
+    return tuple(inspect.signature(condition).parameters)
+
+
+def _holds(condition: Condition, values: Mapping[str, Any]) -> bool:
+    wanted = [values[name] for name in _parameters(condition)]
+    return not any(isinstance(value, Exception) for value in wanted) and bool(condition(*wanted))
+
+
+def _input_class(module: str, function: str, chosen: Mapping[str, Factor]) -> InputClass:
+    conditions = tuple(one.values[value] for value, one in chosen.items())
+    uses = [name for name, default in defaults(function).items() if any(_used(c, name, default) for c in conditions)]
+    name = " and ".join(f"{one.name}: {value}" for value, one in chosen.items())
+    about = frozenset(f"{module}.{criterion}" for one in chosen.values() for criterion in one.about)
+    return InputClass(module, function, name, about, conditions, tuple(uses))
+
+
+def _used(condition: Condition, name: str, default: Any) -> bool:
+    """Whether a condition asks for another value of the argument than its default."""
+    parts: tuple[Condition, ...] = getattr(condition, "parts", ())
+    names = _parameters(condition)
+    return (
+        any(_used(part, name, default) for part in parts)
+        if parts
+        else name in names and (names != (name,) or not condition(default))
+    )
+
+
+def _ways_of_giving(module: str, function: str) -> Iterator[InputClass]:
+    """Each argument given by name; those with a default also by position, and left out."""
+    criteria = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
+    about, optional = frozenset(criteria), defaults(function)
+    for name in inspect.signature(reference.functions()[function]).parameters:
+        ways: dict[str, tuple[Condition, tuple[str, ...]]] = {
+            "given by name": (lambda named, name=name: name in named, (name,))
+        }
+        if name in optional:
+            given = lambda named, left_out, name=name: name not in named | left_out  # noqa: E731
+            ways["given by position"] = (given, (name,))
+            ways["left out"] = (lambda left_out, name=name: name in left_out, ())
+        for way, (condition, uses) in ways.items():
+            used = tuple(use for use in uses if use in optional)
+            yield InputClass(module, function, f"{name} {way}", about, (condition,), used)
+
+
+# Values that many functions share
+
+
+def leading(name: str, own: int) -> Values:
+    """The axes that an array may have before its own `own` axes."""
+
+    def before(value: Any) -> tuple[int, ...]:
+        shape: tuple[int, ...] = np.shape(value)[: np.ndim(value) - own]
+        return shape
+
+    return _of(
+        name,
+        {
+            "no axis before": lambda x: not before(x),
+            "one axis before": lambda x: len(before(x)) == 1,
+            "two axes before": lambda x: len(before(x)) == 2,
+            "three axes before": lambda x: len(before(x)) == 3,
+            "an axis of length 1 before": lambda x: 1 in before(x),
+        },
+    )
+
+
+def length(name: str, axis: int, large: int = 16) -> Values:
+    """The length of one axis of an array."""
+    return _of(
+        name,
+        {
+            "length 1": lambda x: np.shape(x)[axis] == 1,
+            "length 2": lambda x: np.shape(x)[axis] == 2,
+            "an odd length": lambda x: np.shape(x)[axis] % 2 == 1 < np.shape(x)[axis],
+            "a length above 3 that is even": lambda x: np.shape(x)[axis] % 2 == 0 and np.shape(x)[axis] > 3,
+            f"a length above {large}": lambda x: np.shape(x)[axis] > large,
+        },
+    )
+
+
+def numbers(name: str) -> Values:
+    """The entries of an array."""
+    return _of(
+        name,
+        {
+            "all entries zero": lambda x: not np.any(x),
+            "some entries zero": lambda x: np.any(x == 0) and np.any(x),
+            "all entries positive": lambda x: np.all(x > 0),
+            "all entries negative": lambda x: np.all(x < 0),
+            "entries of both signs": lambda x: np.any(x > 0) and np.any(x < 0),
+        },
+    )
+
+
+def dtypes(name: str) -> Values:
+    """The dtype of an array."""
+    return _of(name, {"float32": lambda x: x.dtype == np.float32, "float64": lambda x: x.dtype == np.float64})
+
+
+def count(name: str, *values: int, above: int | None = None) -> Values:
+    """An int argument."""
+    found: dict[str, Condition] = {str(value): lambda n, value=value: n == value for value in values}
+    if above is not None:
+        found[f"above {above}"] = lambda n: n > above
+    return _of(name, found)
+
+
+def masks(name: str = "mask") -> Values:
+    """The shapes of a mask for scores whose own axes, the last two, are those of queries and keys."""
+    forms: dict[str, Condition] = {
+        "(queries, keys)": lambda m: m.ndim == 2 and 1 not in m.shape,
+        "(1, keys)": lambda m: m.ndim == 2 and m.shape[0] == 1 < m.shape[1],
+        "(queries, 1)": lambda m: m.ndim == 2 and m.shape[1] == 1 < m.shape[0],
+        "(1, 1)": lambda m: m.shape == (1, 1),
+        "(1, queries, keys)": lambda m: m.ndim == 3 and m.shape[0] == 1 and 1 not in m.shape[1:],
+        "(n, queries, keys)": lambda m: m.ndim == 3 and 1 not in m.shape,
+        "(n, 1, keys)": lambda m: m.ndim == 3 and m.shape[0] > 1 and m.shape[1] == 1 < m.shape[2],
+        "(n, queries, 1)": lambda m: m.ndim == 3 and m.shape[0] > 1 and m.shape[2] == 1 < m.shape[1],
+        "(m, 1, 1, keys)": lambda m: m.ndim == 4 and m.shape[0] > 1 and m.shape[1:3] == (1, 1) and m.shape[3] > 1,
+        "(m, 1, queries, keys)": lambda m: m.ndim == 4 and m.shape[0] > 1 and m.shape[1] == 1 and 1 not in m.shape[2:],
+        "(1, n, queries, keys)": lambda m: m.ndim == 4 and m.shape[0] == 1 and 1 not in m.shape[1:],
+        "(m, n, queries, keys)": lambda m: m.ndim == 4 and 1 not in m.shape,
+    }
+    return _of(name, forms)
+
+
+def hidden(name: str = "mask") -> Values:
+    """What a mask hides."""
+
+    def blind(mask: Any) -> Any:
+        """Which queries see nothing."""
+        return ~mask.any(axis=-1)
+
+    return _of(
+        name,
+        {
+            "nothing is hidden": lambda m: m.all(),
+            "everything is hidden": lambda m: not m.any(),
+            "some query sees nothing": lambda m: blind(m).any() and m.any(),
+            "some query sees everything": lambda m: m.all(axis=-1).any() and not m.all(),
+            "some query sees one key": lambda m: (m.sum(axis=-1) == 1).any() and m.shape[-1] > 1,
+            "some key is seen by none": lambda m: (~m.any(axis=-2)).any() and m.any(),
+            "some example alone sees nothing": lambda m: m.ndim > 2 and _one_alone(blind(m).all(axis=-1)),
+            "some example alone has something hidden": lambda m: m.ndim > 2 and _one_alone(~m.all(axis=(-1, -2))),
+            "the future is hidden": lambda m: m.shape[-1] > 1 and np.array_equal(m, np.tri(*m.shape[-2:], dtype=bool)),
+            "the past is hidden": lambda m: m.shape[-1] > 1 and np.array_equal(m, np.tri(*m.shape[-2:], dtype=bool).T),
+        },
+    )
+
+
+def where(condition: Condition, values: Values) -> Values:
+    """The values, of those calls only for which the condition holds too."""
+    return {words: _both(condition, value) for words, value in values.items()}
+
+
+def _both(first: Condition, second: Condition) -> Condition:
+    names = list(dict.fromkeys(_parameters(first) + _parameters(second)))
+
+    def both(*given: Any) -> bool:
+        values = dict(zip(names, given, strict=True))
+        return all(condition(*(values[name] for name in _parameters(condition))) for condition in (first, second))
+
+    both.parts = (first, second)  # type: ignore[attr-defined]
+    return _taking(names, both)
+
+
+def _one_alone(found: Any) -> bool:
+    return bool(found.any() and not found.all())
+
+
+def _of(name: str, values: Values) -> Values:
+    """Conditions on one value as conditions on the argument `name`; none holds where that is None."""
+    return {words: _on(name, condition) for words, condition in values.items()}
+
+
+def _on(name: str, condition: Condition) -> Condition:
+    """A condition whose only parameter is called `name`."""
+
+    def on(value: Any) -> bool:
+        return value is not None and bool(condition(value))
+
+    return _taking([name], on)
+
+
+def _taking(names: list[str], condition: Condition) -> Condition:
+    """The condition, with its parameters called by these names."""
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    condition.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return condition

@@ -77,7 +77,12 @@ class Diagnoser:
         wrong = [record for record in records if wrong_in_value(record)]
         if wrong and all(record.reply.ended is not None or _absent(record) for record in wrong):
             return nothing
-        search = Search(self.rubric, module, function, records, list(self._tables(module, function, above)))
+        tables = list(self._tables(module, function, above))
+        seen = {mistake.name for mistake in observed(records, True)}
+        given = tuple(m for m in of_function(module, function) if m.name in seen and m.way == 0)
+        if given:
+            tables += [replace(table, given=given) for table in tables]
+        search = Search(self.rubric, module, function, records, [t for t in tables if t.version(()) is not None])
         if not wrong:
             return search.formal() or replace(nothing, complete=True)
         found = search.complete()

@@ -19,10 +19,17 @@ MOST_PAIRS = 4000  # that are tried for one function
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Replies of versions beside certain helpers, and those helpers' mistakes."""
+    """Replies of versions beside certain helpers, and those helpers' mistakes.
+
+    `given` are mistakes of form that were seen: every version has them too, since what they write is there in later calls.
+    """
 
     played: Played
     helpers: tuple[Mistake, ...]
+    given: tuple[Mistake, ...] = ()
+
+    def version(self, mistakes: tuple[Mistake, ...]) -> Version | None:
+        return self.played.version((*mistakes, *(mistake for mistake in self.given if mistake not in mistakes)))
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,7 @@ class Search:
         """The one mistake of form, or the helpers' mistakes, that reproduces what changed, what is shared, and every dtype."""
         for size, table in self._order():
             fitting = [v for v in self._versions(size, table, []) if size < 2 and self._fits_in_form(table, v)]
-            if len({mistake.id for version in fitting for mistake in version.mistakes}) == size and fitting:
+            if fitting and all(_ids(version) == _ids(fitting[0]) for version in fitting):
                 explanation = self._explanation(table, fitting[0], frozenset(self.of_criterion))
                 return replace(explanation, complete=True, formal=True)
         return None
@@ -93,7 +100,7 @@ class Search:
     def _order(self) -> Iterator[tuple[int, Table]]:
         for size in range(3):
             for table in self.tables:
-                if size or table.helpers:
+                if size or table.helpers or table.given:
                     yield size, table
 
     def _versions(self, size: int, table: Table, groups: list[list[Record]]) -> Iterator[Version]:
@@ -104,7 +111,7 @@ class Search:
         if size == 2:
             sets = list(islice(self._pairs(table, groups), MOST_PAIRS))
         for mistakes in sets:
-            version = table.played.version(mistakes)
+            version = table.version(mistakes)
             if version is not None:
                 yield version
 
@@ -112,7 +119,7 @@ class Search:
         """Where only one of two mistakes shows, the pair replies as that one does alone: it must fit there."""
         numbers = {id(record): place for place, record in enumerate(self.records)}
         masks = [sum(1 << numbers[id(record)] for record in group) for group in groups]
-        right = self._bits(table, table.played.version(()))[1]
+        right = self._bits(table, table.version(()))[1]
         for one, other in combinations(self._alone(table), 2):
             if one.mistake.name == other.mistake.name:
                 continue
@@ -131,15 +138,16 @@ class Search:
         if id(table) not in self.singles:
             found = []
             for mistake in of_function(self.module, self.function):
-                shows, fits = self._bits(table, table.played.version((mistake,)))
+                shows, fits = self._bits(table, table.version((mistake,)))
                 found.append(_Single(mistake, shows, fits))
             self.singles[id(table)] = found
         return self.singles[id(table)]
 
     def _bits(self, table: Table, version: Version | None) -> tuple[int, int]:
-        correct = table.played.version(())
-        assert version is not None and correct is not None
+        correct = table.version(())
         shows = fits = 0
+        if version is None or correct is None:
+            return 0, 0
         for place, record in enumerate(self.records):
             shows |= table.played.differ(version, correct, [record.step.number]) << place
             fits |= self._alike(table, version, record) << place
@@ -178,10 +186,10 @@ class Search:
         exact = inexact(version.mistakes)
         if exact is None:
             return all(self._alike(table, version, record) for record in records)
-        base = table.played.version(exact)
-        if base is None or not table.played.rounds(version, base):
+        base = table.version(exact)  # with what is given
+        if base is None:
             return False
-        return all(self._rounded(table, base, version, record) for record in records)
+        return all(self._rounded(table, base, version, r) for r in records) and table.played.rounds(version, base)
 
     def _alike(self, table: Table, version: Version, record: Record) -> bool:
         number = record.step.number

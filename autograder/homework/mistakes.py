@@ -21,7 +21,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import combinations
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -296,12 +295,3 @@ def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version |
     if changed is None or not is_python(changed):
         return None
     return Version(module, function, mistakes, changed)
-
-
-def versions(module: str, function: str, size: int) -> Iterator[Version]:
-    """Every version with so many mistakes, in the order of the file."""
-    for chosen in combinations(of_function(module, function), size):
-        if len({mistake.name for mistake in chosen}) == size:
-            version = made(module, function, chosen)
-            if version is not None:
-                yield version

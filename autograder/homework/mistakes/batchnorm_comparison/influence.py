@@ -64,6 +64,13 @@ influence.wrong("numbers", "influence", {"dtype=bool": "dtype=int"}, {"dtype=boo
 influence.wrong("no_value_error", "influence", {'raise ValueError("another kind")': "return np.eye(n, dtype=bool)"},
     {'raise ValueError("another kind")': "return None"},
     does="Your code accepts another kind.", right=THREE)
+influence.wrong("loose_kinds", "influence",
+    {'kind == "batch_train"': 'kind.startswith("batch") and "train" in kind', 'kind == "batch_eval"': 'kind.startswith("batch")'},
+    {'kind == "batch_train"': '"train" in kind', 'kind == "batch_eval"': 'kind.startswith("batch")'},
+    {'kind == "batch_train"': '"train" in kind', 'kind == "batch_eval"': '"eval" in kind', 'kind == "layer"': '"layer" in kind'},
+    {'kind == "batch_train"': 'kind in "batch_train"', 'kind == "batch_eval"': 'kind in "batch_eval"', 'kind == "layer"': 'kind in "layer"'},
+    {"    n = len(x)": "    n = len(x)\n    kind = kind.lower()"}, {"    n = len(x)": "    n = len(x)\n    kind = kind.strip()"},
+    does="Your code accepts kinds that only resemble the three.", right=THREE)
 for name, error in (("key_error", "KeyError"), ("assertion", "AssertionError"), ("type_error", "TypeError")):
     influence.wrong(name, "influence", {"ValueError": error}, does=f"Your code raises {error} for another kind.", right=THREE)
 influence.wrong("changes_x", "purity", {"    n = len(x)": "    n = len(x)\n    x[:, 0] += 1.0"},

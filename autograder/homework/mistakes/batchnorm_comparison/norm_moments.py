@@ -51,6 +51,11 @@ norm_moments.wrong("only_the_mean", "moments", {"return mean, var": "return mean
 norm_moments.wrong("no_value_error", "moments", {CHECK: ""},
     {CHECK: "", '1 if kind == "layer" else 0': '0 if kind == "batch" else 1'},
     does="Your code accepts another kind.", right=KINDS)
+norm_moments.wrong("loose_kinds", "moments", {"    if kind not": "    kind = kind.lower()\n    if kind not"},
+    {"    if kind not": "    kind = kind.strip()\n    if kind not"},
+    {'kind not in ("layer", "batch")': 'kind not in "layer batch"', 'kind == "layer"': 'kind in "layer"'},
+    {'kind not in ("layer", "batch")': '"layer" not in kind and "batch" not in kind', 'kind == "layer"': '"layer" in kind'},
+    does="Your code accepts kinds that only resemble the two.", right=KINDS)
 norm_moments.wrong("any_batch", "moments", {'kind not in ("layer", "batch")': 'kind != "layer" and not kind.startswith("batch")'},
     does='Your code accepts every kind that begins with "batch".', right=KINDS)
 for name, error in (("key_error", "KeyError"), ("assertion", "AssertionError"), ("type_error", "TypeError")):

@@ -147,9 +147,9 @@ def _damaged(rows: "list[StudentRow]") -> list[str]:
 
 def _layers(used: tuple[str, ...]) -> list[str]:
     """A word on layers of the sandbox that this machine does not have."""
-    from autograder.sandbox import confine
+    from autograder.sandbox import layers
 
-    missing = [layer for layer in confine.LAYERS if layer not in used]
+    missing = [layer for layer in layers.NAMES if layer not in used]
     advice = "`autograder doctor` says why, and autograder/docs/container.md how to grade with all of them"
     return [f"the sandbox did without {', '.join(missing)}; {advice}"] if missing else []
 

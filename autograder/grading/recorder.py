@@ -59,7 +59,8 @@ class Recorder:
         """Record that the caller writes into an array of an earlier call, and do so here."""
         kept = self._known(array)
         array[...] = value
-        self._add(self._next(), self._target(kept), "write", prepared_write(kept, array), kept.call, sent=((kept, array.copy()), {}))
+        sent = ((kept, array.copy()), {})
+        self._add(self._next(), self._target(kept), "write", prepared_write(kept, array), kept.call, sent=sent)
 
     def look(self, value: Any) -> None:
         """Record a look at what the result of an earlier call holds now."""

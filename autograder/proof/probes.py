@@ -47,7 +47,9 @@ def _in_class(one: InputClass) -> Iterator[Probe]:
             make = lambda name=name: _not_seeing(name, one)  # noqa: E731
             yield Probe(one.module, one.function, f"{name} not seen, {one.name}", values, make)
     if dtype <= one.about:
-        yield Probe(one.module, one.function, f"float64 for float32, {one.name}", dtype, lambda: _wrong_in(one, _widened))
+        yield Probe(
+            one.module, one.function, f"float64 for float32, {one.name}", dtype, lambda: _wrong_in(one, _widened)
+        )
 
 
 def _wrong_in(one: InputClass, way: Function) -> Function:
@@ -129,8 +131,12 @@ def _with_memory(module: str, function: str) -> Iterator[Probe]:
         ways["writes into the first array of its arguments"] = lambda: _touching(right, np.ndarray, 0)
         ways["writes into the last array of its arguments"] = lambda: _touching(right, np.ndarray, -1)
     if len(inspect.signature(right).parameters) > 1:
-        ways["remembers results by its first argument"] = lambda: _remembering(right, lambda given: _contents(given[:1]))
-        ways["remembers results by all arguments but the first"] = lambda: _remembering(right, lambda given: _contents(given[1:]))
+        ways["remembers results by its first argument"] = lambda: _remembering(
+            right, lambda given: _contents(given[:1])
+        )
+        ways["remembers results by all arguments but the first"] = lambda: _remembering(
+            right, lambda given: _contents(given[1:])
+        )
     for kind, words in ((dict, "dict"), (list, "list")):
         if f"{words}[" in kinds or (kind is list and "Any" in kinds):
             ways[f"adds to the first {words} of its arguments"] = lambda kind=kind: _touching(right, kind, 0)  # type: ignore[misc]

@@ -46,7 +46,7 @@ def _replies(steps: Iterable[Step], functions: Functions) -> Iterator[Reply]:
             played[step.number], reply = _called(function, step, played)
             yield reply
         elif step.kind == "changes":
-            yield Reply(changed=played[step.about].changed())  # type: ignore[arg-type]
+            yield Reply(changed=played[step.about].changed())
         elif step.kind == "look":
             yield Reply(copied(sendable(_found(step.args[0], played), LIMIT)))
         else:
@@ -57,7 +57,8 @@ def _replies(steps: Iterable[Step], functions: Functions) -> Iterator[Reply]:
 def _called(function: Callable[..., Any], step: Step, played: Mapping[int, _Played]) -> tuple[_Played, Reply]:
     args = [_given(value, played) for value in step.args]
     kwargs = {name: _given(value, played) for name, value in step.kwargs.items()}
-    arguments: dict[int | str, Any] = {**dict(enumerate(args)), **kwargs}
+    arguments: dict[int | str, Any] = dict(enumerate(args))
+    arguments.update(kwargs)
     call = _Played(arguments, copied(arguments))
     try:
         call.result = function(*args, **kwargs)
@@ -66,7 +67,7 @@ def _called(function: Callable[..., Any], step: Step, played: Mapping[int, _Play
         return call, Reply(error=Error(kinds, str(error), "", 0, ""))
     changed = call.changed() if step.rules.pure else ()
     shared = step.rules.new and shares(call.result, tuple(arguments.values()))
-    return call, Reply(copied(sendable(call.result, LIMIT)), changed, shared)  # type: ignore[arg-type]
+    return call, Reply(copied(sendable(call.result, LIMIT)), changed, shared)
 
 
 def _given(value: Any, played: Mapping[int, _Played]) -> Any:

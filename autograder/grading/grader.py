@@ -34,7 +34,6 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
 
-
 SMALLEST_TELLING = 1e-5  # deviation of an example that is preferred as a counterexample
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from autograder.feedback import messages as feedback
 from autograder.grading.compare import TOLERANCE, tolerance
 from autograder.grading.grader import Grader, Result, open_grader
-from autograder.homework import catalogue, kit
+from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
+from autograder.homework.trivial import trivial
 from autograder.intake.reading import read
 from autograder.intake.submission import Submission
 from autograder.proof.graders import each
@@ -72,9 +73,9 @@ def cases(only: Collection[str] = ()) -> list[Case]:
     for module, entry in rubrics.current().modules.items():
         if only and module not in only:
             continue
-        found += [Case(m.id, module, m.function) for m in catalogue.of_module(module)]
-        for function in entry.functions if catalogue.of_module(module) else ():
-            found += [Case(m.id, module, function, True) for m in catalogue.trivial(module, function)]
+        found += [Case(m.id, module, m.function) for m in mistakes.of_module(module)]
+        for function in entry.functions if mistakes.of_module(module) else ():
+            found += [Case(m.id, module, function, True) for m in trivial(module, function)]
     found += [Case(path.name) for path in sorted(ALTERNATIVES.glob("[!_.]*/"))]
     return found
 
@@ -89,8 +90,8 @@ def submission(case: Case) -> Submission:
     return Submission(case.name, files | {name: files[name] + b"\n\n" + wrong.source.encode()})
 
 
-def _wrong_version(case: Case) -> catalogue.Misconception:
-    pool = catalogue.trivial(case.module, case.function) if case.trivial else catalogue.of_module(case.module)
+def _wrong_version(case: Case) -> mistakes.Mistake:
+    pool = trivial(case.module, case.function) if case.trivial else mistakes.of_module(case.module)
     return next(m for m in pool if m.id == case.name)
 
 
@@ -101,7 +102,7 @@ def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterat
 
 def _grade(grader: Grader, case: Case) -> Row:
     result = grader.grade(submission(case), (case.module, INTEGRATION) if case.module else ())
-    lost = {g.criterion.id: g.misconception.id if g.misconception else None for g in result.graded if not g.passed}
+    lost = {g.criterion.id: g.mistakes[0].id if g.mistakes else None for g in result.graded if not g.passed}
     return Row(case, lost, tuple(_deviations(result)))
 
 
@@ -122,13 +123,13 @@ def problems(rows: list[Row], only: Collection[str] = ()) -> list[str]:
     for row in rows:
         found += list(_case_problems(row))
     for module in only or rubrics.current().modules:
-        if rubrics.current().explains(module) and not catalogue.of_module(module):
-            found.append(f"{module}: there is no catalogue {kit.catalogue() / f'{module}.py'}")
+        if rubrics.current().explains(module) and not mistakes.of_module(module):
+            found.append(f"{module}: there is no catalogue {kit.mistakes() / module}")
     for name, criterion in rubrics.current().criteria.items():
         if only and criterion.module not in only:
             continue
         written = any(not row.case.trivial and row.case.function and name in row.lost for row in rows)
-        if not written and catalogue.of_module(criterion.module):
+        if not written and mistakes.of_module(criterion.module):
             found.append(f"{name}: no misconception loses it")
     return found
 

@@ -23,11 +23,12 @@ import click
 import numpy as np
 import yaml
 
+from autograder.grading import direct
 from autograder.grading import script as scripts
+from autograder.grading.judge import judged
 from autograder.grading.record import Step
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
-from autograder.proof.play import play
 from autograder.proof.probes import Probe, probes
 from autograder.sandbox.wire import Kept
 
@@ -60,10 +61,11 @@ def steps(module: str) -> tuple[Step, ...]:
 
 def tried(probe: Probe) -> Tried:
     """What a probe loses."""
-    functions = {**reference.by_name(), f"{probe.module}.{probe.function}": probe.make()}
+    functions = {**reference.functions(), probe.function: probe.make()}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        records = play(_of_function(probe.module, probe.function), functions)
+        steps = _of_function(probe.module, probe.function)
+        records = judged(steps, direct.play(functions, steps))
     return Tried(probe, frozenset(record.step.criterion for record in records if record.fault is not None))
 
 
@@ -91,9 +93,7 @@ def run(modules: Iterable[str] = (), jobs: int | None = None, part: bool = False
     if jobs == 1:
         yield from chain.from_iterable(map(_of_module, chosen))
         return
-    with ProcessPoolExecutor(
-        jobs
-    ) as pool:  # probes are functions, which do not travel: the other side makes them again
+    with ProcessPoolExecutor(jobs) as pool:  # probes are functions, which do not travel: the other side makes them again
         for (module, _), lost in zip(chosen, pool.map(_lost, chosen), strict=True):
             yield from (Tried(probe, one) for probe, one in zip(_chosen(module, part), lost, strict=True))
 

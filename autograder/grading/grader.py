@@ -231,7 +231,9 @@ class _Grading:
 
 def _tells_little(record: Record) -> bool:
     """Whether an example shows less than others may: a single number, or a difference below what is printed."""
-    return np.size(record.step.expected) < 2 or record.deviation < SMALLEST_TELLING
+    expected = record.step.expected
+    single = np.size(expected) < 2 if not isinstance(expected, tuple) else False
+    return single or record.deviation < SMALLEST_TELLING
 
 
 def _unwritten(record: Record) -> bool:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from autograder.sandbox.child import _defined
 
 from autograder.homework import rubric as rubrics
 from autograder.intake.reading import read
+from autograder.sandbox.student.namespace import exported_names
 
 Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]
@@ -273,9 +273,9 @@ def test_star_import_through_another_file_and_all(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("from two import *\nOWN = 1\n_HIDDEN = 2\n\ndef f():\n    inner = 1\n")
     (tmp_path / "two.py").write_text("from one import *\nOTHER = lambda x: (y := x)\n")
     (tmp_path / "three.py").write_text("A = B = 1\n__all__ = ['A']\n")
-    assert set(_defined(str(tmp_path / "one.py"))) == {"OWN", "OTHER", "f"}
-    assert _defined(str(tmp_path / "three.py")) == ["A"]
-    assert _defined(str(tmp_path / "none.py")) == []
+    assert set(exported_names(str(tmp_path / "one.py"))) == {"OWN", "OTHER", "f"}
+    assert exported_names(str(tmp_path / "three.py")) == ["A"]
+    assert exported_names(str(tmp_path / "none.py")) == []
 
 
 LAZY = """

@@ -167,6 +167,7 @@ class Search:
 
     def _chosen(self, table: Table, fitting: list[Version]) -> Explanation:
         fitting = [v for v in fitting if self._fits_strictly(table, v)] or fitting
+        fitting = [v for v in fitting if self._fits_in_form(table, v)] or fitting
         costs = [self._cost(version.mistakes, frozenset()) for version in fitting]
         first = fitting[costs.index(min(costs))]
         others = [version for version in fitting if not _ids(first) <= _ids(version)]

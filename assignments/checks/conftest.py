@@ -162,7 +162,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         finished = done == counts[module] and waiting <= 0
         line = f"{module:22} {done} of {counts[module]} checks pass" + (f", {waiting} not run" if waiting > 0 else "")
         terminalreporter.write_line(line, green=finished, yellow=not finished)
-    if not failed:
+    if not failed and sum(counts.values()) >= SELECTED.total():
         terminalreporter.write_line("")
         terminalreporter.write_line("All public checks that ran have passed." + HIDDEN)
 

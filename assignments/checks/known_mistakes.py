@@ -7,11 +7,11 @@ known mistake a sentence and what comes back from those calls on which it is wro
         "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
         "mistakes": [{"sentence": "...", "results": {"0": {"value": ...}, "3": {"raised": "IndexError"}}}, ...]}}}
 
-The keys of `results` are places in `calls`. A result is what as_entry() makes of what came back: {"value": v} or
-{"raised": name of the error}, and "changed": [names] if the call has changed arguments. In a value, an array is
-{"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}, anything else the thing itself. A call that
-a mistake has no result for comes out right in spite of it. The table has results only, no code; without the file,
-nothing is ever said.
+A call stands there as its `key` says, and the keys of `results` are places in `calls`. A result is what as_entry()
+makes of what came back: {"value": v} or {"raised": name of the error}, and "changed": [names] if the call has changed
+arguments. In a value, an array is {"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}, anything
+else the thing itself. A call that a mistake has no result for comes out right in spite of it. The table has results
+only, no code; without the file, nothing is ever said.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SAME = 1e-9  # between a part of a result that a check does not look at and the 
 
 @dataclass(frozen=True)
 class Seen:
-    """One call of a function, as Python, with what came back and whether the check was content."""
+    """One call of a function, by its key, with what came back and whether the check was content."""
 
     call: str
     entry: dict[str, Any]

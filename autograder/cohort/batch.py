@@ -87,6 +87,8 @@ def _ready(workers: Pool) -> worker.Kit:
         raise
     except Exception as error:
         raise NoWorkersError(f"{type(error).__name__}: {error}") from error
+    if kit.digest != digest.of_kit():
+        raise NoWorkersError("they have another version of the kit than this command; install the same everywhere")
     return kit
 
 

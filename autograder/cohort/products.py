@@ -1,6 +1,6 @@
 """Everything that is made of a class's results: tables, the report, pages for students."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,11 +28,13 @@ class Wanted:
 def write(out: Path, run: Run, wanted: Wanted, rubric: Rubric) -> None:
     """Raises NotWrittenError."""
     heading = gradebook.assignment(wanted.assignment, rubric.title)
-    pages: Mapping[str, Callable[[], str]] = {
+    pages: dict[str, Callable[[], str]] = {
         "grades.csv": lambda: gradebook.table(run.rows),
         "canvas.csv": lambda: gradebook.canvas_table(run.rows, heading),
         "report.html": lambda: report.html(run),
     }
+    if wanted.anonymous:
+        pages["report-anonymous.html"] = lambda: report.html(run, anonymous=True)
     for name, make in pages.items():
         _write(out / name, make())
     if wanted.feedback:

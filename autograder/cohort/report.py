@@ -1,7 +1,8 @@
 """report.html: a class on one page, which needs no network and holds everything in itself.
 
 Whatever a student could have chosen (names, addresses, file names) is escaped by the template. The page's
-policy allows no script but its own and no connection at all.
+policy allows no script but its own and no connection at all. The anonymous form holds no name, no key and no
+remark, and no table of students: it can be shown to the class.
 """
 
 import base64
@@ -16,16 +17,19 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from autograder.cohort import item_analysis
-from autograder.cohort.item_analysis import Item
+from autograder.cohort import class_picture, item_analysis
+from autograder.cohort.item_analysis import Item, ModuleScores
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade
 from autograder.feedback.results import number
-from autograder.homework import catalogue, kit, rubric
+from autograder.homework import kit, rubric
+from autograder.homework import mistakes as known_mistakes
+from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox import layers
 
 TEMPLATES = kit.PACKAGE / "cohort" / "templates"
 BINS = 20
+HARDEST = 3  # criteria that are named beside the picture
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,15 @@ class MistakeRow:
 
 
 @dataclass(frozen=True)
+class ModulePart:
+    """A module in the section on criteria."""
+
+    title: str
+    scores: ModuleScores
+    items: Sequence[Item]
+
+
+@dataclass(frozen=True)
 class Bar:
     """One bar of the histogram, in the units of its picture."""
 
@@ -60,7 +73,7 @@ class Bar:
     label: str
 
 
-def html(run: Run) -> str:
+def html(run: Run, anonymous: bool = False) -> str:
     """The page."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -74,19 +87,25 @@ def html(run: Run) -> str:
     policy = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
     page = environment.get_template("report.html")
-    return page.render(script=Markup(script), style=Markup(style), policy=policy, **_content(run))
+    return page.render(script=Markup(script), style=Markup(style), policy=policy, **_content(run, anonymous))
 
 
-def _content(run: Run) -> dict[str, Any]:
-    grades = counting(run.rows)
+def _content(run: Run, anonymous: bool) -> dict[str, Any]:
+    grades = submissions_that_count(run.rows)
+    names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
     return {
+        "anonymous": anonymous,
+        "picture": class_picture.picture(grades, names, lambda name: _described(name)[0]),
+        "titles": _titles(),
         "title": rubric.current().title,
         "run": run,
         "grades": grades,
         "overview": item_analysis.overview(grades),
         "most": max((grade.max_score for grade in grades), default=0),
         "bars": _bars(grades),
-        "modules": _by_module(item_analysis.items(grades)),
+        "modules": _modules(grades),
+        "hardest": sorted(item_analysis.items(grades), key=lambda item: item.rate)[:HARDEST],
+        "sections": any(row.section for row in run.rows),
         "mistakes": mistakes(run.rows),
         "subtotals": [_subtotals(row.grade) for row in run.rows],
         "lost": [_lost(row.grade) for row in run.rows],
@@ -98,7 +117,7 @@ def _content(run: Run) -> dict[str, Any]:
     }
 
 
-def counting(rows: Sequence[StudentRow]) -> list[Grade]:
+def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for somebody, each once."""
     return list({row.grade.key: row.grade for row in rows if row.grade}.values())
 
@@ -111,11 +130,22 @@ def _bars(grades: Sequence[Grade]) -> list[Bar]:
     return [Bar(i / BINS, count / tallest, count, f"{edges[i]} to {edges[i + 1]}") for i, count in enumerate(counts)]
 
 
-def _by_module(items: Sequence[Item]) -> dict[str, list[Item]]:
-    modules: dict[str, list[Item]] = {}
-    for item in items:
-        modules.setdefault(item.criterion.partition(".")[0], []).append(item)
-    return modules
+def _modules(grades: Sequence[Grade]) -> list[ModulePart]:
+    items = item_analysis.items(grades)
+    titles = _titles()
+    return [
+        ModulePart(
+            titles.get(scores.module, scores.module),
+            scores,
+            [item for item in items if item.criterion.partition(".")[0] == scores.module],
+        )
+        for scores in item_analysis.by_module(grades)
+    ]
+
+
+def _titles() -> dict[str, str]:
+    """What modules are called, by name."""
+    return {name: module.title for name, module in rubric.current().modules.items()} | {INTEGRATION: "The whole model"}
 
 
 def mistakes(rows: Sequence[StudentRow]) -> list[MistakeRow]:
@@ -130,13 +160,9 @@ def mistakes(rows: Sequence[StudentRow]) -> list[MistakeRow]:
 
 
 def _described(name: str) -> tuple[str, str]:
-    """The sentence and the reading of a misconception; empty if today's catalogue does not have it."""
-    function = name.partition(".")[0]
-    for module, entry in rubric.current().modules.items():
-        if function in entry.functions:
-            known = [m for m in catalogue.of_function(module, function) if m.id == name]
-            return (known[0].sentence, known[0].read) if known else ("", "")
-    return "", ""
+    """The sentence and the reading of a misconception; empty for one that is not known today."""
+    known = known_mistakes.find(name)
+    return (known.sentence, known.read) if known is not None else ("", "")
 
 
 def _subtotals(grade: Grade | None) -> dict[str, tuple[float, float]]:

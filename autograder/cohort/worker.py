@@ -68,6 +68,17 @@ def describe() -> Kit:
         return Kit(digest.of_kit(), tuple(_warm.open().sandbox.layers))
 
 
+def check() -> None:
+    """Try once, in this process, what each worker does first: what is wrong is then said once, not by every worker.
+
+    Raises RubricError, SuiteFault or SandboxFault.
+    """
+    try:
+        describe()
+    finally:
+        _warm.close()
+
+
 def grade(submission: Submission, kit: str) -> dict[str, Any]:
     """The result of a submission in Gradescope's form.
 

@@ -4,6 +4,9 @@
 What is not listed here is a mistake in the kit, and keeps its traceback.
 """
 
+import errno
+import os
+from concurrent.futures import BrokenExecutor
 from typing import IO, Any
 
 import click
@@ -41,16 +44,25 @@ def explained(error: Exception) -> Ended | None:
     from autograder.sandbox.faults import SandboxFault
 
     if isinstance(error, NoWorkersError):
-        return Ended(f"no worker could be made ready: {error}", FAULT)
+        return Ended(f"no worker could be made ready: {error}{_advice(str(error))}", FAULT)
+    if isinstance(error, BrokenExecutor):
+        return Ended("the worker processes end at once; is there enough memory? `--jobs 1` needs the least", FAULT)
     if isinstance(error, CommandError):
         return Ended(str(error), error.status)
     if isinstance(error, UnusableError):
         return Ended(str(error), USAGE)
     if isinstance(error, RubricError | SandboxFault | SuiteFault | UnreadableError | NotWrittenError):
-        return Ended(str(error), FAULT)
+        return Ended(str(error) + _advice(str(error)), FAULT)
     if isinstance(error, OSError):
         return Ended(_of_the_machine(error), FAULT)
     return None
+
+
+def _advice(text: str) -> str:
+    """What helps where the reason is the place of temporary files; on a line of its own, since the reason may be long."""
+    if any(os.strerror(number) in text for number in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)):
+        return "\nMake room for temporary files, or name another folder for them: TMPDIR=... autograder ..."
+    return ""
 
 
 def _of_the_machine(error: OSError) -> str:

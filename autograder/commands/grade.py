@@ -111,7 +111,13 @@ def _report(
     from autograder.cohort import rows as class_rows
 
     rows = given.applied(class_rows.rows(found.entries, grades.grades, grades.faults))
-    problems = [*found.problems, *counting.notices(given.rubric), *_damaged(rows), *_left_over(found, store)]
+    problems = [
+        *found.problems,
+        *counting.notices(given.rubric),
+        *_damaged(rows),
+        *_left_over(found, store),
+        *_layers(grades.kit.layers),
+    ]
     run = report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
     products.write(store.out, run, wanted, given.rubric)
     if not quiet:
@@ -137,6 +143,15 @@ def _damaged(rows: "list[StudentRow]") -> list[str]:
     """Uploads of which nothing could be read: their 0 is to be looked at before it is published."""
     found = {row.entry.key: row.grade.damaged for row in rows if row.grade and row.grade.damaged}
     return [f"{key}: {text}" for key, text in found.items()]
+
+
+def _layers(used: tuple[str, ...]) -> list[str]:
+    """A word on layers of the sandbox that this machine does not have."""
+    from autograder.sandbox import layers
+
+    missing = [layer for layer in layers.NAMES if layer not in used]
+    advice = "`autograder doctor` says why, and autograder/docs/container.md how to grade with all of them"
+    return [f"the sandbox did without {', '.join(missing)}; {advice}"] if missing else []
 
 
 def _left_over(found: "Listing", store: "Store") -> list[str]:

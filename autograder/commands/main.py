@@ -9,15 +9,20 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder import __version__
-from autograder.commands import compare, doctor, grade, rehearse
+from autograder.commands import compare, doctor, grade, rehearse, which_kit
 from autograder.commands.ending import FAULT, Commands
 from autograder.proof.audit import Margin, Row
+
+GRADING = {"audit", "demo", "grade", "rehearse"}  # commands whose result depends on which kit is installed
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="autograder")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Grade homework: a Transformer decoder in NumPy."""
+    if context.invoked_subcommand in GRADING and (line := which_kit.notice(Path.cwd())):
+        click.echo(line, err=True)
 
 
 @main.command()
@@ -33,9 +38,11 @@ def audit(
     jobs: int | None, only: str, html: Path | None, tolerances: bool, mutants: bool, messages: int | None
 ) -> None:
     """Try every known mistake and every correct alternative on every criterion."""
+    from autograder.cohort import worker
     from autograder.proof import audit as audits
 
     chosen = _modules(only)
+    worker.check()
     if mutants:
         from autograder.proof import mutation
 

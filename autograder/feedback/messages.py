@@ -19,10 +19,11 @@ from autograder.grading.grader import Graded, ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.homework import rubric
 from autograder.homework.mistakes import Mistake
-from autograder.homework.rubric import INTEGRATION, Criterion
+from autograder.homework.rubric import INTEGRATION
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
+AT_HOME = "This is the worked example in the docstring of `{function}`: run it at home and compare."
 PUBLIC_IS_RIGHT = "Your function is right on the small public examples, so think of other shapes, sizes and edge cases."
 TOO_LITTLE = (
     "It is not earned yet: too few of the functions that this criterion looks at give right results, so that nothing can be "
@@ -120,7 +121,7 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
         return
     example = _example(graded)
     place = before.examples.get(example) if example is not None else None
-    yield _what(graded, example)
+    yield _what(graded, None if place else example)
     if graded.hidden_by:
         yield "Beside the mistake below it cannot be seen whether this is right, so it is not earned yet."
     if new:
@@ -129,8 +130,8 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
         yield _also(told, before)
     if not graded.mistakes and graded.undecided:
         yield undecided(graded.undecided)
-    if place:
-        yield f"The example under `{place}` shows it."
+    if place and example is not None:
+        yield _shown_at(place, graded, example)
     elif example is not None:
         yield counterexample(example, named=bool(graded.mistakes), examples=_examples(example, module))
     else:
@@ -147,6 +148,14 @@ def _again(graded: Graded, told: Sequence[Mistake], before: _Before) -> str:
         return f"Not earned yet: beside the mistake under {places} it cannot be seen whether this is right. {what}"
     one = "mistake" if len(told) == 1 else "mistakes"
     return f"Lost to the same {one} as {places}, where the rest is said. {what}"
+
+
+def _shown_at(place: str, graded: Graded, example: Record) -> str:
+    """A reference to an example, which need not show just what this criterion was lost to."""
+    kinds = {
+        record.fault.kind for record in (graded.record, example) if record is not None and record.fault is not None
+    }
+    return f"The example under `{place}` shows it." if len(kinds) == 1 else f"A wrong call is shown under `{place}`."
 
 
 def _also(told: Sequence[Mistake], before: _Before) -> str:
@@ -166,7 +175,8 @@ def _what(graded: Graded, example: Record | None) -> str:
     same_form = example is not None and example.fault is not None and example.fault.kind == record.fault.kind
     if same_form and record.fault.kind in ("type", "length", "shape", "dtype"):
         return called  # what came back stands under the example
-    return f"{called} {sentence(record, place=not raises)}"
+    said = f"{called} {sentence(record, place=not raises)}"
+    return f"{said} Without a result nothing can be said of its form." if graded.why == "not run" else said
 
 
 def _function(graded: Graded) -> str:
@@ -195,7 +205,11 @@ def _examples(example: Record, module: ModuleResult) -> list[Record]:
 def _without_example(graded: Graded, module: ModuleResult) -> Iterator[str]:
     """What the public examples say of a hidden failure of values that none of them shows."""
     record, criterion = graded.record, graded.criterion
-    if record is None or record.fault is None or criterion.feedback != "full" or criterion.visible or graded.mistakes:
+    if record is None or record.fault is None or criterion.feedback != "full":
+        return
+    if criterion.looks_at == "examples":
+        yield AT_HOME.format(function=record.target.function)
+    if criterion.visible or graded.mistakes:
         return
     tried = _examples(record, module)
     if tried and any(example.fault is not None for example in tried):
@@ -212,6 +226,3 @@ def _read(graded: Graded, mistakes: Sequence[Mistake]) -> str:
     if record is None:
         return f"**Read:** the docstrings in `{graded.criterion.module}.py`"
     return f"**Read:** the docstring of `{record.target.function}` in `{record.target.module}.py`"
-
-
-__all__ = ["Criterion", "message"]

@@ -53,12 +53,13 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
         kind, path = (missing.kind, missing.path) if missing is not None else ("import", file)
         yield TopNote(kind, path, f"**{file}**: {not_imported(module, submission)}")
         return
-    said_already = set[str]()
+    reasons: dict[str, list[str]] = {}
     for record in module.records:
-        text = no_answer(record)
-        if text and text not in said_already:
-            said_already.add(text)
-            yield TopNote("answer", file, f"**{file}**: {text}")
+        reason = _reason(record)
+        if reason:
+            reasons.setdefault(reason, []).append(record.step.rules.question)
+    for reason, questions in reasons.items():
+        yield TopNote("answer", file, f"**{file}**: {_filled(reason, questions)}")
 
 
 def not_imported(module: ModuleResult, submission: Submission) -> str:
@@ -93,22 +94,34 @@ def no_answer(record: Record | None) -> str:
 
     The function that answers questions has no arguments, so nothing that is said here can come from a hidden input.
     """
-    if record is None or not record.step.rules.question or record.fault is None:
+    reason = _reason(record) if record is not None else ""
+    return _filled(reason, [record.step.rules.question]) if reason and record is not None else ""
+
+
+def _reason(record: Record) -> str:
+    """The same, with {questions} where they are to be named."""
+    if not record.step.rules.question or record.fault is None:
         return ""
-    function, question = record.target.function, record.step.rules.question
+    function, question = f"`{record.target.function}`", record.step.rules.question
     if unwritten(record):
-        return f"`{function}` is not written yet, so no question is answered."
+        return f"{function} is not written yet, so no question is answered."
     if record.reply.error is not None or record.reply.ended is not None:
-        return f"`{function}` was called. {sentence(record)} So no question is answered."
+        return f"{function} was called. {sentence(record)} So no question is answered."
     value = record.reply.value
     if not isinstance(value, dict):
-        return f"`{function}` must return a dict from question id to a letter, so no question is answered."
+        return f"{function} must return a dict from question id to a letter, so no question is answered."
     if question not in value:
-        return f"There is no answer to `{question}` in what `{function}` returns."
+        return f"There is no answer to {{questions}} in what {function} returns."
     given = value[question]
     if not isinstance(given, str) or len(given.strip()) != 1 or not given.strip().isalpha():
-        return f"The answer to `{question}` is not one letter."
+        return "The answer to {questions} is not one letter."
     return ""
+
+
+def _filled(reason: str, questions: list[str]) -> str:
+    names = [f"`{question}`" for question in questions]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return reason.replace("{questions}", listed)
 
 
 def _names() -> tuple[str, ...]:

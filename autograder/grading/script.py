@@ -20,7 +20,7 @@ from autograder.grading.compare import TOLERANCE, tolerance
 from autograder.grading.pytest_plugin import RECORDERS, criterion_of
 from autograder.grading.record import Rules, Step, Target
 from autograder.grading.recorder import Recorder
-from autograder.homework import catalogue, kit
+from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric, RubricError
@@ -89,7 +89,7 @@ def _examples(module: str, rubric: Rubric) -> Recorder:
     """Every public example as a step; float32 arguments are given where the dtype is the point."""
     recorder = Recorder(module, references.by_name(), first=1_000_000)  # numbers that no test's step has
     for function in rubric.modules[module].functions:
-        for args, kwargs in catalogue.examples(module, function):
+        for args, kwargs in mistakes.examples(module, function):
             try:
                 references.functions()[function](*args, **kwargs)
                 rules = Rules(dtype=tolerance((args, kwargs)) == TOLERANCE["float32"])

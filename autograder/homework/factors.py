@@ -73,9 +73,7 @@ def factor(name: str, about: str, values: Values) -> Factor:
     return Factor(name, tuple(about.split()), values)
 
 
-def inputs(
-    *factors: Factor, pairs: tuple[tuple[str, str], ...] = (), never: tuple[tuple[str, str], ...] = ()
-) -> Inputs:
+def inputs(*factors: Factor, pairs: tuple[tuple[str, str], ...] = (), never: tuple[tuple[str, str], ...] = ()) -> Inputs:
     """The factors of one function, the names of those that interact, and the pairs of values that cannot be."""
     return Inputs(factors, pairs, frozenset(map(frozenset, never)))
 
@@ -140,11 +138,7 @@ def _used(condition: Condition, name: str, default: Any) -> bool:
     """Whether a condition asks for another value of the argument than its default."""
     parts: tuple[Condition, ...] = getattr(condition, "parts", ())
     names = _parameters(condition)
-    return (
-        any(_used(part, name, default) for part in parts)
-        if parts
-        else name in names and (names != (name,) or not condition(default))
-    )
+    return any(_used(part, name, default) for part in parts) if parts else name in names and (names != (name,) or not condition(default))
 
 
 def _ways_of_giving(module: str, function: str) -> Iterator[InputClass]:

@@ -23,10 +23,6 @@ def suites() -> Path:
     return PACKAGE / "homework" / "suites"
 
 
-def catalogue() -> Path:
-    return PACKAGE / "homework" / "misconceptions"
-
-
 def secret() -> list[Path]:
     """What no student's process may read: the kit, with its solutions, suites and mistakes."""
     return [PACKAGE, home()]

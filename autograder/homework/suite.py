@@ -51,13 +51,7 @@ def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[tu
 def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -> Iterator[Array]:
     """An array of each shape; one after the other they are of any sign, positive, negative, with some zeros, and zero throughout."""
     for number, shape in enumerate(shapes, start):
-        array = (
-            rng.normal(0, 1, shape),
-            rng.uniform(1, 3, shape),
-            -rng.uniform(1, 3, shape),
-            rng.normal(0, 1, shape),
-            np.zeros(shape),
-        )[number % 5]
+        array = (rng.normal(0, 1, shape), rng.uniform(1, 3, shape), -rng.uniform(1, 3, shape), rng.normal(0, 1, shape), np.zeros(shape))[number % 5]
         if number % 5 == 3:
             array.flat[:: 2 + array.size // 3] = 0
         yield array

@@ -143,7 +143,7 @@ def _class(tree: Tree, path: Path) -> _Found:
     entries = [_entry(name, unit) for name, unit in units.items() if name not in KIT_FOLDERS]
     entries += [_entry(Path(name).stem, _packed(tree, name)) for name in tree.files if _is_zip(name)]
     problems = [f"{path}: {name} {why}" for name, why in _left_out(tree)]
-    problems += [problem for entry in entries if entry.upload for problem in _misplaced(entry.upload, path)]
+    problems += [problem for tree in [tree, *_uploads(entries)] for problem in _misplaced(tree, path)]
     return _Found(f"{path}: a folder of {_counted(len(entries), 'submission')}", entries, problems)
 
 
@@ -165,10 +165,15 @@ def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
             yield name, "has a name with a dot in front and was not graded"
 
 
-def _misplaced(upload: Tree, path: Path) -> list[str]:
-    if not upload.readable or gradescope.METADATA not in upload.files:
+def _uploads(entries: Iterable[Entry]) -> list[Tree]:
+    return [entry.upload for entry in entries if entry.upload is not None]
+
+
+def _misplaced(tree: Tree, path: Path) -> list[str]:
+    if not tree.readable or gradescope.METADATA not in tree.files:
         return []
-    return [f"{path}: {upload.name} holds a {gradescope.METADATA}, which was not believed: this is no export"]
+    advice = "if this folder is Gradescope's export, give it as PATH itself"
+    return [f"{path}: {gradescope.METADATA} in {tree.name} was not believed, so no names are taken from it; {advice}"]
 
 
 # What kind of thing a tree is

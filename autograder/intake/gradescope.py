@@ -34,9 +34,10 @@ def is_export(tree: Tree, inside: bool = False) -> bool:
     """Whether this is an export: the yml, and beside it nothing but folders that Gradescope has named.
 
     A student can hand in such a yml, and it would say whose other submissions are. So it is believed only at the top
-    of what the command was given, or (`inside`) in a folder there that bears Gradescope's own name.
+    of what the command was given, or (`inside`) in a folder there that bears Gradescope's own name or that of its zip.
     """
-    if METADATA not in tree.files or (inside and not _WRAPPER.fullmatch(tree.name)):
+    named = _WRAPPER.fullmatch(tree.name) or (tree.zipped and tree.name == tree.place.stem)
+    if METADATA not in tree.files or (inside and not named):
         return False
     return all(_FOLDER.fullmatch(name) for name in tree.folders)
 

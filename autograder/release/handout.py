@@ -13,7 +13,7 @@ from pathlib import Path
 from otter.assign.solutions import replace_solutions
 
 from autograder.feedback.results import number
-from autograder.homework import catalogue, kit
+from autograder.homework import kit, mistakes
 from autograder.homework.errors import CommandError
 from autograder.homework.rubric import Rubric
 
@@ -56,9 +56,9 @@ def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Ite
             yield f"there are no public checks of {module}: {solutions / 'checks' / f'test_{module}.py'}"
         if f'grader.check(\\"{module}\\")' not in text:
             yield f"{solutions / notebook} has no question named {module}"
-        bare = [function for function in entry.functions if not catalogue.examples(module, function)]
+        bare = [function for function in entry.functions if not mistakes.examples(module, function)]
         if bare and rubric.explains(module):
-            yield f"{kit.catalogue() / f'{module}.py'} has no EXAMPLES for {', '.join(bare)}"
+            yield f"{kit.mistakes() / module} has no EXAMPLES for {', '.join(bare)}"
 
 
 def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:

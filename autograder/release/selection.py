@@ -1,6 +1,6 @@
 """A smaller homework: a temporary copy of the tree with some modules only, to be built like the whole.
 
-Left out go the rubric's entry, solution, public checks, suite, catalogue, alternatives and notebook section of every other
+Left out go the rubric's entry, solution, public checks, suite, known mistakes, alternatives and notebook section of every other
 module, and the integration. What is left must not need them: a module may only `use` modules that stay.
 """
 
@@ -74,15 +74,16 @@ def _below(path: Path) -> Path:
 
 
 def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
-    solutions, suites, catalogue = (_below(place) for place in (kit.solutions(), kit.suites(), kit.catalogue()))
+    solutions, suites, mistakes = (_below(place) for place in (kit.solutions(), kit.suites(), kit.mistakes()))
     for name in left_out:
         for path in (
             solutions / f"{name}.py",
             solutions / "checks" / f"test_{name}.py",
             suites / f"test_{name}.py",
-            catalogue / f"{name}.py",
+            suites / f"{name}_factors.py",
         ):
             (root / path).unlink(missing_ok=True)
+        shutil.rmtree(root / mistakes / name, ignore_errors=True)
 
 
 def _leave_out_alternatives(folder: Path, kept: Sequence[str]) -> None:

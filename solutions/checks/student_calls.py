@@ -100,7 +100,7 @@ class Call:
             raise self._failed(hint, returned=values.table(result, self.names), expected=wanted, why=why)
 
     def agrees_with(self, other: Call) -> None:
-        """Both calls give the same."""
+        """Both calls, which differ in some arguments, give the same."""
         if self._noted():
             other._noted()
             return
@@ -109,7 +109,9 @@ class Call:
         other._note(entry_of_other, True, TOLERANCE)
         self._note(entry, not why, TOLERANCE)
         if why:
-            wanted = f"{values.table(two)}\nas from {other}"
+            changed = [pair for pair in zip(other.args, self.args, strict=True) if values.changed_part(*pair, "it")]
+            others = " and ".join(f"{values.code(new)} in place of {values.code(old)}" for new, old in changed)
+            wanted = f"{values.table(two)}\nas with {others}"
             raise self._failed(returned=values.table(one), expected=wanted, why=why)
 
     def fulfils(self, expected: str, fault: Callable[[Any], str]) -> None:
@@ -190,7 +192,7 @@ class Call:
         return [part for triple in now if (part := values.changed_part(*triple))]
 
     def _note(self, entry: dict[str, Any], right: bool, tolerance: float) -> None:
-        SEEN[self.module, self.function].append(Seen(str(self), entry, right, tolerance))
+        SEEN[self.module, self.function].append(Seen(self.key, entry, right, tolerance))
 
     def _noted(self) -> bool:
         if self.notes is not None:
@@ -204,8 +206,16 @@ class Call:
         return CheckFailed(text, (self.module, self.function), hint)
 
     def __str__(self) -> str:
-        keywords = [f"{name}={values.code(arg)}" for name, arg in self.kwargs.items()]
-        return f"{self.function}({', '.join([*map(values.code, self.args), *keywords])})"
+        return self._with(values.code)
+
+    @property
+    def key(self) -> str:
+        """The call in known_mistakes: as Python, but with the names of lent functions, which no Python spells anew."""
+        return self._with(lambda arg: arg.__name__ if inspect.isfunction(arg) else values.code(arg))
+
+    def _with(self, code: Callable[[Any], str]) -> str:
+        keywords = [f"{name}={code(arg)}" for name, arg in self.kwargs.items()]
+        return f"{self.function}({', '.join([*map(code, self.args), *keywords])})"
 
 
 def labelled(title: str, text: str) -> str:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.factors import factor, inputs, length, numbers, where
+from autograder.homework.factors import dtypes, factor, inputs, length, numbers, where
 
 
 def named(name, values):
@@ -75,12 +75,8 @@ KINDS = {kind: lambda kind, wanted=kind: kind == wanted for kind in ("layer", "b
 OTHER = {
     "another case": lambda kind, known: kind.lower() in known and kind not in known,
     "a blank after it": lambda kind, known: kind.strip() in known and kind not in known,
-    "the beginning of a right one": lambda kind, known: any(
-        one.startswith(kind) and one != kind != "" for one in known
-    ),
-    "more than a right one": lambda kind, known: (
-        any(kind.startswith(one) and kind != one for one in known) and kind not in known
-    ),
+    "the beginning of a right one": lambda kind, known: any(one.startswith(kind) and one != kind != "" for one in known),
+    "more than a right one": lambda kind, known: any(kind.startswith(one) and kind != one for one in known) and kind not in known,
     "empty": lambda kind, known: kind == "",
 }
 

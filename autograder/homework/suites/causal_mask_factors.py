@@ -67,9 +67,7 @@ APPLY_MASK = inputs(
     factor("axes", "apply", AXES),
     factor("hidden", "apply", hidden()),
     factor("dtype", "apply", dtypes("scores")),
-    factor(
-        "float32", "dtype", {"two axes": lambda scores: scores.ndim == 2, "more axes": lambda scores: scores.ndim > 2}
-    ),
+    factor("float32", "dtype", {"two axes": lambda scores: scores.ndim == 2, "more axes": lambda scores: scores.ndim > 2}),
     pairs=(("usual mask", "axes"),),
     never=tuple((words, "scores (queries, keys)") for words in USUAL if words.startswith("(n")),
 )

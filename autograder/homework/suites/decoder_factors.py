@@ -56,10 +56,7 @@ EMBED = inputs(
     factor("float32", "dtype", {"table": lambda table: True}),
 )  # fmt: skip
 
-BLOCKS = {
-    words: lambda params, n=n: len(params["blocks"]) == n
-    for n, words in enumerate(("no block", "one block", "two blocks"))
-}
+BLOCKS = {words: lambda params, n=n: len(params["blocks"]) == n for n, words in enumerate(("no block", "one block", "two blocks"))}
 
 
 def decoder(about):
@@ -126,17 +123,12 @@ def produced(tokens, result):
 PLACES = {
     "left out": lambda eos: eos is None,
     "the first token": lambda tokens, eos, result: produced(tokens, result)[:1] == [eos],
-    "a later token": lambda tokens, eos, max_new_tokens, result: (
-        produced(tokens, result).count(eos) + len(produced(tokens, result)) - 1 > 1
-        and produced(tokens, result)[-1] == eos
-        and 1 < len(produced(tokens, result)) < max_new_tokens
-    ),
-    "the last that is allowed": lambda tokens, eos, max_new_tokens, result: (
-        len(produced(tokens, result)) == max_new_tokens > 1 and produced(tokens, result)[-1] == eos
-    ),
-    "none": lambda tokens, eos, result: (
-        eos is not None and len(result) > len(tokens) and eos not in produced(tokens, result)
-    ),
+    "a later token": lambda tokens, eos, max_new_tokens, result: 1 < produced(tokens, result).count(eos) + len(produced(tokens, result)) - 1
+    and produced(tokens, result)[-1] == eos
+    and 1 < len(produced(tokens, result)) < max_new_tokens,
+    "the last that is allowed": lambda tokens, eos, max_new_tokens, result: len(produced(tokens, result)) == max_new_tokens > 1
+    and produced(tokens, result)[-1] == eos,
+    "none": lambda tokens, eos, result: eos is not None and len(result) > len(tokens) and eos not in produced(tokens, result),
 }
 PROMPTS = {
     "without it": lambda tokens, eos: eos is not None and eos not in tokens,

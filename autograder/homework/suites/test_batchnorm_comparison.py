@@ -71,12 +71,8 @@ def test_evaluation_uses_and_returns_the_running_statistics(check, rng):
     vectors = (varied(rng, *((d,) for _, d in shapes), start=start) for start in (1, 2, 3, 4))
     for x, gamma, beta, mean, var in zip(varied(rng, *shapes), *vectors, strict=True):
         check.batch_norm(3e-3 * x, gamma, beta, 3e-3 * mean, 1e-5 * np.abs(var), False)
-    check.batch_norm(
-        rng.normal(size=(3, 5)), *parameters(rng, 5), rng.normal(size=5), rng.uniform(1, 2, 5), False, 0.9, 0.5
-    )
-    check.batch_norm(
-        *single((rng.normal(size=(3, 2)), *parameters(rng, 2), rng.normal(size=2), rng.uniform(1, 2, 2))), False
-    )
+    check.batch_norm(rng.normal(size=(3, 5)), *parameters(rng, 5), rng.normal(size=5), rng.uniform(1, 2, 5), False, 0.9, 0.5)
+    check.batch_norm(*single((rng.normal(size=(3, 2)), *parameters(rng, 2), rng.normal(size=2), rng.uniform(1, 2, 2))), False)
 
 
 @criterion("batchnorm_comparison.evaluation")

@@ -46,15 +46,7 @@ def test_a_query_sees_itself_and_what_came_before(check):
 
 @criterion("causal_mask.padding")
 def test_the_first_keys_of_each_example_are_seen(check):
-    for lengths, t in [
-        ([2, 1], 4),
-        ([2], 3),
-        ([3, 0, 5, 1], 5),
-        ([1, 0], 1),
-        ([2, 0, 3, 3], 4),
-        ([0, 0, 0], 2),
-        ([2, 2, 2], 2),
-    ]:
+    for lengths, t in [([2, 1], 4), ([2], 3), ([3, 0, 5, 1], 5), ([1, 0], 1), ([2, 0, 3, 3], 4), ([0, 0, 0], 2), ([2, 2, 2], 2)]:
         check.padding_mask(np.array(lengths), t)
     check.padding_mask(lengths=np.arange(20), t=19)
     check.padding_mask(np.array([5, 4, 1], dtype=np.int32), 20)

@@ -153,9 +153,7 @@ def test_the_lowest_id_wins_a_tie(check):
 
 @criterion("decoder.generate")
 def test_generation_leaves_no_trace(check, rng):
-    first, second = (
-        (np.array(tokens), follows(after), 1, 2) for tokens, after in (([0, 4], CIRCLE), ([0, 3], [5, 0, 1, 2, 3, 4]))
-    )
+    first, second = ((np.array(tokens), follows(after), 1, 2) for tokens, after in (([0, 4], CIRCLE), ([0, 3], [5, 0, 1, 2, 3, 4])))
     leaves_no_trace(check, "generate", first, second)
     check.generate(*first[:-1], 4)
 
@@ -167,18 +165,8 @@ def test_stops_right_after_an_eos_of_its_own(check):
     check.generate(np.array([3, 0]), follows([4, 3, 1, 5, 0, 2]), 1, 5, eos=2)
     check.generate(np.array([3, 2]), follows([1, 2, 2, 0]), 1, 3, 2)
     check.generate(np.array([1, 5]), follows(CIRCLE), 1, 6, 5)
-    check.generate(
-        np.array([3]), biased([*np.zeros(299), 1.0]), 1, 2, 299
-    )  # an int that Python does not keep only once
-    for prompt, eos, most in [
-        ([4], 5, 4),
-        ([4], 0, 4),
-        ([4], 1, 3),
-        ([3, 4], 3, 5),
-        ([3, 2], 3, 6),
-        ([0, 1], 0, 3),
-        ([4, 1], 4, 5),
-    ]:
+    check.generate(np.array([3]), biased([*np.zeros(299), 1.0]), 1, 2, 299)  # an int that Python does not keep only once
+    for prompt, eos, most in [([4], 5, 4), ([4], 0, 4), ([4], 1, 3), ([3, 4], 3, 5), ([3, 2], 3, 6), ([0, 1], 0, 3), ([4, 1], 4, 5)]:
         check.generate(np.array(prompt), follows(CIRCLE), 1, most, eos)
 
 

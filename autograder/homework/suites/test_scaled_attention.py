@@ -114,13 +114,7 @@ def test_what_masks_hide(check, rng):
 
 @criterion("scaled_attention.fully_masked")
 def test_a_query_that_sees_nothing_gets_zeros(check, rng):
-    for leading, shape in [
-        ((), (4, 5)),
-        ((3,), (4, 1)),
-        ((3,), (3, 4, 5)),
-        ((2, 3), (3, 4, 1)),
-        ((2, 3), (2, 3, 4, 5)),
-    ]:
+    for leading, shape in [((), (4, 5)), ((3,), (4, 1)), ((3,), (3, 4, 5)), ((2, 3), (3, 4, 1)), ((2, 3), (2, 3, 4, 5))]:
         mask = random_mask(rng, *shape)
         mask[..., -2, :] = False
         if len(shape) > 2:

@@ -73,16 +73,7 @@ AXES = {f"x with {n} axes": lambda x, n=n: x.ndim == n for n in (2, 3, 4)}
 MASKS = {
     words: condition
     for words, condition in masks().items()
-    if words
-    in (
-        "(queries, keys)",
-        "(1, keys)",
-        "(1, 1)",
-        "(n, queries, keys)",
-        "(n, 1, keys)",
-        "(m, 1, queries, keys)",
-        "(m, n, queries, keys)",
-    )
+    if words in ("(queries, keys)", "(1, keys)", "(1, 1)", "(n, queries, keys)", "(n, 1, keys)", "(m, 1, queries, keys)", "(m, n, queries, keys)")
 }
 NORMS = {"pre": lambda norm: norm == "pre", "post": lambda norm: norm == "post"}
 BLOCKS = {
@@ -133,11 +124,7 @@ KINDS = {"residual": lambda residual: residual, "not residual": lambda residual:
 GRADIENT_FLOW = inputs(
     factor("jacobians and grad_out", "gradient_flow", LAYERS),
     factor("kind", "gradient_flow", KINDS),
-    factor(
-        "a layer",
-        "gradient_flow",
-        {"that takes x away": lambda jacobians: (jacobians == -np.eye(jacobians.shape[1])).all(axis=(1, 2)).any()},
-    ),
+    factor("a layer", "gradient_flow", {"that takes x away": lambda jacobians: (jacobians == -np.eye(jacobians.shape[1])).all(axis=(1, 2)).any()}),
     factor("float32", "dtype", KINDS),
     pairs=(("jacobians and grad_out", "kind"),),
 )

@@ -20,7 +20,7 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder.cohort import batch, cluster, pool, progress, sample, worker
+from autograder.cohort import batch, cluster, digest, pool, progress, sample, worker
 from autograder.cohort.batch import ClassGrades
 from autograder.cohort.pool import Pool
 from autograder.cohort.store import Store
@@ -327,7 +327,7 @@ def one_point(submission: Submission, kit: str) -> dict[str, Any]:
 
 
 def pretend() -> worker.Kit:
-    return worker.Kit("0", ())
+    return worker.Kit(digest.of_kit(), ())
 
 
 def bare() -> Executor:
@@ -528,16 +528,3 @@ def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "\x1b" not in done.output
     assert len(rows(tmp_path / "out")) == 1
-
-
-# A cluster
-
-
-@pytest.mark.slow
-def test_dask_scheduler_with_two_worker_processes(graded: Path, small: Path, tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    options = {"n_workers": 2, "threads_per_worker": 2, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster:
-        done = call(small, "-o", tmp_path, "--cluster", cluster.scheduler_address)
-    assert done.exit_code == 0, done.output
-    assert documents(tmp_path) == documents(graded)

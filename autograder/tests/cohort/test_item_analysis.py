@@ -51,3 +51,19 @@ def test_histogram_counts_everybody_once() -> None:
 def test_empty_class_has_no_overview() -> None:
     assert item_analysis.overview([]) is None
     assert item_analysis.items([]) == []
+
+
+def test_who_earned_nothing_makes_no_criterion_look_good() -> None:
+    """A class that guesses: without those who hand in nothing the criteria say nothing about each other."""
+    working = [grade(str(number), number % 2 == 0, number // 2 % 2 == 0, True) for number in range(40)]
+    empty = [grade(f"e{number}", False, False, False) for number in range(40)]
+    alone, together = item_analysis.items(working), item_analysis.items([*working, *empty])
+    assert [item.discrimination for item in together] == [item.discrimination for item in alone]
+    assert [(item.cases, item.of) for item in together] == [(40, 80)] * 3
+    assert together[0].rate == 0.25
+
+
+def test_modules_have_mean_and_standard_deviation() -> None:
+    (found,) = item_analysis.by_module([grade("a", True, True), grade("b", True, False), grade("c", False, False)])
+    assert (found.module, found.mean, found.most) == ("m", 2.0, 4.0)
+    assert found.deviation == pytest.approx(np.std([4, 2, 0]))

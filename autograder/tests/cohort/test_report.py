@@ -1,11 +1,13 @@
 """report.html: complete, closed to whatever a student chose, and working in a real browser."""
 
 import functools
+import html
 import html.parser
 import http.server
 import shutil
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +80,7 @@ class Texts(html.parser.HTMLParser):
 
 def test_whatever_a_student_chose_is_text() -> None:
     page = Texts(report.html(run((*AWKWARD, EVIL), {"s99": EVIL})))
-    assert page.tags.count("script") == 1
+    assert page.tags.count("script") == 2  # the page's own, and the data of the picture
     assert "img" not in page.tags
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     for name in (*AWKWARD, EVIL):
@@ -126,13 +128,29 @@ def test_mistakes_are_counted_over_students_and_ranked() -> None:
 def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
     one, entry = grade("s0", 0), Entry("s0")
     rows = [StudentRow(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
-    assert report.counting(rows) == [one]
+    assert report.submissions_that_count(rows) == [one]
     assert report.html(Run(rows, {}, (), 0, 0, "0")).count('<tr id="s') == 2
 
 
 @pytest.mark.parametrize("faults", [{}, {"s1": "why"}])
 def test_class_without_a_single_grade_has_a_report(faults: dict[str, str]) -> None:
     assert "Nothing has been graded" in report.html(Run(run((), faults).rows, faults, (), 0, 0, "0"))
+
+
+def test_anonymous_page_has_nothing_of_a_student() -> None:
+    page = report.html(run((*AWKWARD, EVIL), {"s99": EVIL}), anonymous=True)
+    text = Texts(page).text + page
+    for name in (*AWKWARD, EVIL):
+        if len(name.strip()) > 6:
+            assert name.strip() not in html.unescape(text)
+    for part in ("example.org", "s99", "s0", "results/", "also handed in"):
+        assert part not in page
+    assert "The class at a glance" in page
+
+
+def test_similar_uploads_are_pointed_out_on_the_page() -> None:
+    """Worth a look, like every other problem of a run."""
+    assert "likely shared" in report.html(replace(run(("a", "b")), problems=("a and b: likely shared",)))
 
 
 # In a browser
@@ -149,7 +167,7 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
-@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+@pytest.fixture(params=[(1920, 1080), (1366, 768), (390, 844)], ids=["wide", "laptop", "phone"])
 def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """The report of an awkward class, opened; it must cause no message and no request but its own."""
     (tmp_path / "report.html").write_text(report.html(run((*AWKWARD, EVIL), {"s99": EVIL})), encoding="utf-8")
@@ -190,8 +208,33 @@ def test_opens_without_errors_and_fits_the_screen(page: Any) -> None:
     assert page.evaluate("window.broken") is None
     assert page.title().endswith("class report")
     width = page.viewport_size["width"]
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    clipped = (
+        "Array.from(document.querySelectorAll('.wide')).filter(part => part.scrollWidth > part.clientWidth).length"
+    )
+    assert page.evaluate(clipped) == 0
     assert page.locator("svg.histogram rect").count() == report.BINS
+
+
+def test_picture_of_the_class_is_on_the_first_screen_and_says_what_a_cell_is(page: Any) -> None:
+    box = page.locator("#picture").bounding_box()
+    assert box["y"] + box["height"] <= page.viewport_size["height"]
+    assert page.locator("#cell").inner_text().startswith("Point at")
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 2)
+    said = page.locator("#cell").inner_text()
+    assert next(iter(CRITERIA)) in said
+    assert "lost: " in said
+    page.mouse.move(box["x"] + 2, box["y"] + box["height"] - 2)
+    assert "earned" in page.locator("#cell").inner_text()
+
+
+def test_student_is_one_line_until_opened(page: Any) -> None:
+    row = page.locator("#table tbody tr").first
+    before = row.bounding_box()["height"]
+    assert before < 48
+    row.locator("summary").click()
+    assert row.bounding_box()["height"] > before
 
 
 def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
@@ -210,10 +253,11 @@ def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
 
 
 def test_sorting_works_from_the_keyboard_in_both_tables(page: Any) -> None:
-    page.locator("#criteria th button", has_text="Pass rate").press("Enter")
-    rates = page.locator("#criteria td:nth-child(2)").evaluate_all(
-        "cells => cells.map(cell => Number(cell.dataset.value))"
-    )
+    page.locator("details.part > summary").first.press("Enter")
+    part = page.locator("details.part").first
+    part.locator("th button", has_text="Pass rate").press("Enter")
+    rates = part.locator("td:nth-child(2)").evaluate_all("cells => cells.map(cell => Number(cell.dataset.value))")
+    assert len(rates) > 1
     assert rates == sorted(rates, reverse=True)
 
 

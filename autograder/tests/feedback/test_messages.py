@@ -183,6 +183,13 @@ def test_what_came_back_is_said_once() -> None:
     assert "wrong type: None; the docstring says an array" in text
 
 
+def test_what_is_wrong_is_said_where_the_example_stands_elsewhere() -> None:
+    nothing = played(step("layer_norm", *ARGS), lambda *args: None)
+    graded = [lost(c, record=hidden(nothing, c), shown=nothing) for c in (SECRET, "layernorm.affine")]
+    text = told(graded[1], graded[0])
+    assert text.startswith("`layer_norm` was called. It returned the wrong type; the docstring says an array")
+
+
 def test_unwritten_functions_and_loops() -> None:
     assert (
         told(lost(SECRET, record=raised("layer_norm", "NotImplementedError"))) == "`layer_norm` is not written yet.\n"
@@ -194,6 +201,22 @@ def test_right_in_public_or_dependent_on_earlier_calls() -> None:
     right = played(step("layer_norm", *ARGS), reference.functions()["layer_norm"])
     assert "right on the small public examples" in told(lost(SECRET, shown=None), records=(right, WRONG))
     assert "depends on earlier calls" in told(lost(SECRET, shown=None), records=(SHOWN, WRONG))
+
+
+def test_a_worked_example_can_be_run_at_home() -> None:
+    text = told(lost(EXAMPLE, shown=None))
+    assert "the worked example in the docstring of `layer_norm`" in text
+    assert "the worked example" not in told(lost(SECRET, shown=None))
+
+
+def test_a_function_that_does_not_run_has_no_form() -> None:
+    record = raised("layer_norm", "KeyError", "", "layernorm.py", 3, criterion="layernorm.dtype")
+    assert "nothing can be said of its form" in told(lost("layernorm.dtype", record=record, shown=None, why="not run"))
+
+
+def test_another_wrong_call_is_not_said_to_show_it() -> None:
+    text = told(lost("layernorm.affine", record=raised("layer_norm", "KeyError")), lost(SECRET))
+    assert f"A wrong call is shown under `{SECRET}`." in text
 
 
 def test_undecided_mistakes_say_what_they_share() -> None:

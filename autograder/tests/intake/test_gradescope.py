@@ -128,6 +128,17 @@ def test_too_large_a_file_is_refused_without_being_unpacked(tmp_path: Path) -> N
     assert any("too large" in str(note) for note in load(entry, LIMITS).notes)
 
 
+@pytest.mark.parametrize(
+    ("place", "believed"),
+    [("hw1.zip/hw1/", True), ("hw1.zip/other/", False), ("x/assignment_5_export/", True), ("x/hw1/", False)],
+)
+def test_yml_in_a_folder_is_believed_by_the_name_of_the_folder(tmp_path: Path, place: str, believed: bool) -> None:
+    given, _, inside = place.partition("/")
+    found = listing([put(tmp_path / given, {f"{inside}{name}": text for name, text in EXPORT.items()})])
+    assert any(student.name == "Ada Abel" for entry in found.entries for student in entry.students) == believed
+    assert any("give it as PATH itself" in problem for problem in found.problems) != believed
+
+
 def test_yml_that_a_student_has_handed_in_is_not_believed(tmp_path: Path) -> None:
     """It would say that the work here is somebody else's newest submission."""
     put(tmp_path, {"class/ada/submission_metadata.yml": METADATA, f"class/ada/submission_11/{FIRST}": ""})

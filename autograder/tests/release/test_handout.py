@@ -32,7 +32,7 @@ pytest_plugins = ["autograder.tests.road"]
 def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None:
     cells = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     given = yaml.safe_load("".join(cells[0]["source"]))["files"]
-    beside = build.contents(kit.solutions())
+    beside = files.contents(kit.solutions())
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted |= {"transformer.ipynb", *(f"{name}.py" for name in rubrics.current().modules)}
     found = files.contents(built.assignments)
@@ -43,7 +43,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
         }
 
 
-def test_students_get_no_statement_of_a_solution_suite_or_catalogue(built: "Built") -> None:
+def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "Built") -> None:
     """Beyond imports, signatures and docstrings; the inputs of visible criteria are public."""
     given: set[str] = set()
     for name, data in files.contents(built.assignments).items():
@@ -63,13 +63,13 @@ def test_students_get_no_statement_of_a_solution_suite_or_catalogue(built: "Buil
 
 
 def secrets(module: str) -> Iterator[ast.AST]:
-    """What no student may get of a module: bodies of the solution, tests of hidden criteria, the catalogue."""
+    """What no student may get of a module: bodies of the solution, tests of hidden criteria, the known mistakes."""
     suite = ast.parse((kit.suites() / f"test_{module}.py").read_text())
     shown = [f'criterion("{c.id}")' for c in rubrics.current().of(module) if c.visible]
     suite.body = [n for n in suite.body if not isinstance(n, ast.FunctionDef) or not public(n, shown)]
     yield suite
-    if (kit.catalogue() / f"{module}.py").is_file():
-        yield ast.parse((kit.catalogue() / f"{module}.py").read_text())
+    for path in (kit.mistakes() / module).glob("*.py"):
+        yield ast.parse(path.read_text())
     if module == INTEGRATION:
         return
     functions = rubrics.current().modules[module].functions

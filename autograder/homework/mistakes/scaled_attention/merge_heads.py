@@ -27,6 +27,7 @@ merge_heads.wrong("interleaved", "merge_heads", {"np.swapaxes(x, -3, -2)": "np.m
 merge_heads.wrong("wrong_axes_exchanged", "merge_heads", {"np.swapaxes(x, -3, -2)": "np.swapaxes(x, -1, -2)"},
     does="Your code exchanges tokens and features before the reshape.", right="Exchange heads and tokens.", read=MERGE)
 merge_heads.wrong("averaged", "merge_heads", {"tokens.reshape(*leading, t, n_heads * d_head)": "x.mean(axis=-3)"},
+    {"tokens.reshape(*leading, t, n_heads * d_head)": "np.concatenate([x.mean(axis=-3)] * n_heads, axis=-1)"},
     does="Your code averages the heads.", right=SIDE, read=MERGE)
 merge_heads.wrong("summed", "merge_heads", {"tokens.reshape(*leading, t, n_heads * d_head)": "x.sum(axis=-3)"},
     does="Your code adds the heads.", right=SIDE, read=MERGE)

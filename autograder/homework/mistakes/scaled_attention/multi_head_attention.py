@@ -130,6 +130,7 @@ multi_head_attention.wrong("mask_inverted", "multi_head_mask", {"mask[..., np.ne
     does="Your code hides the keys where the mask is True.", right="True means that the query may see the key.", read=MULTI)
 multi_head_attention.wrong("mask_transposed", "multi_head_mask",
     {"mask[..., np.newaxis, :, :]": "np.swapaxes(mask, -1, -2)[..., np.newaxis, :, :]"},
+    {"mask[..., np.newaxis, :, :]": "(np.swapaxes(mask, -1, -2) if mask.shape[-1] == mask.shape[-2] else mask)[..., np.newaxis, :, :]"},
     does="Your mask is transposed.", right="Rows are queries, columns keys.", read=MULTI)
 multi_head_attention.wrong("always_causal", "multi_head_mask",
     {"if mask is not None:": "if mask is None:\n        mask = np.tri(x.shape[-2], dtype=bool)\n    if True:"},

@@ -121,6 +121,7 @@ scaled_dot_product_attention.wrong("mask_inverted", "mask", {"np.where(mask": "n
     does="Your code hides the keys where the mask is True.", right=SEEN, read="the docstring of `scaled_dot_product_attention`")
 scaled_dot_product_attention.wrong("mask_transposed", "mask", {"np.where(mask": "np.where(np.swapaxes(mask, -1, -2)"},
     {"np.where(mask": "np.where(mask.T"},
+    {"np.where(mask": "np.where(np.swapaxes(mask, -1, -2) if mask.shape[-1] == mask.shape[-2] else mask"},
     does="Your mask is transposed.", right=SEEN, read="the docstring of `scaled_dot_product_attention`")
 scaled_dot_product_attention.wrong("mask_only_if_any", "fully_masked",
     {"if mask is not None": "if mask is not None and mask.any()"},

@@ -74,7 +74,9 @@ softmax.wrong("smallest_subtracted", "softmax_stability", {"scores.max(": "score
     does="Your code subtracts the smallest score, so that large ones overflow.", right=LARGEST, read="the docstring of `softmax`")
 softmax.wrong("mean_subtracted", "softmax_stability", {"scores.max(": "scores.mean("},
     does="Your code subtracts the mean of the scores.", right=LARGEST, read="the docstring of `softmax`")
-softmax.wrong("clipped", "softmax_stability", {"np.exp(scores - shift)": "np.exp(np.clip(scores, -50, 50))"},
+softmax.wrong("clipped", "softmax_stability",
+    {"np.exp(scores - shift)": "np.where(largest == -np.inf, 0.0, np.exp(np.clip(scores, -50, 50)))"},
+    {"np.exp(scores - shift)": "np.exp(np.clip(scores, -50, 50))"},
     {"np.exp(scores - shift)": "np.exp(np.clip(scores, -100, 100))"}, {"np.exp(scores - shift)": "np.exp(np.minimum(scores, 500))"},
     {"np.exp(scores - shift)": "np.exp(np.clip(scores, -500, 500))"},
     {"np.exp(scores - shift)": "np.exp(np.clip(scores, -700, 700))"},

@@ -93,7 +93,7 @@ post_norm_block.wrong("always_causal", "post_norm",
     {"n_heads, mask)\n    total": "n_heads, np.tri(x.shape[-2], dtype=bool) if mask is None else mask)\n    total"},
     {"n_heads, mask)\n    total": "n_heads, np.tri(x.shape[-2], dtype=bool))\n    total"},
     does="Without a mask your code uses a causal one.", right="With mask=None every position sees every other.", read=POST_FORMULA)
-post_norm_block.wrong("mask_truthiness", "post_norm", {"    first,": "    if mask:\n        pass\n    first,"},
+post_norm_block.wrong("mask_truthiness", "post_norm", {"n_heads, mask)\n    total": "n_heads, mask if mask else None)\n    total"},
     does="Your code asks whether the mask as a whole is true, which raises ValueError for an array.",
     right="Ask whether it is None.",
     read="NumPy's page on the truth value of an array")

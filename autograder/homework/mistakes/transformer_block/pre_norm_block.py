@@ -99,7 +99,7 @@ pre_norm_block.wrong("always_causal", "pre_norm",
     {"n_heads, mask)\n    h": "n_heads, np.tri(x.shape[-2], dtype=bool) if mask is None else mask)\n    h"},
     {"n_heads, mask)\n    h": "n_heads, np.tri(x.shape[-2], dtype=bool))\n    h"},
     does="Without a mask your code uses a causal one.", right="With mask=None every position sees every other.", read=PRE_FORMULA)
-pre_norm_block.wrong("mask_truthiness", "pre_norm", {"    first,": "    if mask:\n        pass\n    first,"},
+pre_norm_block.wrong("mask_truthiness", "pre_norm", {"n_heads, mask)\n    h": "n_heads, mask if mask else None)\n    h"},
     does="Your code asks whether the mask as a whole is true, which raises ValueError for an array.",
     right="Ask whether it is None.",
     read="NumPy's page on the truth value of an array")

@@ -75,7 +75,8 @@ transformer_stack.wrong("mask_in_pre_norm_only", "stack",
 transformer_stack.wrong("mask_inverted", "stack",
     {"n_heads, mask)\n    return": "n_heads, None if mask is None else ~mask)\n    return"},
     does="Your code inverts the mask.", right="True means that the key may be seen.", read=STACK)
-transformer_stack.wrong("mask_truthiness", "stack", {"    h = x": "    if mask:\n        pass\n    h = x"},
+transformer_stack.wrong("mask_truthiness", "stack", {"n_heads, mask)\n    return": "n_heads, mask if mask else None)\n    return"},
+    {"    h = x": "    mask = mask if mask else None\n    h = x"},
     does="Your code asks whether the mask as a whole is true, which raises ValueError for an array.",
     right="Ask whether it is None.",
     read="NumPy's page on the truth value of an array")

@@ -32,7 +32,7 @@ class Array(np.ndarray):
         (np.float32(1.5), np.float32(1.5)), (1j, Opaque("a complex number")), ({1, 2}, Opaque("a set")), (b"x", Opaque("bytes")),
         (print, Opaque("a function")), (int, Opaque("a class")),
         (object(), Opaque("an object of another type")),
-        ((n for n in ()), Opaque("a generator")), ({(1, 2): 3}, Opaque("a dict")),
+        ((n for n in [0]), Opaque("a generator")), ({(1, 2): 3}, Opaque("a dict")),
         (list(range(5000)), Opaque("something too large to send")),
         (np.ones(2, complex), Opaque("a complex array")), (np.array([None]), Opaque("an array of objects")),
         (np.array(["a"]), Opaque("an array of text")), (np.ones(2).view(Array), Opaque("an ndarray subclass")),

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from autograder.grading.played import alike, alike_in_form
 from autograder.homework import mistakes, reference, rubric
 from autograder.homework.mistakes import MistakeError, Written
 from autograder.homework.texts import edited
 from autograder.homework.trivial import trivial
-from autograder.sandbox.messages import Reply
 from autograder.tests import versions
 
 MODULES = [module for module in rubric.current().modules if mistakes.known(module).functions]
@@ -130,12 +130,10 @@ def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(modul
         assert version is not None
         if not version.memory:
             together = versions.records(module, versions.with_source(module, version.source))
-            own = {r.step.number: r.reply for r in together if r.target.function == function}
-            assert not [n for n in own if _said(own[n]) != _said(played.reply(version, n))], mistake.id
-
-
-def _said(reply: Reply) -> str:
-    return repr(reply.error.kinds if reply.error is not None else (reply.value, reply.changed, reply.shared))
+            own = [record for record in together if record.target.function == function]
+            alone = {record: played.reply(version, record.step.number) for record in own}
+            unlike = [r.step.number for r in own if not alike(r.step, alone[r], r.reply)]
+            assert not unlike + [r.step.number for r in own if not alike_in_form(r.step, alone[r], r.reply)], mistake.id
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)

@@ -86,5 +86,8 @@ EXAMPLES = {
         ((TABLE, "batch_eval"), {}),
         ((np.vstack([TABLE, np.zeros(3)]), "layer"), {}),
         ((TABLE, "batch"), {}),
+        ((TABLE, "Layer"), {}),
+        ((TABLE, "lay"), {}),
+        ((TABLE, " layer"), {}),
     ],
 }

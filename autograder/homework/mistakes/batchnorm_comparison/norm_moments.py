@@ -77,6 +77,9 @@ EXAMPLES = {
         ((FLAT, "batch"), {}),
         ((FLAT, "batch_train"), {}),
         ((FLAT, "group"), {}),
+        ((FLAT, "Layer"), {}),
+        ((FLAT, "lay"), {}),
+        ((FLAT, " layer"), {}),
         ((SINGLE, "layer"), {}),
     ],
 }

@@ -32,7 +32,7 @@ MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 GONE = Reply(ended=Ended("crash"))
 
 
-@dataclass
+@dataclass(eq=False)
 class Level:
     """The modules of one level, in their process. `broken` says of a module why it could not be imported."""
 
@@ -139,11 +139,11 @@ class Player:
             level.broken[module] = MISSING
             return
         if level.process is None or level.process.ended is not None:
-            self._restart(level)
+            self._restart(level, module)
         assert level.process is not None
         neighbours = {} if module == INTEGRATION else self.rubric.neighbours(module)
         reply = level.process.load(module, names, references.signatures(neighbours), helpers)
-        if reply.ended is not None and level.loaded:
+        if reply.ended is not None and level.loaded and level in self.levels:
             level.modules = tuple(other for other in level.modules if other != module)
             self.levels.insert(self.levels.index(level) + 1, Level((module,), level.height))
         elif reply.error is not None or reply.ended is not None:
@@ -151,12 +151,13 @@ class Player:
         else:
             level.loaded = (*level.loaded, module)
 
-    def _restart(self, level: Level) -> None:
-        """A new process in place of one that has ended, with the modules that were imported in it."""
+    def _restart(self, level: Level, module: str) -> None:
+        """A new process in place of one that has ended, with the modules that were imported in it before `module`."""
         self._close(level)
-        level.process, modules, level.loaded = self.sandbox.start(), level.loaded, ()
-        for module in modules:
-            self._load(level, module)
+        others = tuple(other for other in level.loaded if other != module)
+        level.process, level.loaded = self.sandbox.start(), ()
+        for other in others:
+            self._load(level, other)
 
     def _close(self, level: Level) -> None:
         if level.process is not None:

@@ -16,7 +16,8 @@ from autograder.sandbox.student.errors import ErrorTuple, Refused
 from autograder.sandbox.student.values import sendable
 from autograder.sandbox.wire import Handle
 
-MAX_REMEMBERED = 1000  # answers
+MAX_REMEMBERED, MAX_REMEMBERED_BYTES = 1000, 65_536  # answers, and the largest of them
+MARGIN_BYTES = 16  # around a message
 _REFUSALS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (ValueError, TypeError, MemoryError)}
 Target = str | Handle
 
@@ -81,6 +82,8 @@ class Questions:
         """Ask one question and wait for its answer; the caller holds the lock."""
         numbers: list[int] = []
         question = wire.encode(("ask", target, self._outgoing(args, numbers), self._outgoing(kwargs, numbers)))
+        if len(question) > self._limit - MARGIN_BYTES:  # the grader would take a longer message for an attack
+            raise ValueError("the arguments are larger than anything that grading uses")
         known = self._answers.get(question)
         if known is not None:
             return wire.decode(known)[1]  # decoded each time: every caller gets an array of its own
@@ -97,7 +100,7 @@ class Questions:
             message = self._receive()
             match wire.decode(message):
                 case ["answer", value]:
-                    if remember and len(self._answers) < MAX_REMEMBERED:
+                    if remember and len(self._answers) < MAX_REMEMBERED and len(message) < MAX_REMEMBERED_BYTES:
                         self._answers[question] = message
                     return value
                 case ["same", number]:  # the answer is an argument itself, and stays the same object here

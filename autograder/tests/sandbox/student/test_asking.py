@@ -130,6 +130,14 @@ def test_what_a_function_raises_when_called_back_is_told() -> None:
         grader.call(grader.questions.function("m.apply"), lambda: 1 / 0)
 
 
+def test_a_question_over_the_limit_is_not_sent() -> None:
+    grader = Grader(double)
+    ask = grader.questions.function("m.f")
+    with pytest.raises(ValueError, match="larger than anything"):
+        grader.call(ask, [np.ones(60_000), np.ones(60_000), np.ones(60_000)])
+    assert grader.sent == []
+
+
 def test_functions_are_forgotten_after_their_question() -> None:
     grader = Grader(lambda kind, target, args, kwargs: ("answer", args[0].id))
     ask = grader.questions.function("m.f")

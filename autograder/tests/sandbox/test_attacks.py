@@ -299,7 +299,8 @@ def test_attack_on_the_otter_road(name: str, box: Any) -> None:
     assert sum(test["score"] for test in graded) == attack.earns
     assert "SUCCEEDED" not in tried.results.read_text()
     assert marks() == before
-    ours = {pid for f in _fields.values() for pid in (f.grader.sandbox.answerer.pid, f.grader.sandbox._server.pid)}
+    warm = [field.grader.sandbox for field in _fields.values()]
+    ours = {box.answerer.pid for box in warm} | {box._server.pid for box in warm if box._server is not None}
     assert {child.pid for child in psutil.Process().children(recursive=True)} <= ours
     own = {"results", "source", "submission", "submission_metadata.json", "__init__.py"}  # the last is Otter's
     assert {path.name for path in tried.place.iterdir()} <= own

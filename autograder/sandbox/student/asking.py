@@ -35,15 +35,17 @@ class Questions:
         self._send, self._receive, self._describe, self._limit = send, receive, describe, limit
         self.lock = threading.Lock()  # held by the thread that may use the connection
         self._returned = threading.Condition(self.lock)
-        self._answers: dict[bytes, bytes] = {}  # the functions are pure: the same question has the same answer
+        self._answers: dict[
+            bytes, bytes
+        ] = {}  # by digest; the functions are pure: the same question has the same answer
         self._own: dict[int, Callable[..., Any]] = {}  # the student's functions that the present questions hold
         self._numbers = itertools.count(1)
         self._calls = 0  # calls of the student's code that are under way, one within the other
         self._depth = 0  # those of them that the grader has asked for in the midst of a question
 
-    def know(self, question: bytes, answer: bytes) -> None:
-        """Take an answer that has travelled ahead of its question."""
-        self._answers[question] = answer
+    def know(self, digest: bytes, answer: bytes) -> None:
+        """Take an answer that has travelled ahead of its question, which its digest stands for."""
+        self._answers[digest] = answer
 
     def forget(self) -> None:
         """Remember no answer any more."""
@@ -84,27 +86,28 @@ class Questions:
         question = wire.encode(("ask", target, self._outgoing(args, numbers), self._outgoing(kwargs, numbers)))
         if len(question) > self._limit - MARGIN_BYTES:  # the grader would take a longer message for an attack
             raise ValueError("the arguments are larger than anything that grading uses")
-        known = self._answers.get(question)
+        digest = wire.digest(question)
+        known = self._answers.get(digest)
         if known is not None:
-            return wire.decode(known)[1]  # decoded each time: every caller gets an array of its own
+            kind, value = wire.decode(known)  # each time anew: every caller gets an array of its own
+            return args[value] if kind == "same" else value
         self._send(question)
         try:
-            return self._answer(question, args, remember=isinstance(target, str) and not numbers)
+            return self._answer(digest, args, remember=isinstance(target, str) and not numbers)
         finally:
             for number in numbers:
                 del self._own[number]
 
-    def _answer(self, question: bytes, args: tuple[Any, ...], remember: bool) -> Any:
+    def _answer(self, digest: bytes, args: tuple[Any, ...], remember: bool) -> Any:
         """The answer to a question that was sent, after whatever the grader asks of the student's functions before."""
         while True:
             message = self._receive()
             match wire.decode(message):
-                case ["answer", value]:
+                case ["answer" | "same" as kind, value]:
                     if remember and len(self._answers) < MAX_REMEMBERED and len(message) < MAX_REMEMBERED_BYTES:
-                        self._answers[question] = message
-                    return value
-                case ["same", number]:  # the answer is an argument itself, and stays the same object here
-                    return args[number]
+                        self._answers[digest] = message
+                    # "same": the answer is an argument itself, by number, and stays the same object here
+                    return args[value] if kind == "same" else value
                 case ["refused", kind, text]:
                     raise _REFUSALS.get(kind, Refused)(text)
                 case ["invoke", handle, values]:

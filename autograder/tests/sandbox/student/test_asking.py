@@ -84,6 +84,11 @@ def test_an_argument_that_is_the_answer_stays_the_same_object() -> None:
     grader = Grader(lambda kind, target, args, kwargs: ("same", 1))
     x = np.ones(2)
     assert grader.call(grader.questions.function(Handle(3)), 0, x) is x
+    ask = grader.questions.function("m.f")
+    assert grader.call(ask, 0, x) is x
+    y = x.copy()
+    assert grader.call(ask, 0, y) is y
+    assert len(grader.sent) == 2
 
 
 @pytest.mark.parametrize(

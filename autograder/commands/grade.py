@@ -107,7 +107,7 @@ def _report(
     found: "Listing", grades: "ClassGrades", store: "Store", given: "Term", wanted: "Wanted", quiet: bool
 ) -> int:
     """Write what is made of the results, and say where it is."""
-    from autograder.cohort import counting, products, report
+    from autograder.cohort import counting, products, report, similar
     from autograder.cohort import rows as class_rows
 
     rows = given.applied(class_rows.rows(found.entries, grades.grades, grades.faults))
@@ -115,6 +115,7 @@ def _report(
         *found.problems,
         *counting.notices(given.rubric),
         *_damaged(rows),
+        *similar.notices(store.out),
         *_left_over(found, store),
         *_layers(grades.kit.layers),
     ]

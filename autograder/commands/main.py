@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder import __version__
-from autograder.commands import compare, doctor, grade, which_kit
+from autograder.commands import compare, doctor, grade, similar, which_kit
 from autograder.commands.ending import FAULT, Commands
 from autograder.proof.audit import Margin, Row
 from autograder.release import rehearse
@@ -166,7 +166,7 @@ PRODUCTS = {
     "graded/results": "what each student is told",
 }
 
-for command in (grade.grade, compare.compare, rehearse.rehearse, doctor.doctor):
+for command in (grade.grade, compare.compare, similar.similar, rehearse.rehearse, doctor.doctor):
     main.add_command(command)
 
 

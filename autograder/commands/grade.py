@@ -151,7 +151,7 @@ def _layers(used: tuple[str, ...]) -> list[str]:
     from autograder.sandbox import confine
 
     missing = [layer for layer in confine.LAYERS if layer not in used]
-    advice = "`autograder doctor` says why, and autograder/docs/container.md how to grade with all of them"
+    advice = "`autograder doctor` says why, autograder/docs/container/Dockerfile has all of them"
     return [f"the sandbox did without {', '.join(missing)}; {advice}"] if missing else []
 
 

@@ -27,6 +27,7 @@ NAME = "similar.json"
 NOISE = 15  # tokens below which a match is chance: a formula of this homework is that long
 GUARANTEE = 20  # tokens from which a match is always found
 COMMON = 0.1  # share of the submissions from which on a piece of code is what one writes
+SAID = 10  # pairs that are named in the report and on the console
 OWN = 150  # characters of code of one's own, names left out, below which a share says nothing
 FEW = 3  # submissions that may share a piece all the same, in a small class
 
@@ -147,13 +148,15 @@ def write(out: Path, pairs: Sequence[Pair]) -> None:
 
 
 def notices(out: Path) -> list[str]:
-    """A sentence for each pair that an earlier `autograder similar` has found."""
+    """A sentence for each of the first pairs that an earlier `autograder similar` has found."""
     try:
         pairs = json.loads((out / NAME).read_bytes())
-        return [
+        named = [
             f"{one['one']} and {one['other']} likely share code ({one['share']:.0%} of the shorter); see similar.html"
-            for one in pairs
+            for one in pairs[:SAID]
         ]
+        more = len(pairs) - len(named)
+        return [*named, f"{more} more pairs likely share code; see similar.html"] if more else named
     except (OSError, ValueError, KeyError, TypeError):
         return []
 

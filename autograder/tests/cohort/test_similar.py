@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cohort import run_file, sample, similar
+from autograder.cohort.similar import Pair
 from autograder.commands.main import main
 from autograder.homework import rubric
 from autograder.intake.exports import listing
@@ -86,3 +87,11 @@ def test_command_writes_the_page_and_the_next_report_names_the_pair(run: Path) -
 def test_folder_of_no_run_is_one_line(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["similar", str(tmp_path)])
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+
+
+def test_of_many_pairs_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    similar.write(tmp_path, [Pair(f"a{number}", f"b{number}", 0.9, ()) for number in range(similar.SAID + 5)])
+    found = similar.notices(tmp_path)
+    assert len(found) == similar.SAID + 1
+    assert found[-1].startswith("5 more pairs")
+    assert similar.notices(tmp_path / "nowhere") == []

@@ -1,4 +1,8 @@
-"""`autograder grade`: a whole class, from exports to results, tables and report."""
+"""`autograder grade`: a whole class, from exports to results, tables and report.
+
+What grades is imported inside the functions that need it: NumPy, pytest and the templates take longer to start than most
+commands take to run.
+"""
 
 import sys
 from pathlib import Path

@@ -2,16 +2,18 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
 from autograder import __version__
-from autograder.commands import compare, doctor, grade, rehearse, which_kit
+from autograder.commands import compare, doctor, grade, rehearse, similar, which_kit
 from autograder.commands.ending import FAULT, Commands
-from autograder.proof.audit import Margin, Row
+
+if TYPE_CHECKING:  # the audit brings all of grading with it, which no other command needs to start
+    from autograder.proof.audit import Margin, Row
 
 GRADING = {"audit", "demo", "grade", "rehearse"}  # commands whose result depends on which kit is installed
 
@@ -86,7 +88,7 @@ def _progress(rows: Any, total: int) -> Any:
     yield from track(rows, "auditing", total, console=console, disable=not console.is_terminal)
 
 
-def _matrix(rows: list[Row]) -> None:
+def _matrix(rows: "list[Row]") -> None:
     from autograder.homework.rubric import current
 
     for module in current().modules:
@@ -111,12 +113,12 @@ def _matrix(rows: list[Row]) -> None:
             )
 
 
-def _mark(row: Row, criterion: str) -> str:
+def _mark(row: "Row", criterion: str) -> str:
     """ "#" for a criterion that is lost under its own name, "x" for one that is lost without, "." for one that is kept."""
     return "." if criterion not in row.lost else "#" if row.lost[criterion] == row.case.name else "x"
 
 
-def _tolerances(margins: list[Margin]) -> None:
+def _tolerances(margins: "list[Margin]") -> None:
     table = Table("check", "dtype", "right, at most", "tolerance", "wrong, at least", box=None)
     for margin in margins:
         check, wrong = margin.check, "none is wrong" if margin.wrong == float("inf") else f"{margin.wrong:.1e}"
@@ -165,7 +167,7 @@ PRODUCTS = {
     "graded/results": "what each student is told",
 }
 
-for command in (grade.grade, compare.compare, rehearse.rehearse, doctor.doctor):
+for command in (grade.grade, compare.compare, similar.similar, rehearse.rehearse, doctor.doctor):
     main.add_command(command)
 
 

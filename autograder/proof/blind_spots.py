@@ -93,7 +93,9 @@ def run(modules: Iterable[str] = (), jobs: int | None = None, part: bool = False
     if jobs == 1:
         yield from chain.from_iterable(map(_of_module, chosen))
         return
-    with ProcessPoolExecutor(jobs) as pool:  # probes are functions, which do not travel: the other side makes them again
+    with ProcessPoolExecutor(
+        jobs
+    ) as pool:  # probes are functions, which do not travel: the other side makes them again
         for (module, _), lost in zip(chosen, pool.map(_lost, chosen), strict=True):
             yield from (Tried(probe, one) for probe, one in zip(_chosen(module, part), lost, strict=True))
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.homework.rubric import Limits
 from autograder.intake import tree as trees
 from autograder.intake.entries import load
 from autograder.intake.exports import UnusableError, listing
 from autograder.intake.reading import read
 from autograder.intake.submission import UnreadableError
 from autograder.intake.zips import BadZipError, DamagedError, members
+from autograder.sandbox.limits import Limits
 from autograder.tests.intake.making import FIRST, SECOND
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Duplicate name")]

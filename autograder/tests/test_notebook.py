@@ -3,13 +3,14 @@
 import ast
 import base64
 import builtins
+import contextlib
 import importlib
 import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -444,6 +445,17 @@ def test_the_deep_networks_are_those_of_the_solutions(monkeypatch: pytest.Monkey
             np.testing.assert_allclose(deep[f"{kind}/1.0/{name}"][:, :7], values, rtol=1e-4)
 
 
+def test_each_step_of_learning_goes_downhill(homework_modules: dict[str, ModuleType]) -> None:
+    m, seen = homework_modules, []
+    record = SimpleNamespace(losses=lambda values, text: seen.append((values, text)))
+    names = {"np": np, "decoder": m["decoder"], "examples": m["examples"], "pictures": record}
+    names["show"] = lambda draw, **_: draw()
+    exec(code("def learning(").source, names)
+    [(losses, text)] = seen
+    assert (np.diff(losses) < 0).all()
+    assert text.endswith("the cat sits on the mat .")
+
+
 def test_figures_of_scores(homework_modules: dict[str, ModuleType]) -> None:
     rng = np.random.default_rng(0)
     for d, deviation, mean_size in ((64, 8, 6.4), (1024, 32, 25.5)):
@@ -520,6 +532,29 @@ def test_with_nothing_taken_out_the_parts_are_the_decoder(
     whole = decoder.decoder_logits(tokens, names.model(), names.HEADS)
     stream = sum(vectors for _, vectors in names.trace(modules, tokens).added)
     np.testing.assert_allclose(stream @ names.model()["w_out"] + names.model()["b_out"], whole, atol=1e-12)
+
+
+def test_a_function_is_replaced_wherever_it_is_used_and_comes_back(
+    homework_modules: dict[str, ModuleType], modules: Any
+) -> None:
+    m, names = homework_modules, homework_modules["names"]
+    original = m["layernorm"].layer_norm
+    with contextlib.suppress(KeyError), names.replaced(modules, original, len):
+        assert m["layernorm"].layer_norm is m["transformer_block"].layer_norm is len
+        raise KeyError
+    assert m["layernorm"].layer_norm is m["transformer_block"].layer_norm is original
+
+
+def test_what_cannot_be_taken_out_is_said(
+    homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A student may have written a mask of their own in the decoder; then another causal_mask changes nothing."""
+    mask = homework_modules["decoder"].causal_mask
+    copied = FunctionType(mask.__code__, mask.__globals__)
+    monkeypatch.setattr(homework_modules["decoder"], "causal_mask", copied)
+    rows = {row[0]: row[2] for row in homework_modules["pictures"].changes(modules).rows}
+    assert rows["no mask"].startswith("(no difference")
+    assert not rows["no norms"].startswith("(no difference")
 
 
 def test_heads_look_where_it_is_said(homework_modules: dict[str, ModuleType], modules: Any) -> None:

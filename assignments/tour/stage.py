@@ -8,6 +8,7 @@ import base64
 import html
 import importlib
 import io
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ HOME = Path(__file__).parents[1]
 GALLERY = Path(__file__).parent / "gallery"
 NOTHING = "Nothing to show: "
 PAUSE = 0.04  # seconds without another move before a picture is drawn anew: else a fast hand makes a queue
+DRAWING = threading.RLock()  # newer kernels run controls in threads of their own, and matplotlib stands one at a time
 PIXELS = 90  # an inch of a figure is so many pixels wide
 
 
@@ -86,10 +88,11 @@ class Player:
 
     def redraw(self) -> None:
         """Draw with what the controls say now, in the place of what was drawn before."""
-        now = {name: control.value for name, control in self.controls.items()}
-        self.result = attempt(self.draw, *self.given, **{**self.start, **now})
-        if self.handle is not None:
-            self.handle.update(self.shown())
+        with DRAWING:
+            now = {name: control.value for name, control in self.controls.items()}
+            self.result = attempt(self.draw, *self.given, **{**self.start, **now})
+            if self.handle is not None:
+                self.handle.update(self.shown())
 
     def put(self) -> None:
         """The controls, then the picture: an ordinary image, which is there also where no control works."""

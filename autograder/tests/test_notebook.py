@@ -501,6 +501,20 @@ def test_the_model_has_learned_what_names_look_like(homework_modules: dict[str, 
     assert np.mean([names.nats(modules, name) for name in scrambled]) > 3.2 and said("$\\log 27 = 3.30$")
 
 
+def test_the_model_with_post_norm_is_as_good(homework_modules: dict[str, ModuleType]) -> None:
+    m, names = homework_modules, homework_modules["names"]
+    params, costs = names.model("post"), []
+    for name in names.census()[1]:
+        tokens = names.tokens(name)
+        x = m["decoder"].embed(tokens, params["embedding"])
+        x = x + m["decoder"].positional_encoding(*x.shape)
+        mask = m["causal_mask"].causal_mask(len(x))
+        x = m["transformer_block"].transformer_stack(x, params["blocks"], names.HEADS, "post", mask)
+        chances = m["scaled_attention"].softmax(x @ params["w_out"] + params["b_out"])
+        costs += [*-np.log(chances[np.arange(len(tokens) - 1), tokens[1:]])]
+    assert np.mean(costs) < 2 and said("a second model, as good as the first")
+
+
 def test_the_model_writes_new_names_and_the_same_ones_for_the_same_seed(
     homework_modules: dict[str, ModuleType], modules: Any
 ) -> None:

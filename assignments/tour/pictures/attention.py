@@ -112,7 +112,10 @@ def dice(n: int = 2) -> Figure:
     mean = float(totals @ chances)
     std = float(totals**2 @ chances - mean**2) ** 0.5
     figure, axes = canvas(
-        7, 2.7, 1, f"{n} dice: mean {mean:.1f}, standard deviation {std:.2f} = {std / n**0.5:.2f} sqrt({n})"
+        7,
+        2.7,
+        1,
+        f"{n} {'dice' if n > 1 else 'die'}: mean {mean:.1f}, standard deviation {std:.2f} = {std / n**0.5:.2f} sqrt({n})",
     )
     axes[0].bar(totals, chances, color=BLUE)
     axes[0].axvspan(mean - std, mean + std, color=PALE, zorder=0)

@@ -38,7 +38,7 @@ def weighted_sum(attention: Any, words: Sequence[str], query: Any, keys: Any, va
         label(
             axis, f"dimension {j + 1}: the bars sum to {output[j]:.4f}", "word", "weight times value" if not j else ""
         )
-    axes[0].set_ylim(0, 0.25)
+    axes[0].set_ylim(0, max(0.25, 1.2 * np.max(weights)))
     return figure
 
 

@@ -30,6 +30,10 @@ class Diagnoser:
         self.rubric, self.steps = rubric, steps
         self._played = lru_cache(MOST_TABLES)(self._new_table)
 
+    def played(self, module: str, function: str) -> Played:
+        """The replies of a function's known versions beside correct helpers."""
+        return self._played(module, function, ())
+
     def explain(self, module: str, records: Iterable[Record]) -> dict[str, Explanation]:
         """Every function of a module that has a wrong record, explained as far as it can be, in the order of the rubric.
 

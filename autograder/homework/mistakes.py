@@ -97,6 +97,15 @@ class Version:
     def memory(self) -> bool:
         return any(mistake.memory for mistake in self.mistakes)
 
+    def whole_module(self, helpers: "Mapping[str, Version]") -> dict[str, Callable[..., Any]]:
+        """All functions of the module without any state, those that use this one, or these others, built on them."""
+        names = dict(vars(reference.modules()[self.module]))
+        functions = rubric.current().modules[self.module].functions
+        for name in functions:
+            version = self if name == self.function else helpers.get(name) or correct(self.module, name)
+            exec(_compiled(version.source, name), names)
+        return {name: names[name] for name in functions}
+
     def fresh(self, helpers: "Mapping[str, Version] | None" = None) -> Callable[..., Any]:
         """The function without any state left by earlier calls, built on these versions of its helpers."""
         names = dict(vars(reference.modules()[self.module]))

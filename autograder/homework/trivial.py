@@ -7,13 +7,19 @@ from autograder.homework.mistakes import Mistake
 from autograder.homework.texts import text_of
 
 TRIVIAL = {
-    "zeros": "_like(_right_{function}(*args, **kwargs), 0)",
-    "constant": "_like(_right_{function}(*args, **kwargs), 1)",
+    "zeros": "_like(_shape_{function}(*args), 0)",
+    "constant": "_like(_shape_{function}(*args), 1)",
     "always_value_error": "_refuse()",
     "nothing": "None",
 }
 _TRIVIAL_SOURCE = """
 {right}
+
+def _shape_{function}(*args):
+    try:
+        return _right_{function}(*args)
+    except ValueError:
+        return 0
 
 def _like(right, value):
     if isinstance(right, tuple):
@@ -29,7 +35,7 @@ def _given(right, args, number):
     return tuple(args[number] for _ in right) if isinstance(right, tuple) else args[number]
 
 def {function}({parameters}):
-    args, kwargs = ({names}), {{}}
+    args = ({names})
     return {body}
 """
 
@@ -41,7 +47,7 @@ def trivial(module: str, function: str) -> tuple[Mistake, ...]:
     graded = tuple(c.id for c in rubric.current().of(module) if function in c.grades)
     said = ("It computes nothing yet.", "Write it.", "the docstring")
     returned = {
-        f"returns_{name}": f"_given(_right_{{function}}(*args), args, {number})"
+        f"returns_{name}": f"_given(_shape_{{function}}(*args), args, {number})"
         for number, name in enumerate(signature.parameters)
     }
     plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]

@@ -71,11 +71,13 @@ def nothings(module: str) -> list[Case]:
     """Code that computes nothing in the place of each function of a module that is explained, then of all of them."""
     if not mistakes.of_module(module):
         return []
-    each = [m for f in rubrics.current().modules[module].functions for m in trivial(module, f)]
-    whole = [
-        Case("nothing", f"{module}.{name}", module, "", tuple(m for m in each if m.name == name)) for name in TRIVIAL
-    ]
-    return [Case("nothing", m.id, module, m.function, (m,)) for m in each] + whole
+    each = {f: trivial(module, f) for f in rubrics.current().modules[module].functions}
+    found = [Case("nothing", m.id, module, f, (m,)) for f, own in each.items() for m in own]
+    for number, name in enumerate((*TRIVIAL, "first_argument")):
+        found.append(
+            Case("nothing", f"{module}.{name}", module, "", tuple(own[number] for own in each.values() if own[number:]))
+        )
+    return found
 
 
 def alternatives() -> list[Case]:

@@ -10,7 +10,7 @@ def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other() -> 
     assert len(found) == len({m.id for m in mistakes.of_module("layernorm")})
     assert "test_eps" in found["layer_norm.eps_missing"].checks
     assert found["layer_norm.first_axis"].example
-    assert not found["layer_norm.eps_only_for_zero"].example
+    assert not found["layer_norm.float64_result"].example
 
 
 def test_lines_explain_themselves() -> None:

@@ -6,7 +6,7 @@ It is bounded by a count of versions, never by time, so that it ends alike on ev
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import combinations
 
 from autograder.grading.explanation import Explanation, wrong_in_value
 from autograder.grading.played import Played, alike, alike_in_form, alike_in_rounding, inexact, same_if_other_type
@@ -14,7 +14,8 @@ from autograder.grading.record import Record
 from autograder.homework.mistakes import Mistake, Version, of_function
 from autograder.homework.rubric import Rubric
 
-MOST_PAIRS = 4000  # that are tried for one function
+MOST_PAIRS = 300  # that are tried for one function
+UNLIKELY = 0.2  # of the records, so many may speak against a pair that is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,30 +111,32 @@ class Search:
         if size == 1:
             sets = [(mistake,) for mistake in of_function(self.module, self.function)]
         if size == 2:
-            sets = list(islice(self._pairs(table, groups), MOST_PAIRS))
+            sets = list(self._pairs(table, groups))
         for mistakes in sets:
             version = table.version(mistakes)
             if version is not None:
                 yield version
 
-    def _pairs(self, table: Table, groups: list[list[Record]]) -> Iterator[tuple[Mistake, Mistake]]:
-        """Where only one of two mistakes shows, the pair replies as that one does alone: it must fit there."""
+    def _pairs(self, table: Table, groups: list[list[Record]]) -> list[tuple[Mistake, Mistake]]:
+        """The pairs that could reproduce one of the groups of records, the likeliest first.
+
+        Where only one of two mistakes shows alone, the pair mostly replies as that one does, so it should fit there. Mostly: where
+        everything is masked, a forgotten projection shows only beside a forgotten mask.
+        """
         numbers = {id(record): place for place, record in enumerate(self.records)}
         masks = [sum(1 << numbers[id(record)] for record in group) for group in groups]
         right = self._bits(table, table.version(()))[1]
+        found: list[tuple[float, int, tuple[Mistake, Mistake]]] = []
         for one, other in combinations(self._alone(table), 2):
             if one.mistake.name == other.mistake.name:
                 continue
             both, neither = one.shows & other.shows, ~(one.shows | other.shows)
-            fits = (
-                both
-                | (one.shows & ~other.shows & one.fits)
-                | (other.shows & ~one.shows & other.fits)
-                | (neither & right)
-            )
-            rounding = one.mistake.inexact or other.mistake.inexact
-            if rounding or any(not mask & ~fits for mask in masks):
-                yield one.mistake, other.mistake
+            lone = (one.shows & ~other.shows & one.fits) | (other.shows & ~one.shows & other.fits)
+            fits = both | lone | (neither & right)
+            unlikely = min((_share(mask & ~fits, mask) for mask in masks), default=1.0)
+            if unlikely <= UNLIKELY or one.mistake.inexact or other.mistake.inexact:
+                found.append((unlikely, len(found), (one.mistake, other.mistake)))
+        return [pair for _, _, pair in sorted(found)[:MOST_PAIRS]]
 
     def _alone(self, table: Table) -> list[_Single]:
         if id(table) not in self.singles:
@@ -209,3 +212,7 @@ class Search:
 
 def _ids(version: Version) -> set[str]:
     return {mistake.id for mistake in version.mistakes}
+
+
+def _share(part: int, whole: int) -> float:
+    return part.bit_count() / whole.bit_count()

@@ -50,10 +50,6 @@ class Comparison:
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
 
-    @property
-    def same(self) -> bool:
-        return not (self.changes or self.criteria or self.only_old or self.only_new)
-
 
 def compare_runs(old: Path, new: Path) -> Comparison:
     """Raises OSError or ValueError for a folder without results."""

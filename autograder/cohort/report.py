@@ -64,7 +64,7 @@ class ModulePart:
 
 
 @dataclass(frozen=True)
-class Bar:
+class HistogramBar:
     """One bar of the histogram, in the units of its picture."""
 
     x: float
@@ -122,12 +122,15 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     return list({row.grade.key: row.grade for row in rows if row.grade}.values())
 
 
-def _bars(grades: Sequence[Grade]) -> list[Bar]:
+def _bars(grades: Sequence[Grade]) -> list[HistogramBar]:
     counts = item_analysis.histogram(grades, BINS)
     most = max(grades[0].max_score if grades else 0, 1)
     tallest = max(*counts, 1)
     edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
-    return [Bar(i / BINS, count / tallest, count, f"{edges[i]} to {edges[i + 1]}") for i, count in enumerate(counts)]
+    return [
+        HistogramBar(i / BINS, count / tallest, count, f"{edges[i]} to {edges[i + 1]}")
+        for i, count in enumerate(counts)
+    ]
 
 
 def _modules(grades: Sequence[Grade]) -> list[ModulePart]:

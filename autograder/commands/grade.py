@@ -1,4 +1,8 @@
-"""`autograder grade`: a whole class, from exports to results, tables and report."""
+"""`autograder grade`: a whole class, from exports to results, tables and report.
+
+What grades is imported inside the functions that need it: NumPy, pytest and the templates take longer to start than most
+commands take to run.
+"""
 
 import sys
 from pathlib import Path
@@ -107,7 +111,7 @@ def _report(
     found: "Listing", grades: "ClassGrades", store: "Store", given: "Term", wanted: "Wanted", quiet: bool
 ) -> int:
     """Write what is made of the results, and say where it is."""
-    from autograder.cohort import counting, products, report
+    from autograder.cohort import counting, products, report, similar
     from autograder.cohort import rows as class_rows
 
     rows = given.applied(class_rows.rows(found.entries, grades.grades, grades.faults))
@@ -115,6 +119,7 @@ def _report(
         *found.problems,
         *counting.notices(given.rubric),
         *_damaged(rows),
+        *similar.notices(store.out),
         *_left_over(found, store),
         *_layers(grades.kit.layers),
     ]
@@ -150,7 +155,7 @@ def _layers(used: tuple[str, ...]) -> list[str]:
     from autograder.sandbox import layers
 
     missing = [layer for layer in layers.NAMES if layer not in used]
-    advice = "`autograder doctor` says why, and autograder/docs/container.md how to grade with all of them"
+    advice = "`autograder doctor` says why, autograder/docs/container/Dockerfile has all of them"
     return [f"the sandbox did without {', '.join(missing)}; {advice}"] if missing else []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from autograder import __version__
-from autograder.commands import audit, compare, doctor, grade, rehearse, which_kit
+from autograder.commands import audit, compare, doctor, grade, rehearse, similar, which_kit
 from autograder.commands.ending import Commands
 
 GRADING = {"audit", "demo", "grade", "rehearse"}  # commands whose result depends on which kit is installed
@@ -65,7 +65,7 @@ PRODUCTS = {
     "graded/results": "what each student is told",
 }
 
-for command in (audit.audit, grade.grade, compare.compare, rehearse.rehearse, doctor.doctor):
+for command in (audit.audit, grade.grade, compare.compare, similar.similar, rehearse.rehearse, doctor.doctor):
     main.add_command(command)
 
 

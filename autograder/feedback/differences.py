@@ -96,7 +96,7 @@ def _shape(expected: Array, actual: Array) -> str:
     if same(actual.T, expected):
         return "The result is right up to a transpose."
     thing = "entry" if expected.ndim == 1 else "row"
-    if expected.ndim and actual.shape[1:] == expected.shape[1:]:
+    if expected.ndim and actual.ndim and actual.shape[1:] == expected.shape[1:]:
         short, extra = len(expected) - len(actual), len(actual) - len(expected)
         for (place, kept), (one, other, much) in product(
             (("end", slice(None, -1)), ("start", slice(1, None))),

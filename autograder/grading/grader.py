@@ -35,6 +35,8 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
 
+SMALLEST_TELLING = 1e-5  # deviation of an example that is preferred as a counterexample
+
 
 @dataclass(frozen=True)
 class Graded:
@@ -163,9 +165,9 @@ class _Grading:
         return results
 
     def _counterexamples(self, module: str) -> dict[str, Record]:
-        """For each function, the first of its public examples that is wrong also when it is played alone."""
+        """For each function, a public example that is wrong also when it is played alone: one that tells much, if there is one."""
         found: dict[str, Record] = {}
-        for example in self._records(self.script.examples[module]):
+        for example in sorted(self._records(self.script.examples[module]), key=_tells_little):
             function = example.target.function
             if example.fault is None or function in found or self.player.broken(module) is not None:
                 continue
@@ -244,6 +246,13 @@ def _undecided(charge: Charge, explanations: Mapping[str, Explanation], function
     found = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
     charged_one = not charge.mistakes or any(has(found.values(), mistake) for mistake in charge.mistakes)
     return tuple(found.values()) if charged_one else ()
+
+
+def _tells_little(record: Record) -> bool:
+    """Whether an example shows less than others may: a single number, or a difference below what is printed."""
+    expected = record.step.expected
+    single = np.size(expected) < 2 if not isinstance(expected, tuple) else False
+    return single or record.deviation < SMALLEST_TELLING
 
 
 def _unwritten(record: Record) -> bool:

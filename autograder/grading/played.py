@@ -132,8 +132,6 @@ def alike(step: Step, known: Reply, reply: Reply) -> bool:
         return known.error is not None and reply.error is not None and known.error.kind == reply.error.kind
     if step.rules.error:
         return True  # where an error is due it does not matter what is returned
-    if step.rules.question:
-        return bool(known.value == reply.value)
     of_type = _of_another_type(step, known)
     if of_type:
         return of_type == _of_another_type(step, reply)  # of numbers in the place of booleans it does not matter which

@@ -26,19 +26,19 @@ from autograder.sandbox.wire import Kept
 
 RESTARTS = 40  # processes of one submission that are started because another one ended
 Pairs = Sequence[tuple[bytes, bytes]]  # questions of a student's process and their answers, encoded
-Known = Mapping[
-    tuple[int, bool], Pairs
-]  # by height and whether hidden calls are played: what every right submission asks
+# What every right submission asks, by the height of the level and whether hidden calls are played.
+Known = Mapping[tuple[int, bool], Pairs]
 MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 GONE = Reply(ended=Ended("crash"))
 
 
-@dataclass
+@dataclass(eq=False)
 class Level:
     """The modules of one level, in their process. `broken` says of a module why it could not be imported."""
 
     modules: tuple[str, ...]
     height: int = 0
+    loaded: tuple[str, ...] = ()
     process: StudentProcess | None = None
     broken: dict[str, Reply] = field(default_factory=dict)
     asked: bool = False  # a hidden call has been made in it
@@ -58,8 +58,8 @@ class Player:
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
         """Import the modules and play what may be shown of them, before any hidden call."""
         replies: dict[Step, Reply] = {}
-        for level in self._levels(modules):
-            self.levels.append(level)
+        self.levels = self._levels(modules)
+        for level in self.levels:  # which may become more on the way: see _load
             for module in level.modules:
                 if module != INTEGRATION or self.script.visible.get(INTEGRATION):
                     self._load(level, module)
@@ -72,9 +72,10 @@ class Player:
         assert not any(level.asked for level in self.levels), "a shown call after a hidden one"
         level = Level((step.target.module,))
         self._load(level, step.target.module)
-        replies = self._batch(level, [step])
+        broken = level.broken.get(step.target.module)
+        reply = broken or (level.process.play([step.call])[-1] if level.process is not None else GONE)
         self._close(level)
-        return replies.get(step, GONE)
+        return reply
 
     def hidden(self, number: int) -> dict[Step, Reply]:
         """Play the hidden steps of a level. Levels come from the lowest up."""
@@ -85,11 +86,10 @@ class Player:
         steps = {m: self.script.hidden.get(m, ()) for m in level.modules}
         late = {INTEGRATION: steps.pop(INTEGRATION)} if INTEGRATION in steps else {}
         replies = self._play(level, steps, hidden=True)
-        if (
-            late
-        ):  # imported only now, since what the other modules do at import could change how those of this level work
-            if not self.script.visible.get(INTEGRATION):
-                self._load(level, INTEGRATION)
+        # The integration is imported only now: what the modules above do at import could change how those of this level work.
+        if late and INTEGRATION not in level.loaded:
+            self._load(level, INTEGRATION)
+        if INTEGRATION in level.modules:
             replies |= self._play(level, late, hidden=True)
         return replies
 
@@ -129,7 +129,11 @@ class Player:
         return [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted(set(heights.values()))]
 
     def _load(self, level: Level, module: str, helpers: tuple[str, ...] = ()) -> None:
-        """Import a module into its level's process, which is started if there is none; what ends it breaks this module alone."""
+        """Import a module into its level's process, which is started if there is none.
+
+        One that ends a process in which others are imported already is given a level of its own, of the same height: perhaps
+        the process was only too small for all.
+        """
         names = self.script.integrated if module == INTEGRATION else (module,)
         if any(f"{name}.py" not in self.submission.files for name in names):
             level.broken[module] = MISSING
@@ -139,16 +143,21 @@ class Player:
         assert level.process is not None
         neighbours = {} if module == INTEGRATION else self.rubric.neighbours(module)
         reply = level.process.load(module, names, references.signatures(neighbours), helpers)
-        if reply.error is not None or reply.ended is not None:
+        if reply.ended is not None and level.loaded and level in self.levels:
+            level.modules = tuple(other for other in level.modules if other != module)
+            self.levels.insert(self.levels.index(level) + 1, Level((module,), level.height))
+        elif reply.error is not None or reply.ended is not None:
             level.broken[module] = reply
+        else:
+            level.loaded = (*level.loaded, module)
 
     def _restart(self, level: Level, module: str) -> None:
         """A new process in place of one that has ended, with the modules that were imported in it before `module`."""
         self._close(level)
-        level.process = self.sandbox.start()
-        for other in level.modules[: level.modules.index(module)] if module in level.modules else ():
-            if other != INTEGRATION and other not in level.broken:
-                self._load(level, other)
+        others = tuple(other for other in level.loaded if other != module)
+        level.process, level.loaded = self.sandbox.start(), ()
+        for other in others:
+            self._load(level, other)
 
     def _close(self, level: Level) -> None:
         if level.process is not None:

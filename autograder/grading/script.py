@@ -73,8 +73,10 @@ def record(rubric: Rubric) -> Script:
         recorders = _run(rubric)
         hidden, visible = dict[str, list[Step]](), dict[str, list[Step]]()
         for recorder in recorders:
-            kind = visible if rubric.criteria[recorder.criterion].visible else hidden
-            kind.setdefault(recorder.module, []).extend(recorder.steps)
+            for step in recorder.steps:
+                # What is no answer to a question is said at once. Such calls have no inputs that could be given away.
+                shown = rubric.criteria[recorder.criterion].visible or step.rules.question
+                (visible if shown else hidden).setdefault(recorder.module, []).append(step)
         tried = {module: _examples(module, rubric) for module in rubric.modules}
     examples = {module: tuple(recorder.steps) for module, recorder in tried.items()}
     lent = {number: function for one in (*recorders, *tried.values()) for number, function in one.lent.items()}

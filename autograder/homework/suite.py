@@ -10,15 +10,18 @@ Array = np.ndarray[Any, Any]
 
 criterion = pytest.mark.criterion
 
-__all__ = ["criterion", "fresh", "leaves_no_trace", "masked_tokens", "random_mask", "single", "varied"]
+# What the four decimals that the docstrings print do not show: nobody loses the worked examples whose doctests pass.
+PRINTED = 1e-4
+
+__all__ = ["PRINTED", "criterion", "fresh", "leaves_no_trace", "masked_tokens", "random_mask", "single", "varied"]
 
 
 def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
     """Look for whatever a call could leave behind; `first` and `second` are other arguments of the same shapes.
 
-    Arguments must come back as they were, and the same call must give the same again. Then the function is called with other parameters,
-    with the same arrays changed in place, and once more with the first arguments after the caller has written into their
-    first result. A result may be a view of an argument, so no argument is used again after its result was written into.
+    Arguments must come back as they were, and the same call must give the same again. Then the function is called with other
+    parameters, with the same arrays changed in place, and once more with the first arguments after the caller has written into
+    their first result. A result may be a view of an argument, so no argument is used again after its result was written into.
     """
     kept = getattr(check.keep, function)
     result = getattr(check.keep.pure, function)(*fresh(first))
@@ -49,9 +52,15 @@ def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[tu
 
 
 def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -> Iterator[Array]:
-    """An array of each shape; one after the other they are of any sign, positive, negative, with some zeros, and zero throughout."""
+    """An array of each shape, in turns of any sign, positive, negative, with some zeros, zero throughout."""
     for number, shape in enumerate(shapes, start):
-        array = (rng.normal(0, 1, shape), rng.uniform(1, 3, shape), -rng.uniform(1, 3, shape), rng.normal(0, 1, shape), np.zeros(shape))[number % 5]
+        array = (
+            rng.normal(0, 1, shape),
+            rng.uniform(1, 3, shape),
+            -rng.uniform(1, 3, shape),
+            rng.normal(0, 1, shape),
+            np.zeros(shape),
+        )[number % 5]
         if number % 5 == 3:
             array.flat[:: 2 + array.size // 3] = 0
         yield array

@@ -1,9 +1,10 @@
-"""Do the hidden tests see every class of inputs? Versions of the references that are wrong on one class only, each tried on the script.
+"""Do the hidden tests see every class of inputs? Versions of the references that are wrong on one class only, each tried.
 
-The classes are those of `homework/factors.py`: each value of each factor, each pair of values of two factors that interact, each way of
-giving an argument. In its class a probe gives a result with one wrong entry, or none of the errors that it should raise, or does not
-see an argument. Other probes are right in value and wrong in what stays from one call to the next, in the dtype, in what
-becomes of the arguments. Each must lose a criterion that speaks of its class. What survives stands in blind_spots.yaml, with the reason.
+The classes are those of `homework/factors.py`: each value of each factor, each pair of values of two factors that interact, each
+way of giving an argument. In its class a probe gives a result with one wrong entry, or no error where there should be one, or it
+does not see an argument, or it forgets the dtype. Other probes are right in each single call and wrong in what stays: they
+remember results, hand out the same array twice, change arguments. Each must lose a criterion that speaks of its class. What
+survives stands in blind_spots.yaml, with the reason.
 
 Probes are the kit's own code and are played in this process, without a sandbox.
 """
@@ -22,16 +23,17 @@ import click
 import numpy as np
 import yaml
 
+from autograder.grading import direct
 from autograder.grading import script as scripts
+from autograder.grading.judge import judged
 from autograder.grading.record import Step
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
-from autograder.proof.play import play
 from autograder.proof.probes import Probe, probes
 from autograder.sandbox.wire import Kept
 
 RECORD = Path(__file__).with_name("blind_spots.yaml")
-IN_PART = 5  # `part` tries every fifth probe
+IN_PART = 10  # `part` tries every tenth probe
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,11 @@ def steps(module: str) -> tuple[Step, ...]:
 
 def tried(probe: Probe) -> Tried:
     """What a probe loses."""
-    functions = {**reference.by_name(), f"{probe.module}.{probe.function}": probe.make()}
+    functions = {**reference.functions(), probe.function: probe.make()}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        records = play(_of_function(probe.module, probe.function), functions)
+        steps = _of_function(probe.module, probe.function)
+        records = judged(steps, direct.play(functions, steps))
     return Tried(probe, frozenset(record.step.criterion for record in records if record.fault is not None))
 
 
@@ -126,7 +129,7 @@ def reason(probe: Probe) -> str | None:
 
 
 def problems(found: Iterable[Tried]) -> list[str]:
-    """The survivors without a reason, and the reasons without a survivor."""
+    """The survivors without a reason, and the reasons of probes that do not survive."""
     lines = []
     for one in found:
         if not one.seen and reason(one.probe) is None:
@@ -137,16 +140,25 @@ def problems(found: Iterable[Tried]) -> list[str]:
     return lines
 
 
+def unused(found: Iterable[Tried]) -> list[str]:
+    """The entries of blind_spots.yaml that fit none of the probes, when all were tried."""
+    names = {(one.probe.function, one.probe.name) for one in found}
+    entries = ((function, name) for function, some in _record().items() for entry in some for name in entry["probes"])
+    return [
+        f"{function}: {name}"
+        for function, name in entries
+        if not any(function == f and fnmatchcase(n, name) for f, n in names)
+    ]
+
+
 def report(jobs: int | None = None, part: bool = False) -> int:
     """Try the probes and print what survives; the exit status is 1 if something does that has no reason on record."""
     found = list(run(jobs=jobs, part=part))
-    wrong = problems(found)
+    wrong = problems(found) + ([] if part else [f"no probe is called so: {name}" for name in unused(found)])
     for line in wrong:
         click.echo(f"PROBLEM {line}")
-    survivors = [one for one in found if not one.seen]
-    click.echo(
-        f"{len(found)} probes; {len(survivors)} survive, each with its reason in {RECORD.name}."
-        if not wrong
-        else f"{len(found)} probes; {len(survivors)} survive."
-    )
+    survivors = [one.probe for one in found if not one.seen]
+    for probe in survivors:
+        click.echo(f"survives: {probe} ({reason(probe) or 'no reason on record'})")
+    click.echo(f"{len(found)} probes, {len(survivors)} survive, {100 * len(survivors) / max(len(found), 1):.1f} %.")
     return 1 if wrong else 0

@@ -50,9 +50,16 @@ class Folder:
         self.lines = {}
         for name, content in files.items():
             target = self.submission / name
-            target.parent.mkdir(parents=True, exist_ok=True)
+            self._make(target.parent)
             target.write_bytes(content)
+            target.chmod(0o600)  # whatever the umask is
             self.lines[target.name] = max(self.lines.get(target.name, 0), content.count(b"\n") + 1)
+
+    def _make(self, folder: Path) -> None:
+        if not folder.is_dir():
+            self._make(folder.parent)
+            folder.mkdir()
+            folder.chmod(0o700)
 
     def remove(self) -> None:
         """Remove everything, and give the users back."""

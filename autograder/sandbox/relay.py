@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_QUESTIONS = 10_000  # in one request
 MAX_NESTED = 3  # calls of the student's functions, each in the midst of a question of the one before
-MAX_ASKED, MAX_ASKED_BYTES = 2_000, 8_192  # pairs that are noted, and the largest of them
+MAX_ASKED, MAX_ASKED_BYTES = 2_000, 8_192  # answers that are noted, and the largest of them
 
 
 class Relay:
@@ -24,7 +24,7 @@ class Relay:
     def __init__(
         self, sandbox: "Sandbox", student: Connection, clock: Clock, patience: float, asked: list[tuple[bytes, bytes]]
     ):
-        """`asked` takes the questions, with their answers, that could be answered ahead another time."""
+        """`asked` takes the questions (by digest), with their answers, that could be answered ahead another time."""
         self.sandbox, self.student, self.clock, self.patience, self.asked = sandbox, student, clock, patience, asked
         self.allowed: frozenset[str] = frozenset()
         self.lent: frozenset[int] = frozenset()
@@ -68,9 +68,9 @@ class Relay:
             answer = wire.encode(("refused", "ValueError", "this function is not available here"))
         else:
             answer = self._answered(message)
-            small = len(message) + len(answer) <= MAX_ASKED_BYTES and len(self.asked) < MAX_ASKED
-            if small and isinstance(target, str) and not _has_handle([args, kwargs]) and wire.kind(answer) == "answer":
-                self.asked.append((message, answer))
+            small = len(answer) <= MAX_ASKED_BYTES and len(self.asked) < MAX_ASKED
+            if small and isinstance(target, str) and not _has_handle([args, kwargs]) and wire.kind(answer) != "refused":
+                self.asked.append((wire.digest(message), answer))
         self.student.send(answer, patience=self.patience)
 
     def _answered(self, question: bytes) -> bytes:

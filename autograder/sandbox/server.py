@@ -75,6 +75,7 @@ def main(essential: frozenset[str]) -> None:
     os.umask(0o077)
     settings = Settings(**json.loads(sys.argv[1]))
     control = socket.socket(fileno=int(sys.argv[2]))
+    sys.argv[:] = sys.orig_argv[:] = [""]  # they say where the kit lies
     _preload_extensions()
     readable = _readable(settings)
     _import_only_from(settings.view)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.factors import dtypes, factor, inputs, length, numbers, where
+from autograder.homework.factor_values import length, numbers, where
+from autograder.homework.factors import factor, inputs
 
 
 def named(name, values):
@@ -25,7 +26,7 @@ def without(words, values):
 
 
 TRAINING, EVALUATION = (lambda training, result: training), (lambda training, result: not training)
-SIGNS = [words for words in numbers("x")]
+SIGNS = list(numbers("x"))
 
 BATCH_NORM = inputs(
     factor("training", "training", where(TRAINING, without(["examples: length 1"], table()))),
@@ -75,8 +76,12 @@ KINDS = {kind: lambda kind, wanted=kind: kind == wanted for kind in ("layer", "b
 OTHER = {
     "another case": lambda kind, known: kind.lower() in known and kind not in known,
     "a blank after it": lambda kind, known: kind.strip() in known and kind not in known,
-    "the beginning of a right one": lambda kind, known: any(one.startswith(kind) and one != kind != "" for one in known),
-    "more than a right one": lambda kind, known: any(kind.startswith(one) and kind != one for one in known) and kind not in known,
+    "the beginning of a right one": lambda kind, known: any(
+        one.startswith(kind) and one != kind != "" for one in known
+    ),
+    "more than a right one": lambda kind, known: (
+        any(kind.startswith(one) and kind != one for one in known) and kind not in known
+    ),
     "empty": lambda kind, known: kind == "",
 }
 

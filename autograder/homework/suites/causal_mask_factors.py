@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.factors import count, dtypes, factor, hidden, inputs, leading, length, masks, numbers
+from autograder.homework.factor_values import count, dtypes, hidden, leading, length, masks, numbers
+from autograder.homework.factors import factor, inputs
 
 CAUSAL_MASK = inputs(
     factor("t", "causal", {
@@ -67,7 +68,9 @@ APPLY_MASK = inputs(
     factor("axes", "apply", AXES),
     factor("hidden", "apply", hidden()),
     factor("dtype", "apply", dtypes("scores")),
-    factor("float32", "dtype", {"two axes": lambda scores: scores.ndim == 2, "more axes": lambda scores: scores.ndim > 2}),
+    factor(
+        "float32", "dtype", {"two axes": lambda scores: scores.ndim == 2, "more axes": lambda scores: scores.ndim > 2}
+    ),
     pairs=(("usual mask", "axes"),),
     never=tuple((words, "scores (queries, keys)") for words in USUAL if words.startswith("(n")),
 )

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.factors import count, factor, inputs, length
+from autograder.homework.factor_values import count, length
+from autograder.homework.factors import factor, inputs
 
 POSITIONAL_ENCODING = inputs(
     factor("t", "positions", {**count("t", 1, 2, 3, above=1024), "as many as features": lambda t, d_model: t == d_model}),
@@ -56,7 +57,10 @@ EMBED = inputs(
     factor("float32", "dtype", {"table": lambda table: True}),
 )  # fmt: skip
 
-BLOCKS = {words: lambda params, n=n: len(params["blocks"]) == n for n, words in enumerate(("no block", "one block", "two blocks"))}
+BLOCKS = {
+    words: lambda params, n=n: len(params["blocks"]) == n
+    for n, words in enumerate(("no block", "one block", "two blocks"))
+}
 
 
 def decoder(about):
@@ -123,12 +127,15 @@ def produced(tokens, result):
 PLACES = {
     "left out": lambda eos: eos is None,
     "the first token": lambda tokens, eos, result: produced(tokens, result)[:1] == [eos],
-    "a later token": lambda tokens, eos, max_new_tokens, result: 1 < produced(tokens, result).count(eos) + len(produced(tokens, result)) - 1
-    and produced(tokens, result)[-1] == eos
-    and 1 < len(produced(tokens, result)) < max_new_tokens,
-    "the last that is allowed": lambda tokens, eos, max_new_tokens, result: len(produced(tokens, result)) == max_new_tokens > 1
-    and produced(tokens, result)[-1] == eos,
-    "none": lambda tokens, eos, result: eos is not None and len(result) > len(tokens) and eos not in produced(tokens, result),
+    "a later token": lambda tokens, eos, max_new_tokens, result: (
+        produced(tokens, result)[-1:] == [eos] and 1 < len(produced(tokens, result)) < max_new_tokens
+    ),
+    "the last that is allowed": lambda tokens, eos, max_new_tokens, result: (
+        len(produced(tokens, result)) == max_new_tokens > 1 and produced(tokens, result)[-1] == eos
+    ),
+    "none": lambda tokens, eos, result: (
+        eos is not None and len(result) > len(tokens) and eos not in produced(tokens, result)
+    ),
 }
 PROMPTS = {
     "without it": lambda tokens, eos: eos is not None and eos not in tokens,
@@ -147,7 +154,7 @@ GENERATE = inputs(
         "of all tokens": lambda params, max_new_tokens: max_new_tokens and np.ptp(params["b_out"]) == 0 < len(params["b_out"]) - 1
         and not params["w_out"].any(),
         "of others than the first": lambda params: params["b_out"][0] < params["b_out"].max() and _tied(params["b_out"]),
-        "none, but nearly": lambda params: 0 < np.diff(np.sort(params["b_out"])).min(initial=9) < 0.01 and not params["w_out"].any(),
+        "none, but nearly": lambda params: not params["w_out"].any() and 0 < _distance(params["b_out"]) < 0.01,
         "below zero": lambda params: params["b_out"].max() < 0 and _tied(params["b_out"]),
     }),
     factor("eos", "stopping", PLACES),
@@ -161,6 +168,11 @@ GENERATE = inputs(
     pairs=(("eos", "prompt and eos"),),
     never=tuple(("left out", words) for words in PROMPTS),
 )  # fmt: skip
+
+
+def _distance(values):
+    """How far the nearest two values are from one another."""
+    return np.diff(np.sort(values)).min(initial=np.inf)
 
 
 def _tied(values):

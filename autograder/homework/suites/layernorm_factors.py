@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.factors import dtypes, factor, inputs, leading, length, numbers
+from autograder.homework.factor_values import dtypes, leading, length, numbers
+from autograder.homework.factors import factor, inputs
 
 
 def parameters(name):

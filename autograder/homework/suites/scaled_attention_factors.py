@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.factors import count, dtypes, factor, hidden, inputs, leading, length, masks, numbers
+from autograder.homework.factor_values import count, dtypes, hidden, leading, length, masks, numbers
+from autograder.homework.factors import factor, inputs
 
 AXES = {
     "the last, from the back": lambda axis: axis == -1,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import criterion, leaves_no_trace, random_mask, single, varied
+from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, random_mask, single, varied
 
 
 def standardised(x):
@@ -23,6 +23,7 @@ def hiding(x):
 
 @criterion("causal_mask.example")
 def test_examples_of_the_masks(check):
+    check = check.within(PRINTED)
     check.causal_mask(3)
     check.padding_mask(np.array([2, 3]), 3)
     check.apply_mask(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
@@ -30,6 +31,7 @@ def test_examples_of_the_masks(check):
 
 @criterion("causal_mask.example")
 def test_examples_of_the_dependencies(check):
+    check = check.within(PRINTED)
     x = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]])
     check.dependency_matrix(lambda x: np.cumsum(x, axis=0), x)
     check.is_autoregressive(lambda x: np.cumsum(x, axis=0), x)
@@ -46,7 +48,15 @@ def test_a_query_sees_itself_and_what_came_before(check):
 
 @criterion("causal_mask.padding")
 def test_the_first_keys_of_each_example_are_seen(check):
-    for lengths, t in [([2, 1], 4), ([2], 3), ([3, 0, 5, 1], 5), ([1, 0], 1), ([2, 0, 3, 3], 4), ([0, 0, 0], 2), ([2, 2, 2], 2)]:
+    for lengths, t in [
+        ([2, 1], 4),
+        ([2], 3),
+        ([3, 0, 5, 1], 5),
+        ([1, 0], 1),
+        ([2, 0, 3, 3], 4),
+        ([0, 0, 0], 2),
+        ([2, 2, 2], 2),
+    ]:
         check.padding_mask(np.array(lengths), t)
     check.padding_mask(lengths=np.arange(20), t=19)
     check.padding_mask(np.array([5, 4, 1], dtype=np.int32), 20)

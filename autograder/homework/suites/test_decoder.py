@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import criterion, leaves_no_trace, single
+from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, single
 
 
 def decoder(rng, vocab, d, n_blocks):
@@ -39,6 +39,7 @@ def biased(b_out):
 
 @criterion("decoder.example")
 def test_worked_examples(check):
+    check = check.within(PRINTED)
     check.positional_encoding(3, 4)
     check.embed(np.array([2, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     w_out = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]])
@@ -87,8 +88,8 @@ def test_the_past_arrives_and_the_future_does_not(check, rng):
 @criterion("decoder.logits")
 def test_texts_and_decoders_of_every_size(check, rng):
     for tokens, vocab, d, n_blocks, n_heads in [
-        (np.arange(20) % 5, 5, 4, 1, 2), ([2], 5, 4, 1, 4), ([0, 0], 1, 2, 2, 1), ([1, 2, 3, 0], 4, 4, 3, 1), ([6, 6, 2], 33, 2, 0, 1),
-        ([1], 2, 2, 0, 2),
+        (np.arange(20) % 5, 5, 4, 1, 2), ([2], 5, 4, 1, 4), ([0, 0], 1, 2, 2, 1), ([1, 2, 3, 0], 4, 4, 3, 1),
+        ([6, 6, 2], 33, 2, 0, 1), ([1], 2, 2, 0, 2),
     ]:  # fmt: skip
         check.decoder_logits(np.array(tokens), decoder(rng, vocab, d, n_blocks), n_heads)
     tokens, params = np.array([3, 0, 4], dtype=np.int32), single(decoder(rng, 5, 4, 2))
@@ -153,7 +154,9 @@ def test_the_lowest_id_wins_a_tie(check):
 
 @criterion("decoder.generate")
 def test_generation_leaves_no_trace(check, rng):
-    first, second = ((np.array(tokens), follows(after), 1, 2) for tokens, after in (([0, 4], CIRCLE), ([0, 3], [5, 0, 1, 2, 3, 4])))
+    first, second = (
+        (np.array(tokens), follows(after), 1, 2) for tokens, after in (([0, 4], CIRCLE), ([0, 3], [5, 0, 1, 2, 3, 4]))
+    )
     leaves_no_trace(check, "generate", first, second)
     check.generate(*first[:-1], 4)
 
@@ -165,8 +168,18 @@ def test_stops_right_after_an_eos_of_its_own(check):
     check.generate(np.array([3, 0]), follows([4, 3, 1, 5, 0, 2]), 1, 5, eos=2)
     check.generate(np.array([3, 2]), follows([1, 2, 2, 0]), 1, 3, 2)
     check.generate(np.array([1, 5]), follows(CIRCLE), 1, 6, 5)
-    check.generate(np.array([3]), biased([*np.zeros(299), 1.0]), 1, 2, 299)  # an int that Python does not keep only once
-    for prompt, eos, most in [([4], 5, 4), ([4], 0, 4), ([4], 1, 3), ([3, 4], 3, 5), ([3, 2], 3, 6), ([0, 1], 0, 3), ([4, 1], 4, 5)]:
+    check.generate(
+        np.array([3]), biased([*np.zeros(299), 1.0]), 1, 2, 299
+    )  # an int that Python does not keep only once
+    for prompt, eos, most in [
+        ([4], 5, 4),
+        ([4], 0, 4),
+        ([4], 1, 3),
+        ([3, 4], 3, 5),
+        ([3, 2], 3, 6),
+        ([0, 1], 0, 3),
+        ([4, 1], 4, 5),
+    ]:
         check.generate(np.array(prompt), follows(CIRCLE), 1, most, eos)
 
 

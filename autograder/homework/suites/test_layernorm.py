@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import criterion, leaves_no_trace, single, varied
+from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, single, varied
 
 
 def wide(rng, *shape):
@@ -18,8 +18,9 @@ def narrow(rng, *shape):
 
 @criterion("layernorm.example")
 def test_worked_examples(check):
+    check = check.within(PRINTED)
     check.layer_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4), np.zeros(4))
-    check.rms_norm(np.array([2.0, 1.0, 0.0, -1.0]), np.ones(4))
+    check.rms_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4))
 
 
 @criterion("layernorm.statistics")

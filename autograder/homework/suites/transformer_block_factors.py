@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.factors import count, dtypes, factor, hidden, inputs, leading, length, masks, numbers, where
+from autograder.homework.factor_values import count, dtypes, hidden, leading, length, masks, numbers, where
+from autograder.homework.factors import factor, inputs
 
 
 def named(name, values):
@@ -11,7 +12,10 @@ def named(name, values):
 
 FEED_FORWARD = inputs(
     factor("x", "feed_forward", leading("x", 1)),
-    factor("features", "feed_forward", {**length("x", -1, 3), "as many as tokens": lambda x: x.ndim > 1 and x.shape[-1] == x.shape[-2]}),
+    factor("features", "feed_forward", {
+        **length("x", -1, 3),
+        "as many as tokens": lambda x: x.ndim > 1 and x.shape[-1] == x.shape[-2],
+    }),
     factor("tokens", "feed_forward", length("x", -2)),
     factor("hidden layer", "feed_forward", {
         "one unit": lambda params: params["w_1"].shape[1] == 1,
@@ -73,7 +77,16 @@ AXES = {f"x with {n} axes": lambda x, n=n: x.ndim == n for n in (2, 3, 4)}
 MASKS = {
     words: condition
     for words, condition in masks().items()
-    if words in ("(queries, keys)", "(1, keys)", "(1, 1)", "(n, queries, keys)", "(n, 1, keys)", "(m, 1, queries, keys)", "(m, n, queries, keys)")
+    if words
+    in (
+        "(queries, keys)",
+        "(1, keys)",
+        "(1, 1)",
+        "(n, queries, keys)",
+        "(n, 1, keys)",
+        "(m, 1, queries, keys)",
+        "(m, n, queries, keys)",
+    )
 }
 NORMS = {"pre": lambda norm: norm == "pre", "post": lambda norm: norm == "post"}
 BLOCKS = {
@@ -124,7 +137,11 @@ KINDS = {"residual": lambda residual: residual, "not residual": lambda residual:
 GRADIENT_FLOW = inputs(
     factor("jacobians and grad_out", "gradient_flow", LAYERS),
     factor("kind", "gradient_flow", KINDS),
-    factor("a layer", "gradient_flow", {"that takes x away": lambda jacobians: (jacobians == -np.eye(jacobians.shape[1])).all(axis=(1, 2)).any()}),
+    factor(
+        "a layer",
+        "gradient_flow",
+        {"that takes x away": lambda jacobians: (jacobians == -np.eye(jacobians.shape[1])).all(axis=(1, 2)).any()},
+    ),
     factor("float32", "dtype", KINDS),
     pairs=(("jacobians and grad_out", "kind"),),
 )

@@ -16,7 +16,8 @@ from autograder.sandbox.student.errors import ErrorTuple, Refused
 from autograder.sandbox.student.values import sendable
 from autograder.sandbox.wire import Handle
 
-MAX_REMEMBERED = 1000  # answers
+MAX_REMEMBERED, MAX_REMEMBERED_BYTES = 1000, 65_536  # answers, and the largest of them
+MARGIN_BYTES = 16  # around a message
 _REFUSALS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (ValueError, TypeError, MemoryError)}
 Target = str | Handle
 
@@ -34,15 +35,17 @@ class Questions:
         self._send, self._receive, self._describe, self._limit = send, receive, describe, limit
         self.lock = threading.Lock()  # held by the thread that may use the connection
         self._returned = threading.Condition(self.lock)
-        self._answers: dict[bytes, bytes] = {}  # the functions are pure: the same question has the same answer
+        self._answers: dict[
+            bytes, bytes
+        ] = {}  # by digest; the functions are pure: the same question has the same answer
         self._own: dict[int, Callable[..., Any]] = {}  # the student's functions that the present questions hold
         self._numbers = itertools.count(1)
         self._calls = 0  # calls of the student's code that are under way, one within the other
         self._depth = 0  # those of them that the grader has asked for in the midst of a question
 
-    def know(self, question: bytes, answer: bytes) -> None:
-        """Take an answer that has travelled ahead of its question."""
-        self._answers[question] = answer
+    def know(self, digest: bytes, answer: bytes) -> None:
+        """Take an answer that has travelled ahead of its question, which its digest stands for."""
+        self._answers[digest] = answer
 
     def forget(self) -> None:
         """Remember no answer any more."""
@@ -81,27 +84,30 @@ class Questions:
         """Ask one question and wait for its answer; the caller holds the lock."""
         numbers: list[int] = []
         question = wire.encode(("ask", target, self._outgoing(args, numbers), self._outgoing(kwargs, numbers)))
-        known = self._answers.get(question)
+        if len(question) > self._limit - MARGIN_BYTES:  # the grader would take a longer message for an attack
+            raise ValueError("the arguments are larger than anything that grading uses")
+        digest = wire.digest(question)
+        known = self._answers.get(digest)
         if known is not None:
-            return wire.decode(known)[1]  # decoded each time: every caller gets an array of its own
+            kind, value = wire.decode(known)  # each time anew: every caller gets an array of its own
+            return args[value] if kind == "same" else value
         self._send(question)
         try:
-            return self._answer(question, args, remember=isinstance(target, str) and not numbers)
+            return self._answer(digest, args, remember=isinstance(target, str) and not numbers)
         finally:
             for number in numbers:
                 del self._own[number]
 
-    def _answer(self, question: bytes, args: tuple[Any, ...], remember: bool) -> Any:
+    def _answer(self, digest: bytes, args: tuple[Any, ...], remember: bool) -> Any:
         """The answer to a question that was sent, after whatever the grader asks of the student's functions before."""
         while True:
             message = self._receive()
             match wire.decode(message):
-                case ["answer", value]:
-                    if remember and len(self._answers) < MAX_REMEMBERED:
-                        self._answers[question] = message
-                    return value
-                case ["same", number]:  # the answer is an argument itself, and stays the same object here
-                    return args[number]
+                case ["answer" | "same" as kind, value]:
+                    if remember and len(self._answers) < MAX_REMEMBERED and len(message) < MAX_REMEMBERED_BYTES:
+                        self._answers[digest] = message
+                    # "same": the answer is an argument itself, by number, and stays the same object here
+                    return args[value] if kind == "same" else value
                 case ["refused", kind, text]:
                     raise _REFUSALS.get(kind, Refused)(text)
                 case ["invoke", handle, values]:

@@ -24,6 +24,7 @@ from autograder.cohort import batch, cluster, digest, pool, progress, sample, wo
 from autograder.cohort.batch import ClassGrades
 from autograder.cohort.pool import Pool
 from autograder.cohort.store import Store
+from autograder.commands import grade
 from autograder.commands.main import main
 from autograder.feedback import results
 from autograder.homework import rubric as rubrics
@@ -500,6 +501,24 @@ def test_empty_folder_of_a_class_is_a_submission_without_files(tmp_path: Path) -
     done = call(tmp_path / "class", "-o", tmp_path / "out", "--jobs", "1")
     assert done.exit_code == 0
     assert rows(tmp_path / "out")["ada"]["Total Score"] == "0"
+
+
+def test_upload_of_a_class_that_cannot_be_read_is_graded_0_and_said(tmp_path: Path) -> None:
+    for name in ("ada", "bela"):
+        sample.write(tmp_path / "class" / name, {f"{MODULES[0]}.py": ""})
+    (tmp_path / "class" / "chidi").mkdir()
+    (tmp_path / "class" / "chidi" / "up.zip").write_bytes(b"")
+    done = call(tmp_path / "class", "-o", tmp_path / "out", "--jobs", "1")
+    assert done.exit_code == 0
+    assert rows(tmp_path / "out")["chidi"]["Total Score"] == "0"
+    assert "note: chidi: The upload is not a zip file that can be opened." in done.stderr
+
+
+def test_layers_that_are_missing_are_said_once_with_what_to_do() -> None:
+    (line,) = grade._layers(("fork", "session"))
+    assert "did without" in line
+    assert "autograder doctor" in line
+    assert "container" in line
 
 
 def test_path_that_is_damaged_or_empty_is_no_student_with_0(tmp_path: Path) -> None:

@@ -137,6 +137,13 @@ def test_class_without_a_single_grade_has_a_report(faults: dict[str, str]) -> No
     assert "Nothing has been graded" in report.html(Run(run((), faults).rows, faults, (), 0, 0, "0"))
 
 
+def test_who_has_handed_in_nothing_is_counted_and_has_a_line() -> None:
+    rows = [*run(("Ada",)).rows, StudentRow(Student("Chidi", "7"), Entry(""), None, section="Monday", absent=True)]
+    text = " ".join(Texts(report.html(Run(rows, {}, (), 1, 0, "0"))).text.split())
+    assert "Handed in nothing1" in text
+    assert "Mondaymissing" in text.replace(" ", "")
+
+
 def test_anonymous_page_has_nothing_of_a_student() -> None:
     page = report.html(run((*AWKWARD, EVIL), {"s99": EVIL}), anonymous=True)
     text = Texts(page).text + page

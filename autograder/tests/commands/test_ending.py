@@ -4,17 +4,16 @@ import errno
 
 import click
 import pytest
-from autograder.grading.runner import SuiteFault
 from click.testing import CliRunner
 
 from autograder.cohort.pool import NoWorkersError
 from autograder.commands.ending import FAULT, INTERRUPTED, USAGE, Commands, Ended
+from autograder.grading.script import SuiteFault
+from autograder.homework.errors import ArgumentsError, CommandError
 from autograder.homework.rubric import RubricError
 from autograder.intake.exports import UnusableError
 from autograder.intake.submission import UnreadableError
-from autograder.release.build import BuildError
-from autograder.release.selection import SelectionError
-from autograder.sandbox.process import SandboxFault
+from autograder.sandbox.faults import SandboxFault
 
 
 def ended(error: BaseException) -> tuple[int, str]:
@@ -33,9 +32,9 @@ def ended(error: BaseException) -> tuple[int, str]:
     ("error", "status"),
     [
         (UnusableError("why"), USAGE),
-        (SelectionError("why"), USAGE),
+        (ArgumentsError("why"), USAGE),
         (RubricError("why"), FAULT),
-        (BuildError("why"), FAULT),
+        (CommandError("why"), FAULT),
         (SandboxFault("why"), FAULT),
         (SuiteFault("why"), FAULT),
         (UnreadableError("why"), FAULT),

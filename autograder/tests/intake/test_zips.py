@@ -51,7 +51,9 @@ def test_name_that_is_no_utf8_is_read_as_zip_programs_do() -> None:
     assert found(data)[0].name == "Zoë.py"
 
 
-@pytest.mark.parametrize("data", [b"", b"no zip", b"PK\5\6", made({"a": b"x" * 99})[:-30]])
+@pytest.mark.parametrize(
+    "data", [b"", b"no zip", b"PK\5\6", made({"a": b"x" * 99})[:-30]], ids=["empty", "text", "start of an end", "cut"]
+)
 def test_what_is_no_zip_is_said_so(data: bytes) -> None:
     assert refused(data) == "no_zip"
 

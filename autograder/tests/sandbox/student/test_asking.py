@@ -75,7 +75,7 @@ def test_remembered_arrays_are_not_shared() -> None:
 
 def test_answers_that_travel_ahead_are_not_asked_for() -> None:
     grader = Grader(double)
-    grader.questions.know(wire.encode(("ask", "m.f", (3,), {})), wire.encode(("answer", 99)))
+    grader.questions.know(wire.digest(wire.encode(("ask", "m.f", (3,), {}))), wire.encode(("answer", 99)))
     assert grader.call(grader.questions.function("m.f"), 3) == 99
     assert grader.sent == []
 
@@ -84,6 +84,11 @@ def test_an_argument_that_is_the_answer_stays_the_same_object() -> None:
     grader = Grader(lambda kind, target, args, kwargs: ("same", 1))
     x = np.ones(2)
     assert grader.call(grader.questions.function(Handle(3)), 0, x) is x
+    ask = grader.questions.function("m.f")
+    assert grader.call(ask, 0, x) is x
+    y = x.copy()
+    assert grader.call(ask, 0, y) is y
+    assert len(grader.sent) == 2
 
 
 @pytest.mark.parametrize(
@@ -128,6 +133,14 @@ def test_what_a_function_raises_when_called_back_is_told() -> None:
     grader = Grader(answer)
     with pytest.raises(ValueError, match="ZeroDivisionError"):
         grader.call(grader.questions.function("m.apply"), lambda: 1 / 0)
+
+
+def test_a_question_over_the_limit_is_not_sent() -> None:
+    grader = Grader(double)
+    ask = grader.questions.function("m.f")
+    with pytest.raises(ValueError, match="larger than anything"):
+        grader.call(ask, [np.ones(60_000), np.ones(60_000), np.ones(60_000)])
+    assert grader.sent == []
 
 
 def test_functions_are_forgotten_after_their_question() -> None:

@@ -67,6 +67,10 @@ def test_the_submission_goes_before_the_standard_library_but_not_before_what_num
         assert process.play([prepared("m", "m", "f")])[0].value == [1, "1", 2]
 
 
+def test_where_the_kit_lies_is_not_said() -> None:
+    assert said(loaded("import sys\nraise RuntimeError(repr([sys.argv, sys.orig_argv]))")) == "[[''], ['']]"
+
+
 def test_nothing_of_the_kit_can_be_imported() -> None:
     for name in ("autograder", "autograder.sandbox.wire", "msgpack", "psutil", "pydantic"):
         assert said(loaded(f"import sys\nimport {name}")).startswith("No module named"), name

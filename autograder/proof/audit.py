@@ -99,8 +99,8 @@ def may_lose(case: Case, name: str, verdict: Verdict) -> bool:
 
 
 def hides(verdict: Verdict) -> bool:
-    """Whether a criterion is lost because it cannot be seen beside the mistakes: nothing shows, or nothing runs."""
-    return not verdict.passed and verdict.why in ("hidden", "not run")
+    """Whether a criterion is lost because it cannot be seen beside the mistakes: nothing shows, or runs, or too little is right."""
+    return not verdict.passed and verdict.why in ("hidden", "not run", "too little")
 
 
 def _names(row: Row) -> Iterator[str]:

@@ -22,8 +22,8 @@ class Margin:
 def margins(rows: Iterable[Row]) -> list[Margin]:
     """For each check, the spread of what is right and of what is wrong.
 
-    A mistake that gives the same as the reference in a check, up to a tenth of the tolerance, is right there. Errors of
-    rounding are of any size, so that they say nothing of the margin.
+    A mistake counts in the criteria that it belongs to; where it gives the same as the reference, up to a tenth of the
+    tolerance, it is right. Errors of rounding are of any size, so that they say nothing of the margin.
     """
     right: dict[Check, float] = {}
     wrong: dict[Check, float] = {}
@@ -32,6 +32,6 @@ def margins(rows: Iterable[Row]) -> list[Margin]:
         for d in row.deviations:
             if row.case.kind == "alternative":
                 right[d.check] = max(right.get(d.check, 0.0), d.value)
-            elif d.value > d.check.allowed / 10 and not inexact:
+            elif d.value > d.check.allowed / 10 and d.check.criterion in row.case.criteria and not inexact:
                 wrong[d.check] = min(wrong.get(d.check, float("inf")), d.value)
     return [Margin(c, right.get(c, 0.0), wrong.get(c, float("inf"))) for c in sorted(right.keys() | wrong.keys())]

@@ -13,7 +13,7 @@ KEPT = "-"
 MEANS = {
     "N": "lost, and the student is told this mistake by name",
     "S": "lost, and the student is told the sentence that it shares with mistakes which do the same",
-    "H": "lost, since beside this mistake it cannot be seen whether the criterion is met (or nothing runs)",
+    "H": "lost, since beside this mistake it cannot be seen whether the criterion is met (or nothing runs, or too little is right)",
     "E": "lost: a worked example shows it, or all modules together",
     "x": "lost without a name",
     "+": "earned in spite of wrong values, which come from this mistake and are charged elsewhere",

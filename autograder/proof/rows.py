@@ -40,6 +40,7 @@ class Check:
     number: int
     dtype: str
     allowed: float
+    criterion: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,4 +105,6 @@ def _deviations(result: Result) -> Iterator[Deviation]:
             if compared and kind == "value" and record.reply.error is None and record.reply.ended is None:
                 wide = tolerance((step.args, step.kwargs)) == TOLERANCE["float32"]
                 dtype = "float32" if wide else "float64"
-                yield Deviation(Check(module.module, step.test, step.number, dtype, step.allowed), record.deviation)
+                yield Deviation(
+                    Check(module.module, step.test, step.number, dtype, step.allowed, step.criterion), record.deviation
+                )

@@ -21,7 +21,7 @@ from autograder.cohort import pool, worker
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, reference
 from autograder.intake.submission import Submission
-from autograder.proof import audit
+from autograder.proof import cases
 from autograder.sandbox.messages import prepared
 
 WORKERS = 2
@@ -30,13 +30,13 @@ START, END = "<!-- figures -->", "<!-- end of figures -->"
 
 def mixed_class(size: int) -> list[Submission]:
     """Good, wrong, empty and crashing submissions in turn; none that runs into a deadline."""
-    cases = audit.cases()
-    wrong = [case for case in cases if case.function and not case.trivial][::7]
-    good = [case for case in cases if not case.function]
+    every = cases.cases()
+    wrong = [case for case in every if case.kind == "mistake"][::7]
+    good = [case for case in every if case.kind == "alternative"]
     ring = []
     for number in range(24):
         ring.append((good if number % 3 == 0 else wrong)[number % len(good)])
-    files = [audit.submission(case) for case in ring]
+    files = [cases.submission(case) for case in ring]
     files[5] = Submission(
         "crash", files[5].files | {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"}
     )

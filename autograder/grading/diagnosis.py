@@ -17,7 +17,8 @@ from autograder.grading.search import Search, Table
 from autograder.homework.mistakes import Mistake, of_function
 from autograder.homework.rubric import Rubric
 
-MOST_TABLES = 64  # of replies that are kept: one for each function and set of helpers
+MOST_ALIKE = 8  # sets of a helper's mistakes that do the same there, and are tried in the functions built on it
+MOST_TABLES = 128  # of replies that are kept: one for each function and set of helpers
 
 __all__ = ["Diagnoser", "Explanation", "wrong_in_value"]
 
@@ -29,6 +30,10 @@ class Diagnoser:
         """`steps` are those of each module, in the order in which a process plays them."""
         self.rubric, self.steps = rubric, steps
         self._played = lru_cache(MOST_TABLES)(self._new_table)
+
+    def played(self, module: str, function: str) -> Played:
+        """The replies of a function's known versions beside correct helpers."""
+        return self._played(module, function, ())
 
     def explain(self, module: str, records: Iterable[Record]) -> dict[str, Explanation]:
         """Every function of a module that has a wrong record, explained as far as it can be, in the order of the rubric.
@@ -103,8 +108,15 @@ class Diagnoser:
         helpers = self.rubric.helpers(module, (function,))
         found = {n: above[n].mistakes for n in helpers if n in above and above[n].complete and above[n].mistakes}
         if found:
-            mistakes = tuple(dict.fromkeys(m for own in found.values() for m in own))
-            yield Table(self._played(module, function, tuple(found.items())), mistakes)
+            yield self._beside(module, function, found)
+        for name in found:  # what cannot be told apart in the helper may show here
+            for alike in above[name].alike[:MOST_ALIKE]:
+                if alike and alike != found[name]:
+                    yield replace(self._beside(module, function, found | {name: alike}), alone=True)
+
+    def _beside(self, module: str, function: str, helpers: Mapping[str, tuple[Mistake, ...]]) -> "Table":
+        mistakes = tuple(dict.fromkeys(m for own in helpers.values() for m in own))
+        return Table(self._played(module, function, tuple(helpers.items())), mistakes)
 
     def _new_table(self, module: str, function: str, helpers: tuple[tuple[str, tuple[Mistake, ...]], ...]) -> Played:
         built = {name: Played(module, name, (), {}).version(mistakes) for name, mistakes in helpers}

@@ -1,5 +1,6 @@
 """Why a function replied as it did: what the diagnosis finds, and what of it has a name."""
 
+import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.played import Played, alike
-from autograder.grading.record import Record
+from autograder.grading.record import Record, Step
+from autograder.homework import reference
 from autograder.homework.mistakes import Mistake
 from autograder.sandbox.messages import Reply
+from autograder.sandbox.wire import Kept
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Explanation:
     criteria: frozenset[str] = frozenset()
     complete: bool = False
     others: tuple[tuple[Mistake, ...], ...] = ()
+    alike: tuple[tuple[Mistake, ...], ...] = ()  # every set that does the same, other ways of the same mistakes too
     observed: tuple[Mistake, ...] = ()
     reproduced: frozenset[int] = frozenset()  # numbers of steps
     formal: bool = False  # every record is reproduced in form too
@@ -42,8 +46,8 @@ class Explanation:
 
     @property
     def keeps(self) -> bool:
-        """Whether something of an earlier call, its dtype too, is what came back."""
-        return self.complete and any(mistake.memory for mistake in self.mistakes)
+        """Whether something of an earlier call, its dtype too, may be what came back."""
+        return any(mistake.memory for mistake in self.mistakes)
 
     @property
     def inherited(self) -> tuple[Mistake, ...]:
@@ -88,8 +92,9 @@ def computes_nothing(records: Iterable[Record]) -> bool:
     expected = {number for record in calls for number in _numbers(record.step.expected)}
     if len(numbers) <= 1 < len(expected):
         return True
-    arguments = min((len(record.step.args) for record in calls), default=0)
-    return any(all(_is_argument(record, place) for record in calls) for place in range(arguments))
+    given = [(_arguments(record.step), record.reply.value) for record in calls]
+    names = list(given[0][0]) if given else []
+    return any(_is_returned([(arguments.get(name), value) for arguments, value in given]) for name in names)
 
 
 def _numbers(value: Any) -> Iterator[float]:
@@ -100,7 +105,18 @@ def _numbers(value: Any) -> Iterator[float]:
         yield from {float(number) for number in np.unique(np.asarray(value))}
 
 
-def _is_argument(record: Record, place: int) -> bool:
-    given, value = record.step.args[place], record.reply.value
+def _arguments(step: Step) -> dict[str, Any]:
+    """The arguments of a call by name, also where they are given by position."""
+    bound = inspect.signature(reference.functions()[step.target.function]).bind_partial(*step.args, **step.kwargs)
+    return dict(bound.arguments)
+
+
+def _is_returned(pairs: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether what came back is an argument as it is; objects of an earlier call cannot be compared any more."""
+    known = [(given, value) for given, value in pairs if not isinstance(given, Kept)]
+    return bool(known) and all(_same(given, value) for given, value in known)
+
+
+def _same(given: Any, value: Any) -> bool:
     parts = value if isinstance(value, tuple | list) else (value,)
     return isinstance(given, np.ndarray) and all(isinstance(p, np.ndarray) and np.array_equal(p, given) for p in parts)

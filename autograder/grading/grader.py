@@ -13,7 +13,7 @@ In which order things are played stands in player.py, what a mistake costs in ch
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy as np
 from autograder.grading import script as scripts
 from autograder.grading.charge import Charge, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation
+from autograder.grading.explanation import has
 from autograder.grading.judge import judged
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step
@@ -114,8 +115,7 @@ class Grader:
     def __init__(self, script: Script, sandbox: Sandbox):
         self.script, self.rubric, self.sandbox = script, script.rubric, sandbox
         self.known: Known = {}
-        steps = {m: (*script.shown(m), *script.hidden.get(m, ())) for m in self.rubric.modules}
-        self.diagnoser = Diagnoser(self.rubric, steps)
+        self.diagnoser = diagnoser_of(script)
 
     def prepare(self) -> None:
         """Learn what the references ask of one another, so that the answers can travel with the calls from now on.
@@ -123,17 +123,28 @@ class Grader:
         The answers are the same for every submission, so they tell no process anything about another one.
         """
         with Player(self.sandbox, self.script, Submission("references", references.files()), {}) as player:
-            _Grading(self.script, player, self.diagnoser).all(self.rubric.groups)
+            graded_with(player, self.diagnoser, self.rubric.groups)
             self.known = player.asked
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            with Player(self.sandbox, self.script, submission, self.known) as player:
-                found = _Grading(self.script, player, self.diagnoser).all(names)
-        return Result(submission, tuple(found[name] for name in names), tuple(self.sandbox.layers))
+        with Player(self.sandbox, self.script, submission, self.known) as player:
+            return Result(submission, graded_with(player, self.diagnoser, names), tuple(self.sandbox.layers))
+
+
+def graded_with(player: Player, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
+    """What a player's submission earns in these modules (and "integration")."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        found = _Grading(player.script, player, diagnoser).all(names)
+    return tuple(found[name] for name in names)
+
+
+def diagnoser_of(script: Script) -> Diagnoser:
+    """What explains submissions that are played on a script."""
+    steps = {m: (*script.shown(m), *script.hidden.get(m, ())) for m in script.rubric.modules}
+    return Diagnoser(script.rubric, steps)
 
 
 class _Grading:
@@ -185,7 +196,7 @@ class _Grading:
             explanations, charges = at_once if criterion.visible else later
             charge = charges[criterion.id]
             function = charge.record.target.function if charge.record is not None else ""
-            explanation = explanations.get(function)
+            undecided = _undecided(charge, explanations, function)
             shown = self.counterexamples.get(module, {}).get(function)
             yield Graded(
                 criterion,
@@ -193,10 +204,10 @@ class _Grading:
                 charge.why,
                 charge.record,
                 _fitting(shown, charge.record),
-                charge.mistakes,
+                tuple(mistake for mistake in charge.mistakes if not has(undecided, mistake)),
                 next((name for name in charge.under if name != criterion.id), ""),
                 charge.unseen,
-                explanation.undecided if explanation is not None and not charge.mistakes else (),
+                undecided,
             )
 
     def _charged(self, module: str, records: Sequence[Record]) -> tuple[dict[str, Explanation], dict[str, Charge]]:
@@ -227,6 +238,14 @@ class _Grading:
         if record.reply.ended is not None or _unwritten(record):
             return ()
         return tuple(f for f in self.rubric.helpers(one.criterion.module, one.criterion.grades) if f in wrong)
+
+
+def _undecided(charge: Charge, explanations: Mapping[str, Explanation], function: str) -> tuple[Mistake, ...]:
+    """Those that do the same on every call as a mistake that is charged, so that none of them may be named."""
+    concerned = {function, *(mistake.function for mistake in charge.mistakes)}
+    found = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
+    charged_one = not charge.mistakes or any(has(found.values(), mistake) for mistake in charge.mistakes)
+    return tuple(found.values()) if charged_one else ()
 
 
 def _tells_little(record: Record) -> bool:

@@ -46,11 +46,15 @@ class Played:
         """The class of a version's reply to a step."""
         found = self._found.setdefault(version.mistakes, {})
         if number not in found:
-            group = self.every if version.memory else self._groups[number]
+            group = self.every if self._keeps(version) else self._groups[number]
             for step, reply in zip(group, self._play(version, group), strict=True):
                 if step.number in self.steps:
                     found[step.number] = self._class(step.number, reply)
         return found[number]
+
+    def _keeps(self, version: Version) -> bool:
+        """Whether something is kept between calls, so that every call of the process counts, in its order."""
+        return version.memory or any(helper.memory for helper in self.helpers.values())
 
     def reply(self, version: Version, number: int) -> Reply:
         return self.classes[number][self.reply_class(version, number)]
@@ -86,9 +90,12 @@ class Played:
         return known[key]
 
     def _play(self, version: Version, steps: Sequence[Step]) -> list[Reply]:
-        others = {step.target.function for step in steps} - {self.function}
-        functions = {name: reference.functions()[name] for name in others}
-        functions[self.function] = version.fresh(self.helpers)
+        if self._keeps(version):  # calls of the functions that use this one leave something in it too
+            functions = version.whole_module(self.helpers)
+        else:
+            others = {step.target.function for step in steps} - {self.function}
+            functions = {name: reference.functions()[name] for name in others}
+            functions[self.function] = version.fresh(self.helpers)
         direct = Direct(functions)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")

@@ -28,6 +28,7 @@ class Table:
     played: Played
     helpers: tuple[Mistake, ...]
     given: tuple[Mistake, ...] = ()
+    alone: bool = False  # tried without mistakes of the function's own only
 
     def version(self, mistakes: tuple[Mistake, ...]) -> Version | None:
         return self.played.version((*mistakes, *(mistake for mistake in self.given if mistake not in mistakes)))
@@ -101,7 +102,7 @@ class Search:
     def _order(self) -> Iterator[tuple[int, Table]]:
         for size in range(3):
             for table in self.tables:
-                if size or table.helpers or table.given:
+                if (size and not table.alone) or (not size and (table.helpers or table.given)):
                     yield size, table
 
     def _versions(self, size: int, table: Table, groups: list[list[Record]]) -> Iterator[Version]:
@@ -175,7 +176,8 @@ class Search:
         first = fitting[costs.index(min(costs))]
         others = [version for version in fitting if not _ids(first) <= _ids(version)]
         explanation = self._explanation(table, first, frozenset(self.of_criterion))
-        return replace(explanation, complete=True, others=tuple(version.mistakes for version in others))
+        alike = tuple(version.mistakes for version in fitting)
+        return replace(explanation, complete=True, others=tuple(version.mistakes for version in others), alike=alike)
 
     def _explanation(self, table: Table, version: Version, met: frozenset[str]) -> Explanation:
         steps = frozenset(r.step.number for r in self.records if self._fits(table, version, [r]))

@@ -7,10 +7,8 @@ its name, the criterion that it belongs to, what is changed in the text, and two
     def layer_norm(x, gamma, beta, eps=1e-5):
         ...
         var = squares / x.shape[-1]
-
     layer_norm.wrong("sample_variance", "statistics", {"squares / x.shape[-1]": "squares / (x.shape[-1] - 1)"},
-        does="Your code divides the sum of squares by d - 1.", right="Divide by d: it is the population variance.",
-    )
+        does="Your code divides the sum of squares by d - 1.", right="Divide by d: it is the population variance.")
 
 The text is edited, not the value: a wrong version reads as a student would write it, can be submitted as part of a module, and
 two mistakes stand together unless they change the same letters. Nothing here runs student code.
@@ -99,14 +97,19 @@ class Version:
 
     def fresh(self, helpers: "Mapping[str, Version] | None" = None) -> Callable[..., Any]:
         """The function without any state left by earlier calls, built on these versions of its helpers."""
-        names = dict(vars(reference.modules()[self.module]))
         below = rubric.current().helpers(self.module, (self.function,)) if helpers else ()
-        for name in (name for name in rubric.current().modules[self.module].functions if name in below):
-            version = (helpers or {}).get(name) or correct(self.module, name)
+        return self._defined((*below, self.function), helpers or {})[self.function]  # type: ignore[no-any-return]
+
+    def whole_module(self, helpers: "Mapping[str, Version]") -> dict[str, Any]:
+        """The names of the module without any state; functions that use this one, or the helpers, are built on them."""
+        return self._defined((*rubric.current().modules[self.module].functions,), helpers)
+
+    def _defined(self, wanted: tuple[str, ...], others: "Mapping[str, Version]") -> dict[str, Any]:
+        names = dict(vars(reference.modules()[self.module]))
+        for name in filter(wanted.__contains__, rubric.current().modules[self.module].functions):
+            version = self if name == self.function else others.get(name) or correct(self.module, name)
             exec(_compiled(version.source, name), names)
-        exec(_compiled(self.source, self.function), names)
-        function: Callable[..., Any] = names[self.function]
-        return function
+        return names
 
 
 @cache

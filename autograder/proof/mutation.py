@@ -1,7 +1,8 @@
 """Mistakes that nobody listed: every reference function, changed a little by machine, and graded as a student's.
 
-A mutant is killed when it loses a criterion that grades its function. One that keeps them all must be equivalent, that is,
-still right by the contract; equivalent_mutants.yaml says why, one line each, and nothing else may survive.
+A mutant is killed when a call of any criterion is wrong (the plain rule, whatever the rubric says about charging). One that is
+right in all of them must be equivalent, that is, still right by the contract; equivalent_mutants.yaml says why, one line
+each, and nothing else may survive.
 
 Why ours on `ast`: cosmic-ray writes each mutant over the module and starts a test command for it; mutmut builds a package in
 which all mutants stand side by side, and forks its own pytest. For both, suite and code share a process, and a mutant costs a
@@ -19,6 +20,8 @@ import click
 import yaml
 
 from autograder.grading.grader import Grader
+from autograder.grading.judge import judged
+from autograder.grading.player import Player
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
@@ -47,9 +50,13 @@ def _grade(grader: Grader, mutant: Mutant) -> Graded:
 
 
 def first_lost(grader: Grader, mutant: Mutant) -> str | None:
-    """The first criterion that the mutant loses."""
-    result = grader.grade(_submission(mutant), (mutant.module,))
-    return next((one.criterion.id for one in result.graded if not one.passed), None)
+    """The first criterion with a wrong call: by the plain rule, since what is charged elsewhere was seen all the same."""
+    script, module = grader.script, mutant.module
+    steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
+    with Player(grader.sandbox, script, _submission(mutant), grader.known) as player:
+        replies = player.shown((module,)) | player.hidden(0)
+    records = judged(steps, [replies[step] for step in steps])
+    return next((record.step.criterion for record in records if record.fault is not None), None)
 
 
 def _submission(mutant: Mutant) -> Submission:

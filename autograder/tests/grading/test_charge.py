@@ -1,7 +1,7 @@
 """A mistake is charged once: where it was made, what it hides, and the examples that show it."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from autograder.grading.charge import Charge, charges
 from autograder.homework import rubric
 from autograder.homework.rubric import Rubric
-from autograder.homework.trivial import trivial
+from autograder.proof import cases
 from autograder.tests import versions
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -103,21 +103,18 @@ def test_something_kept_between_calls_costs_purity() -> None:
     assert "purity" in lost(charged("layernorm", versions.with_mistakes("layernorm", "layer_norm.statistics_kept")))
 
 
-def _empty_modules() -> Iterator[Any]:
-    for module in ("layernorm", "batchnorm_comparison", "causal_mask"):
-        for kind in [
-            nothing.name for nothing in trivial(module, next(iter(rubric.current().modules[module].functions)))
-        ]:
-            yield pytest.param(module, kind, id=f"{module} {kind}")
+EMPTY = [
+    pytest.param(case, id=case.name)
+    for module in ("layernorm", "batchnorm_comparison", "causal_mask")
+    for case in cases.nothings(module)
+    if not case.function
+]
 
 
-@pytest.mark.parametrize(("module", "kind"), list(_empty_modules()))
-def test_a_module_that_computes_nothing_earns_nothing(module: str, kind: str) -> None:
-    functions = {
-        function: next(nothing for nothing in trivial(module, function) if nothing.name == kind).fresh()
-        for function in rubric.current().modules[module].functions
-    }
-    found = charged(module, functions)
+@pytest.mark.parametrize("case", EMPTY)
+def test_a_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
+    right = versions.with_source(case.module)
+    found = charged(case.module, right | {nothing.function: nothing.fresh() for nothing in case.mistakes})
     assert {name for name, charge in found.items() if charge.earned} == set()
 
 

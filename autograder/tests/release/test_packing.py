@@ -14,7 +14,7 @@ import yaml
 
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.proof.audit import ALTERNATIVES
+from autograder.proof.cases import ALTERNATIVES
 from autograder.release import files, lock
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ def test_zip_carries_the_kit_as_it_is_and_tests_that_run_nothing(built: "Built")
 
 
 def test_wheel_carries_the_correct_alternatives_and_its_audit_finds_them(built: "Built", tmp_path: Path) -> None:
-    code = (
-        "from autograder.proof import audit; print(audit.__file__, *(c.name for c in audit.cases() if not c.function))"
-    )
+    code = "from autograder.proof import cases; print(cases.__file__, *(c.name for c in cases.alternatives()))"
     environment = os.environ | {"PYTHONPATH": str(built.installed)}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -18,7 +18,7 @@ import yaml
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.errors import ArgumentsError, CommandError
-from autograder.proof import audit
+from autograder.proof import cases
 from autograder.release import build, files, sections, selection
 from autograder.release.rehearsal import run
 
@@ -75,9 +75,8 @@ def test_zip_grades_by_the_smaller_rubric(small: Path, tmp_path: Path) -> None:
 
 ALTERNATIVES = """
 from autograder.grading.grader import open_grader
-from autograder.proof import audit
-cases = [case for case in audit.cases() if not case.function]
-rows = list(audit.run(2, cases))
+from autograder.proof import audit, cases
+rows = list(audit.run(cases.alternatives(), 2))
 print(audit.__file__, *(row.case.name for row in rows))
 print(*(f"{row.case.name}: {lost}" for row in rows for lost in row.lost))
 """
@@ -92,7 +91,7 @@ def test_audit_of_the_smaller_kit_tries_its_correct_alternatives(small: Path, tm
     command = [sys.executable, "-c", ALTERNATIVES]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     tried, lost = done.stdout.splitlines() or ["", done.stderr]
-    everywhere = [path.parent.name for path in audit.ALTERNATIVES.glob("*/causal_mask.py")]
+    everywhere = [path.parent.name for path in cases.ALTERNATIVES.glob("*/causal_mask.py")]
     assert tried.split() == [str(tmp_path / "kit" / "autograder" / "proof" / "audit.py"), *sorted(everywhere)]
     assert len(everywhere) > 10 and lost == ""
 

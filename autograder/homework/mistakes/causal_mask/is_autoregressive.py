@@ -44,7 +44,7 @@ is_autoregressive.wrong("first_pair_only", "autoregressive", {"np.triu(influence
 
 @is_autoregressive.instead("future_set_to_zero", "autoregressive",
     does="Your code sets the later rows to zero, which shows nothing where they are zero.",
-    right="Change them by something that is added.", read=THINGS)
+    right=VARIED, read=THINGS)
 def is_autoregressive__future_set_to_zero(f, x):
     before = np.array(f(x.copy()))
     for i in range(len(x)):

@@ -98,8 +98,7 @@ generate.wrong("new_tokens_only", "generate",
 generate.wrong("prompt_only", "generate", {"context = text": "context = text[: len(tokens)]"},
     does="Your code always gives the decoder the prompt.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("window", "generate", {"context = text": "context = text[-len(tokens) :]"},
-    {"context = text": "context = text[-8:]"},
-    {"context = text": "context = text[-4:]"}, {"context = text": "context = text[-2:]"},
+    {"context = text": "context = text[-2:]"},
     does="Your code cuts the text that the decoder sees.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("prepended", "generate", {"np.append(text, token)": "np.append(token, text)"},
     does="Your code puts new tokens in front.", right="Append them at the end.", read=GREEDY)

@@ -12,6 +12,7 @@ SCALE = "Divide the scores by sqrt(d_k), the root of the width of queries and ke
 BEFORE = "Set hidden scores to -inf before the softmax."
 SEEN = "True means that the query may see the key; rows are queries, columns keys."
 NOTHING = "A query that may see nothing gets zero weights and a zero output."
+LAST_TWO = "Queries, keys and values may have leading axes: swap the last two axes of the keys only."
 FORMULA = "the formula in the docstring of `scaled_dot_product_attention`"
 
 
@@ -73,11 +74,11 @@ scaled_dot_product_attention.wrong("normalised_by_sum", "attention",
     {"softmax(scores)": "scores / scores.sum(axis=-1, keepdims=True)"},
     does="Your code divides the scores by their sum.", right="The weights are their softmax over the keys.", read=FORMULA)
 scaled_dot_product_attention.wrong("all_axes_reversed", "attention", {"np.swapaxes(k, -1, -2)": "k.T"},
-    does="Your k.T reverses all axes, the leading ones too.", right="Swap the last two axes only.",
+    does="Your k.T reverses all axes, the leading ones too.", right=LAST_TWO,
     read="numpy.transpose, and numpy.swapaxes")
 scaled_dot_product_attention.wrong("matrices_only", "attention", {"np.swapaxes(k, -1, -2)": "k.transpose(1, 0)"},
     {"    keys": "    _, _ = q.shape\n    keys"},
-    does="Your code handles matrices only.", right="Queries, keys and values may have leading axes.", read="numpy.swapaxes")
+    does="Your code handles matrices only.", right=LAST_TWO, read="numpy.swapaxes")
 scaled_dot_product_attention.wrong("batch_required", "attention", {"np.swapaxes(k, -1, -2)": "k.transpose(0, 2, 1)"},
     {"    keys": "    _, _, _ = q.shape\n    keys"},
     does="Your code takes exactly one leading axis for granted.", right="There may be none or several.", read="numpy.swapaxes")
@@ -111,8 +112,9 @@ scaled_dot_product_attention.wrong("overflow", "attention", {"softmax(scores)":
     does="Your exponentials of large scores overflow.", right="Subtract the largest score of each query before exp.",
     read="the docstring of `softmax`")
 scaled_dot_product_attention.wrong("epsilon_in_the_sum", "attention", {"    output =":
-    "    weights = weights * (np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True) / "
-    "(np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1, keepdims=True) + 1e-9))\n    output ="},
+    "    top = scores.max(axis=-1, keepdims=True)\n"
+    "    total = np.exp(scores - np.where(np.isneginf(top), 0.0, top)).sum(axis=-1, keepdims=True)\n"
+    "    weights = weights * total / (total + 1e-6)\n    output ="},
     does="Your code adds a small number to the sum, so that the weights miss 1.", right="Only a sum of zero needs care.",
     read=FORMULA)
 scaled_dot_product_attention.wrong("mask_ignored", "mask", {"if mask is not None": "if False"},
@@ -140,10 +142,7 @@ scaled_dot_product_attention.wrong("multiplied_by_mask", "mask", {"np.where(mask
     does="Your code multiplies the scores by the mask, and a score of zero still gets a weight.", right=BEFORE, read=FORMULA)
 scaled_dot_product_attention.wrong("mask_added", "mask", {"np.where(mask, scores, -np.inf)": "scores + mask"},
     does="Your code adds the mask to the scores.", right=BEFORE, read=FORMULA)
-scaled_dot_product_attention.wrong("small_finite", "mask", {"scores, -np.inf": "scores, -100.0"},
-    {"scores, -np.inf": "scores, -10.0"},
-    {"scores, -np.inf": "scores, -1000.0"},
-    {"scores, -np.inf": "scores, -50.0"}, {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 100.0)"},
+scaled_dot_product_attention.wrong("small_finite", "mask", {"scores, -np.inf": "scores, -10.0"}, {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 100.0)"},
     does="Your hidden scores are a finite number that is not far enough below the others.", right=BEFORE, read=FORMULA)
 scaled_dot_product_attention.wrong("mask_after_softmax", "mask", {"np.where(mask, scores, -np.inf)": "scores",
     "softmax(scores)": "softmax(scores)\n    weights = weights if mask is None else np.where(mask, weights, 0.0)"},
@@ -172,7 +171,8 @@ scaled_dot_product_attention.wrong("last_mask_for_all", "mask", {"np.where(mask"
 scaled_dot_product_attention.wrong("minus_1e9", "fully_masked", {"scores, -np.inf": "scores, -1e9"},
     {"scores, -np.inf": "scores, np.finfo(scores.dtype).min"},
     {"scores, -np.inf": "scores, -1e10"}, {"scores, -np.inf": "scores, -1e30"}, {"scores, -np.inf": "scores, -1e4"},
-    {"scores, -np.inf": "scores, -1e5"}, {"scores, -np.inf": "scores, -1e6"},
+    {"scores, -np.inf": "scores, -1e5"}, {"scores, -np.inf": "scores, -1e6"}, {"scores, -np.inf": "scores, -1000.0"},
+    {"scores, -np.inf": "scores, -100.0"}, {"scores, -np.inf": "scores, -50.0"},
     does="Your hidden scores are a large negative number, so that a query that may see nothing gets equal weights.", right=NOTHING,
     read=FORMULA)
 scaled_dot_product_attention.wrong("adds_1e9", "fully_masked",

@@ -56,8 +56,7 @@ softmax.wrong("negated", "softmax", {"np.exp(scores - shift)": "np.exp(shift - s
     does="Your code takes exp of the negative scores.", right="The largest score gets the largest weight.",
     read="the formula in the docstring of `softmax`")
 softmax.wrong("epsilon_in_the_sum", "softmax", {"np.where(total == 0, 1.0, total)": "total + 1e-6"},
-    {"np.where(total == 0, 1.0, total)": "total + 1e-8"}, {"np.where(total == 0, 1.0, total)": "total + 1e-9"},
-    {"np.where(total == 0, 1.0, total)": "total + 1e-5"}, {"np.where(total == 0, 1.0, total)": "total + 1e-7"},
+    {"np.where(total == 0, 1.0, total)": "total + 1e-5"},
     does="Your code adds a small number to the sum, so that the weights miss 1.", right="Only a sum of zero needs care.",
     read="the docstring of `softmax`")
 softmax.wrong("transposed", "softmax", {"return weights": "return weights.T"},

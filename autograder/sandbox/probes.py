@@ -60,6 +60,15 @@ def user(*_: object) -> list[str]:
     )
 
 
+def mounts(kit: str, *_: object) -> list[str]:
+    return tried(
+        {
+            "read the kit": lambda: open(kit),
+            "made 10,000 files": lambda: [open(str(number), "x").close() for number in range(10_000)],
+        }
+    )
+
+
 def no_new_privileges(*_: object) -> list[str]:
     get_no_new_privs = 39
     return tried({"may gain rights": lambda: found(ctypes.CDLL(None).prctl(get_no_new_privs, 0, 0, 0, 0) != 1)})

@@ -12,6 +12,7 @@ import pytest
 
 from autograder.grading import script
 from autograder.grading.judge import judged
+from autograder.grading.pytest_plugin import RECORDING
 from autograder.grading.record import Record, Step
 from autograder.grading.recorder import Recorder
 from autograder.homework import kit
@@ -80,6 +81,8 @@ def submission(request: pytest.FixtureRequest) -> Iterator[ByHand | None]:
     """The submission of `--submission` in a sandbox that lasts as long as pytest does."""
     path = request.config.getoption("--submission")
     if path is None:
+        if not request.config.stash.get(RECORDING, False):
+            pytest.exit("say which submission to grade: pytest SUITES --submission FOLDER", returncode=2)
         yield None
         return
     with ByHand(path) as opened:

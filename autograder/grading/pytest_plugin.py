@@ -12,6 +12,7 @@ from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
 
+RECORDING = pytest.StashKey[bool]()  # set where the suites are only recorded, without a submission
 RECORDERS = pytest.StashKey[list[Recorder]]()  # one for each test that has begun, in their order
 
 

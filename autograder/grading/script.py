@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.compare import TOLERANCE, tolerance
-from autograder.grading.pytest_plugin import RECORDERS, criterion_of
+from autograder.grading.pytest_plugin import RECORDERS, RECORDING, criterion_of
 from autograder.grading.record import Rules, Step, Target
 from autograder.grading.recorder import Recorder
 from autograder.homework import kit, mistakes
@@ -137,6 +137,9 @@ class _Recording:
         self.recorders: list[Recorder] = []
         self.misfits: list[str] = []
         self.faults: list[str] = []
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[RECORDING] = True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

@@ -75,7 +75,13 @@ def nothings(module: str) -> list[Case]:
     found = [Case("nothing", m.id, module, f, (m,)) for f, own in each.items() for m in own]
     for number, name in enumerate((*TRIVIAL, "first_argument")):
         found.append(
-            Case("nothing", f"{module}.{name}", module, "", tuple(own[number] for own in each.values() if own[number:]))
+            Case(
+                "nothing",
+                f"all of {module}: {name}",
+                module,
+                "",
+                tuple(own[number] for own in each.values() if own[number:]),
+            )
         )
     return found
 

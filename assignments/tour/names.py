@@ -175,7 +175,12 @@ def trace(modules: Modules, written: np.ndarray) -> Trace:
     mask = modules.causal_mask.causal_mask(len(written))
     for number, block in enumerate(params["blocks"], start=1):
         maps.append(
-            _weights(modules, modules.layernorm.layer_norm(x, *block["ln_1"].values()), block["attention"], mask)
+            _weights(
+                modules,
+                modules.layernorm.layer_norm(x, block["ln_1"]["gamma"], block["ln_1"]["beta"]),
+                block["attention"],
+                mask,
+            )
         )
         without_network = stack(x, [_with(block, "ffn", w_2=0, b_2=0)], HEADS, mask=mask)
         after = stack(x, [block], HEADS, mask=mask)

@@ -233,7 +233,7 @@ class _Grading:
     def _helpers(self, one: Graded, wrong: set[str]) -> tuple[str, ...]:
         """The wrong helpers of a criterion that is worth trying again: not where its own function is unwritten or has ended."""
         record = one.record
-        if one.passed or one.why not in ("unexplained", "hidden") or record is None:
+        if one.passed or one.why not in ("unexplained", "hidden", "mistake") or record is None:
             return ()
         if record.reply.ended is not None or _unwritten(record):
             return ()

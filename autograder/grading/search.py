@@ -80,10 +80,16 @@ class Search:
                 if inexact(version.mistakes) is not None:
                     continue  # rounding is told from other mistakes only by all calls together
                 met = self._criteria(table, version)
+                if not self._homes(version) <= met:
+                    continue  # it contradicts calls of a criterion that its own mistakes belong to
                 key = (-len(met), size, self._cost(version.mistakes, self._wrong - met), place)
                 if met & self._wrong and (best is None or key < best[0]):
                     best = key, self._explanation(table, version, met)
         return best[1] if best is not None else None
+
+    def _homes(self, version: Version) -> set[str]:
+        """The criteria of value that a version's mistakes belong to, as far as there are records of them."""
+        return {name for mistake in version.mistakes for name in mistake.criteria if name in self.of_criterion}
 
     def formal(self) -> Explanation | None:
         """The one mistake of form, or the helpers' mistakes, that reproduces what changed, what is shared, and every dtype."""

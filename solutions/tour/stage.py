@@ -8,12 +8,17 @@ import base64
 import html
 import importlib
 import io
+import threading
 import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 from tour.guesses import Guess, ipython, ipywidgets, under
 
@@ -21,6 +26,7 @@ HOME = Path(__file__).parents[1]
 GALLERY = Path(__file__).parent / "gallery"
 NOTHING = "Nothing to show: "
 PAUSE = 0.04  # seconds without another move before a picture is drawn anew: else a fast hand makes a queue
+DRAWING = threading.RLock()  # newer kernels run controls in threads of their own, and matplotlib stands one at a time
 PIXELS = 90  # an inch of a figure is so many pixels wide
 
 
@@ -40,12 +46,17 @@ class Lazy:
 
 
 class Slide(NamedTuple):
-    """A slider; it takes whole numbers when the step is 1."""
+    """A slider; it takes whole numbers when the step is one."""
 
     low: float
     high: float
     start: float
     step: float = 0.1
+
+    @property
+    def whole(self) -> bool:
+        """Whether it goes from whole number to whole number."""
+        return float(self.step).is_integer()
 
 
 class Player:
@@ -77,10 +88,11 @@ class Player:
 
     def redraw(self) -> None:
         """Draw with what the controls say now, in the place of what was drawn before."""
-        now = {name: control.value for name, control in self.controls.items()}
-        self.result = attempt(self.draw, *self.given, **{**self.start, **now})
-        if self.handle is not None:
-            self.handle.update(self.shown())
+        with DRAWING:
+            now = {name: control.value for name, control in self.controls.items()}
+            self.result = attempt(self.draw, *self.given, **{**self.start, **now})
+            if self.handle is not None:
+                self.handle.update(self.shown())
 
     def put(self) -> None:
         """The controls, then the picture: an ordinary image, which is there also where no control works."""
@@ -188,26 +200,32 @@ def reason(error: BaseException) -> str:
 
 
 def png(figure: Figure, dpi: int = 120) -> bytes:
-    """A figure as the bytes of an image."""
+    """A figure as the bytes of an image. (savefig would draw it twice, and a slider would wait twice as long.)"""
+    figure.set_dpi(dpi)
+    canvas = FigureCanvasAgg(figure)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a picture of wrong numbers, which may be strange
+        canvas.draw()
     file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=dpi)
+    Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").save(file, format="png", compress_level=3)
     return file.getvalue()
 
 
 def _start(setting: Any) -> Any:
     if isinstance(setting, Slide):
-        return int(setting.start) if setting.step == 1 else setting.start
+        return int(setting.start) if setting.whole else setting.start
     return setting[0] if isinstance(setting, list) else setting
 
 
 def _control(name: str, setting: Any) -> Any:
-    text = {"description": name.replace("_", " "), "style": {"description_width": "initial"}}
+    text: dict[str, Any] = {"description": name.replace("_", " "), "style": {"description_width": "initial"}}
     if isinstance(setting, Slide):
-        kind = ipywidgets.IntSlider if setting.step == 1 else ipywidgets.FloatSlider
-        low, high, start, step = (int(n) for n in setting) if setting.step == 1 else setting
+        kind = ipywidgets.IntSlider if setting.whole else ipywidgets.FloatSlider
+        low, high, start, step = (int(n) for n in setting) if setting.whole else setting
         return kind(value=start, min=low, max=high, step=step, **text)
     if isinstance(setting, bool):
         return ipywidgets.Checkbox(value=setting, indent=False, **text)
     if isinstance(setting, str):
         return ipywidgets.Text(value=setting, continuous_update=False, **text)
+    text["style"] = {"description_width": "initial", "button_width": "auto"}
     return ipywidgets.ToggleButtons(options=setting, **text) if isinstance(setting, list) else None

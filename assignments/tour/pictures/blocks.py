@@ -20,7 +20,7 @@ DEEP = np.load(Path(__file__).parents[1] / "depth.npz")  # made by a program of 
 def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str = "both") -> Figure:
     """The gradient in a chain of scalar layers whose f has the same slope everywhere, without and with residuals."""
     kinds = [(name, with_sum) for name, with_sum in (("without", False), ("with", True)) if show in ("both", name)]
-    title = f"{layers} layers whose f has the slope {slope:.2f}: what arrives at the input"
+    title = f"{layers} layer{'s' * (layers > 1)} with a slope of {slope:.2f}: what arrives at the input"
     figure, axes = canvas(10.4, 3, len(kinds), title)
     for axis, (name, with_sum) in zip(axes, kinds, strict=True):
         heights = blocks.gradient_flow(np.full((layers, 1, 1), slope), np.ones(1), with_sum)
@@ -40,11 +40,10 @@ def _chain(axes: Axes, heights: np.ndarray, colour: str) -> None:
     layers = len(heights) - 1
     drawn = axes.bar(range(layers + 1), heights, color=colour)
     axes.axhline(1, color="black", linestyle=":")
-    if 0 < heights.min() < 0.02 or heights.max() > 50:
+    least, most = heights[heights > 0].min(), heights.max()
+    if least < 0.02 or most > 50:
         axes.set_yscale("log")
-        axes.set_ylim(
-            max(heights.min() / 10, 1e-300), max(1.0, heights.max()) * (max(1.0, heights.max()) / heights.min()) ** 0.2
-        )
+        axes.set_ylim(least / 10, most * (most / least) ** 0.2)
     else:
         axes.set_ylim(0, 1.15 * max(1.0, heights.max()))
     if layers <= 10:
@@ -64,9 +63,7 @@ def depth(layernorm: Any, blocks: Any, gain: float = 1.0, yours: str = "pre-norm
         return layernorm.layer_norm(x, np.ones(x.shape[-1]), np.zeros(x.shape[-1]))
 
     run = examples.walk(yours, DEPTHS[-1], gain, norm, blocks, 0)
-    title = (
-        f"Random networks whose sub-layers are {gain:g} times as large as their input (line: median of 40, band: 80 %)"
-    )
+    title = f"What a sub-layer returns is {gain:g} times as large as what it gets (line: median of 40, band: 80 %)"
     figure, axes = canvas(10.4, 4, 3, title)
     for kind, (colour, style) in KINDS.items():
         for axis, name in zip(axes, ("stream", "gradient", "gradient"), strict=True):

@@ -91,7 +91,9 @@ def heads_drawing(attention: Any, n_heads: int = 2) -> Figure:
     heads = attention.split_heads(x, n_heads)
     merged = attention.merge_heads(heads)
     ratios = [d, *[d // n_heads] * n_heads, d]
-    title = f"{t} tokens of {d} features and {n_heads} heads; 24 is feature 4 of token 2, its colour is its feature"
+    title = (
+        f"{t} tokens of {d} features, number of heads {n_heads}; 24 is feature 4 of token 2, its colour is its feature"
+    )
     figure, axes = canvas(10.4, 2.3, 2 + n_heads, title, width_ratios=ratios)
     panels = [
         (f"x {x.shape}", x),

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from tour.brushes import BLUE, GREEN, MINUS_TO_PLUS, PURPLE, RED, canvas, heat, label, legend, outline
 
@@ -19,6 +20,8 @@ def positions(decoder: Any, t: int = 40, d_model: int = 32) -> Figure:
     legend(axes[1], loc="upper right", ncols=3)
     axes[1].set_ylim(-1.1, 1.6)
     label(axes[1], "three of the features", "position")
+    for axis in axes:
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure
 
 

@@ -3,13 +3,14 @@
 import ast
 import base64
 import builtins
+import contextlib
 import importlib
 import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -434,7 +435,7 @@ def test_figures_of_deep_networks(homework_modules: dict[str, ModuleType]) -> No
 
 def test_the_deep_networks_are_those_of_the_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program that made the lines is run again, for the first layers of all forty networks."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "golden"))
+    monkeypatch.syspath_prepend(str(kit.home() / "autograder" / "tests" / "golden"))
     make_depth = importlib.import_module("make_depth")
     monkeypatch.setattr(make_depth, "LAYERS", 6)
     deep = np.load(TOUR / "depth.npz")
@@ -443,6 +444,17 @@ def test_the_deep_networks_are_those_of_the_solutions(monkeypatch: pytest.Monkey
         for name in runs[0]:
             values = np.quantile([run[name] for run in runs], make_depth.QUANTILES, axis=0)
             np.testing.assert_allclose(deep[f"{kind}/1.0/{name}"][:, :7], values, rtol=1e-4)
+
+
+def test_each_step_of_learning_goes_downhill(homework_modules: dict[str, ModuleType]) -> None:
+    m, seen = homework_modules, []
+    record = SimpleNamespace(losses=lambda values, text: seen.append((values, text)))
+    names = {"np": np, "decoder": m["decoder"], "examples": m["examples"], "pictures": record}
+    names["show"] = lambda draw, **_: draw()
+    exec(code("def learning(").source, names)
+    [(losses, text)] = seen
+    assert (np.diff(losses) < 0).all()
+    assert text.endswith("the cat sits on the mat .")
 
 
 def test_figures_of_scores(homework_modules: dict[str, ModuleType]) -> None:
@@ -490,6 +502,20 @@ def test_the_model_has_learned_what_names_look_like(homework_modules: dict[str, 
     assert np.mean([names.nats(modules, name) for name in scrambled]) > 3.2 and said("$\\log 27 = 3.30$")
 
 
+def test_the_model_with_post_norm_is_as_good(homework_modules: dict[str, ModuleType]) -> None:
+    m, names = homework_modules, homework_modules["names"]
+    params, costs = names.model("post"), []
+    for name in names.census()[1]:
+        tokens = names.tokens(name)
+        x = m["decoder"].embed(tokens, params["embedding"])
+        x = x + m["decoder"].positional_encoding(*x.shape)
+        mask = m["causal_mask"].causal_mask(len(x))
+        x = m["transformer_block"].transformer_stack(x, params["blocks"], names.HEADS, "post", mask)
+        chances = m["scaled_attention"].softmax(x @ params["w_out"] + params["b_out"])
+        costs += [*-np.log(chances[np.arange(len(tokens) - 1), tokens[1:]])]
+    assert np.mean(costs) < 2 and said("a second model, as good as the first")
+
+
 def test_the_model_writes_new_names_and_the_same_ones_for_the_same_seed(
     homework_modules: dict[str, ModuleType], modules: Any
 ) -> None:
@@ -521,6 +547,29 @@ def test_with_nothing_taken_out_the_parts_are_the_decoder(
     whole = decoder.decoder_logits(tokens, names.model(), names.HEADS)
     stream = sum(vectors for _, vectors in names.trace(modules, tokens).added)
     np.testing.assert_allclose(stream @ names.model()["w_out"] + names.model()["b_out"], whole, atol=1e-12)
+
+
+def test_a_function_is_replaced_wherever_it_is_used_and_comes_back(
+    homework_modules: dict[str, ModuleType], modules: Any
+) -> None:
+    m, names = homework_modules, homework_modules["names"]
+    original = m["layernorm"].layer_norm
+    with contextlib.suppress(KeyError), names.replaced(modules, original, len):
+        assert m["layernorm"].layer_norm is m["transformer_block"].layer_norm is len
+        raise KeyError
+    assert m["layernorm"].layer_norm is m["transformer_block"].layer_norm is original
+
+
+def test_what_cannot_be_taken_out_is_said(
+    homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A student may have written a mask of their own in the decoder; then another causal_mask changes nothing."""
+    mask = homework_modules["decoder"].causal_mask
+    copied = FunctionType(mask.__code__, mask.__globals__)
+    monkeypatch.setattr(homework_modules["decoder"], "causal_mask", copied)
+    rows = {row[0]: row[2] for row in homework_modules["pictures"].changes(modules).rows}
+    assert rows["no mask"].startswith("(no difference")
+    assert not rows["no norms"].startswith("(no difference")
 
 
 def test_heads_look_where_it_is_said(homework_modules: dict[str, ModuleType], modules: Any) -> None:

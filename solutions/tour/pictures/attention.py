@@ -20,7 +20,7 @@ def weights_of_cat(attention: Any, words: Sequence[str], query: Any, keys: Any, 
         for place, height in zip(places, heights, strict=True):
             axes[0].text(place, height, f"{height:.3f}", ha="center", va="bottom", fontsize=8)
     axes[0].set_xticks(range(len(words)), words)
-    axes[0].set_ylim(0, 0.31)
+    axes[0].set_ylim(0, max(0.31, 1.3 * np.max(weights)))
     legend(axes[0], ncols=3, loc="upper right")
     label(axes[0], "", "word", "weight")
     return figure
@@ -38,7 +38,7 @@ def weighted_sum(attention: Any, words: Sequence[str], query: Any, keys: Any, va
         label(
             axis, f"dimension {j + 1}: the bars sum to {output[j]:.4f}", "word", "weight times value" if not j else ""
         )
-    axes[0].set_ylim(0, 0.25)
+    axes[0].set_ylim(0, max(0.25, 1.2 * np.max(weights)))
     return figure
 
 
@@ -58,8 +58,8 @@ def attention_steps(attention: Any, masks: Any, d_k: int = 16, scaled: bool = Tr
     if masked:
         panels.append((masks.apply_mask(divided, mask), "masked", 3 if scaled else wide, ".1f" if scaled else ".0f"))
     panels += [
-        (weights, "weights: softmax of each row", 0, ".2f"),
-        (output, "output: weights times values", 2.5, ".1f"),
+        (weights, "weights: softmax", 0, ".2f"),
+        (output, "output: average", 2.5, ".1f"),
     ]
     size = f"d_k = {d_k}: the scores have a standard deviation of {scores.std():.1f}"
     title = f"{size}; the largest weights are {weights.max(axis=1).mean():.2f} on average"
@@ -112,7 +112,10 @@ def dice(n: int = 2) -> Figure:
     mean = float(totals @ chances)
     std = float(totals**2 @ chances - mean**2) ** 0.5
     figure, axes = canvas(
-        7, 2.7, 1, f"{n} dice: mean {mean:.1f}, standard deviation {std:.2f} = {std / n**0.5:.2f} sqrt({n})"
+        7,
+        2.7,
+        1,
+        f"{n} {'dice' if n > 1 else 'die'}: mean {mean:.1f}, standard deviation {std:.2f} = {std / n**0.5:.2f} sqrt({n})",
     )
     axes[0].bar(totals, chances, color=BLUE)
     axes[0].axvspan(mean - std, mean + std, color=PALE, zorder=0)

@@ -76,6 +76,7 @@ def sigmoid_zones(layernorm: Any, mean: float = 2, std: float = 3) -> Figure:
         axis.hist(values, bins=60, range=(-12, 16), weights=np.full(len(values), 4 / len(values)), color=colour)
         axis.plot(curve, 1 / (1 + np.exp(-curve)), color="black")
         label(axis, f"{title}\n{share}", "input of the sigmoid")
+    axes[0].set_ylim(0, 1.1)
     axes[0].text(9, 0.9, "sigmoid", fontsize=8.5)
     axes[0].text(-11.5, 0.3, "bars: how many\nfeatures lie here", fontsize=8.5)
     return figure

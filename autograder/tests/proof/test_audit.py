@@ -116,7 +116,10 @@ def test_audit_finds_nothing_wrong_with(verdicts: dict[str, Verdict]) -> None:
 def test_margin_would_be_found() -> None:
     right = Row(ALTERNATIVE, {}, (Deviation(Check("layernorm", "t", 1, "float64", 1e-8), 2e-9),))
     wrong = Row(WRONG, {}, (Deviation(Check("layernorm", "t", 2, "float64", 1e-8, OWN), 5e-8),))
-    assert [margin.good for margin in margins.margins([right, wrong])] == [False, False]
+    assert [margin.good for margin in margins.margins([right, wrong])] == [False, True]
+    assert margins.unclear([right, wrong]) == [WRONG.name]
+    clear = Deviation(Check("layernorm", "t", 3, "float64", 1e-8, OWN), 1e-3)
+    assert margins.unclear([replace(wrong, deviations=(*wrong.deviations, clear))]) == []
 
 
 def names(chosen: Iterator[Case] | list[Case]) -> list[str]:

@@ -1,7 +1,7 @@
 """Do the tolerances separate right from wrong?
 
-Correct solutions must keep a factor of ten from the tolerance in every check. A mistake may be small in some checks (an eps shows little
-beside a large variance), but must exceed the tolerance tenfold in at least one check of a criterion that it belongs to.
+Correct solutions must keep a factor of ten from the tolerance in every check. A mistake may be small in some checks (an eps
+shows little beside a large variance), but must exceed the tolerance tenfold in a check of a criterion that it belongs to.
 """
 
 from collections.abc import Iterable
@@ -46,6 +46,7 @@ def unclear(rows: Iterable[Row]) -> list[str]:
     found = []
     for row in rows:
         own = [d for d in row.deviations if d.check.criterion in row.case.criteria and d.value > d.check.allowed / 10]
-        if row.case.kind == "mistake" and own and all(d.value < 10 * d.check.allowed for d in own):
+        inexact = any(mistake.inexact for mistake in row.case.mistakes)
+        if row.case.kind == "mistake" and not inexact and own and all(d.value < 10 * d.check.allowed for d in own):
             found.append(row.case.name)
     return found

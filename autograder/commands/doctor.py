@@ -29,6 +29,7 @@ MEANS = {
     "session": "a student's process has a session of its own, and is killed with its whole group",
     "limits": "memory, file size, open files and processor time are limited",
     "user": "a student's process runs as a user without rights, another for each slot",
+    "mounts": "the kit is covered, and temporary folders are file systems of a fixed size",
     "no_new_privileges": "nothing that is started can gain rights, as by setuid",
     "landlock": "only the interpreter, NumPy and the submission can be read, only the own folder written",
     "seccomp": "no sockets, no processes, no signals to others, no tracing, no mounts",

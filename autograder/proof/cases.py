@@ -76,11 +76,7 @@ def nothings(module: str) -> list[Case]:
     for number, name in enumerate((*TRIVIAL, "first_argument")):
         found.append(
             Case(
-                "nothing",
-                f"all of {module}: {name}",
-                module,
-                "",
-                tuple(own[number] for own in each.values() if own[number:]),
+                "nothing", f"{module}.*.{name}", module, "", tuple(own[number] for own in each.values() if own[number:])
             )
         )
     return found

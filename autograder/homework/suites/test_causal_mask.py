@@ -26,6 +26,7 @@ def test_examples_of_the_masks(check):
     check = check.within(PRINTED)
     check.causal_mask(3)
     check.padding_mask(np.array([2, 3]), 3)
+    check.padding_mask(np.array([2, 3]), 4)
     check.apply_mask(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
 
 
@@ -36,6 +37,7 @@ def test_examples_of_the_dependencies(check):
     check.dependency_matrix(lambda x: np.cumsum(x, axis=0), x)
     check.is_autoregressive(lambda x: np.cumsum(x, axis=0), x)
     check.is_autoregressive(lambda x: x - x.mean(axis=0), x)
+    check.is_autoregressive(lambda x: x, x)
 
 
 @criterion("causal_mask.causal")

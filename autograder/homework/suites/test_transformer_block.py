@@ -34,8 +34,12 @@ def test_worked_examples(check):
         "b_2": np.array([0.5, -0.5]),
     }
     check.feed_forward(np.array([[2.0, 1.0], [-1.0, 1.0]]), params)
+    check.feed_forward(np.array([-2.0, -3.0]), {**params, "w_2": -params["w_2"]})
     check.residual(np.array([1.5, 2.0, -0.5]), lambda x: np.array([0.8, 1.2, -0.1]))
     check.gradient_flow(np.array([[[-0.5]], [[-0.5]], [[-0.5]]]), np.array([1.0]))
+    jacobians = np.array([[[1.0, 2.0], [0.0, -0.5]], [[0.0, 1.0], [0.5, 1.0]]])
+    check.gradient_flow(jacobians, np.array([1.0, 3.0]))
+    check.gradient_flow(jacobians, np.array([1.0, 3.0]), residual=False)
 
 
 @criterion("transformer_block.feed_forward")

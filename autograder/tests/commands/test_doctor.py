@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.commands import doctor
-from autograder.sandbox import layers
+from autograder.sandbox import layers, probes
 from autograder.sandbox.layers import kernel
 from autograder.sandbox.messages import Reply
 
@@ -17,11 +17,17 @@ def test_every_layer_holds_or_is_missing_with_advice() -> None:
         assert len(finding.why) > 20
 
 
+def test_every_layer_has_a_trial_and_says_what_it_means() -> None:
+    assert list(doctor.MEANS) == list(layers.NAMES)
+    assert all(callable(getattr(probes, layer, None)) for layer in layers.NAMES)
+
+
 @pytest.mark.skipif(not kernel.LINUX, reason="needs Linux")
 @pytest.mark.parametrize(
     ("layer", "possible"),
     [("landlock", "read the kit"), ("landlock", "wrote outside its folder"), ("seccomp", "opened a socket"),
-     ("seccomp", "started a process"), ("limits", "opened 10,000 files")],
+     ("seccomp", "started a process"), ("limits", "opened 10,000 files"), ("mounts", "read the kit"),
+     ("mounts", "made 10,000 files")],
 )  # fmt: skip
 def test_without_the_layer_its_trial_succeeds(layer: str, possible: str) -> None:
     if layer not in layers.holding():

@@ -1,5 +1,6 @@
 """The calls of the hidden suites: only what the contract allows, the same in every run, the examples those of the docstrings."""
 
+import copy
 import doctest
 import inspect
 from collections.abc import Callable, Iterator
@@ -92,7 +93,8 @@ def docstring_calls(module: str) -> list[tuple[str, dict[str, Any]]]:
 
     def watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def watching(*args: Any, **kwargs: Any) -> Any:
-            calls.append((name, inspect.signature(function).bind(*args, **kwargs).arguments))
+            # A copy, because a docstring may go on to change what it has called a function with.
+            calls.append((name, copy.deepcopy(inspect.signature(function).bind(*args, **kwargs).arguments)))
             return function(*args, **kwargs)
 
         return watching

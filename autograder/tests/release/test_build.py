@@ -35,15 +35,30 @@ def test_same_tree_gives_the_same_bytes(built: "Built", tree: Path, in_tree: InT
     assert (tree / "dist" / "autograder.zip").read_bytes() == built.zip.read_bytes()
 
 
+def failing_build(tree: Path, in_tree: InTree, wrong: str) -> "subprocess.CompletedProcess[str]":
+    """A build with a WRONG last line of rms_norm."""
+    solution = tree / "solutions" / "layernorm.py"
+    text = solution.read_text()
+    assert text.count(RIGHT) == 1
+    solution.write_text(text.replace(RIGHT, wrong))
+    return in_tree("from pathlib import Path; from autograder.release import build; build.build(Path('dist'))")
+
+
+RIGHT = "    return gamma * (x / np.sqrt(mean_square + eps))\n"
+
+
 def test_solution_that_loses_points_fails_the_build(tree: Path, in_tree: InTree) -> None:
-    wrong = tree / "solutions" / "layernorm.py"
-    text = wrong.read_text()
-    assert "np.sqrt(mean_square + eps)" in text
-    wrong.write_text(text.replace("np.sqrt(mean_square + eps)", "np.sqrt(mean_square)"))
-    done = in_tree("from pathlib import Path; from autograder.release import build; build.build(Path('dist'))")
+    # It changes its argument: what it returns, which the suites take as right, is the same.
+    done = failing_build(tree, in_tree, "    x /= np.sqrt(mean_square + eps)\n    return gamma * x\n")
     said = done.stderr.splitlines()[-1].partition("CommandError: ")[2]
     assert re.fullmatch(r"the solutions do not get full marks; they lose \w+\.\w+(, \w+\.\w+)*", said)
     assert not (tree / "dist").exists()
+
+
+def test_solution_that_a_suite_finds_wrong_fails_the_build(tree: Path, in_tree: InTree) -> None:
+    done = failing_build(tree, in_tree, RIGHT.replace(" + eps", ""))
+    assert "SuiteFault: test_integration.py::test_rms_norm_is_layer_norm_of_a_centred_table" in done.stderr
+    assert done.returncode and not (tree / "dist").exists()
 
 
 def test_repositorys_own_assignments_are_not_overwritten_by_a_smaller_homework() -> None:

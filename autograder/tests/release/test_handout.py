@@ -43,6 +43,10 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
         }
 
 
+# Of a known mistake and of the students' own tools alike; each is a local name and tells nothing of how it came about.
+INNOCENT = {"return x", "return text"}
+
+
 def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "Built") -> None:
     """Beyond imports, signatures and docstrings; the inputs of visible criteria are public."""
     given: set[str] = set()
@@ -59,7 +63,7 @@ def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "
         for secret in secrets(module):
             found = statements(secret)
             assert found
-            assert not {text for text in found & given if text != "return x"}, module
+            assert found & given <= INNOCENT, module
 
 
 def secrets(module: str) -> Iterator[ast.AST]:

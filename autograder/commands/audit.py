@@ -112,7 +112,8 @@ def _everything(only: Sequence[str], jobs: int | None, html: Path | None, tolera
     spread = margins.margins(rows) if cases.alternatives() else []  # without right solutions there is no spread
     if tolerances:
         _tolerances(spread)
-    found += [f"{m.check.module}, {m.check.test}: the margin is below ten" for m in spread if not m.good]
+    found += [f"{m.check.module}, {m.check.test}: correct solutions use up the tolerance" for m in spread if not m.good]
+    found += [f"{name} is nowhere ten times as far off as is tolerated" for name in margins.unclear(rows)]
     if html:
         pages.write(rows, found, html)
     _end(found)

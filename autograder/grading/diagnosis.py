@@ -136,8 +136,8 @@ def _unnamed(records: list[Record], explanation: Explanation) -> tuple[Mistake, 
 
 
 def _has_form(explanation: Explanation, record: Record) -> bool:
-    """Whether the explanation's mistakes change, share and convert just what this record shows, or what is kept does."""
-    if explanation.keeps or explanation.formal:
+    """Whether the explanation's mistakes change, share and convert just what this record shows."""
+    if explanation.formal:
         return True
     played = explanation.played
     version = played.version(explanation.mistakes) if played is not None else None

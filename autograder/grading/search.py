@@ -62,9 +62,15 @@ class Search:
         """The smallest set that reproduces every record; of several the one that costs the fewest points."""
         for size, table in self._order():
             fitting = [v for v in self._versions(size, table, [self.records]) if self._fits(table, v, self.records)]
+            fitting = [version for version in fitting if not self._changes_more(table, version)]
             if fitting:
                 return self._chosen(table, fitting)
         return None
+
+    def _changes_more(self, table: Table, version: Version) -> bool:
+        """Whether a version changes an argument that the submission was seen to leave alone."""
+        replies = ((table.played.reply(version, record.step.number), record.reply) for record in self.records)
+        return any(set(reply.changed) - set(seen.changed) for reply, seen in replies if seen.error is None)
 
     def partial(self) -> Explanation | None:
         """The smallest set that reproduces the most criteria, at least one of which has a wrong record."""

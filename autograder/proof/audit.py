@@ -104,9 +104,11 @@ def hides(verdict: Verdict) -> bool:
 
 
 def _names(row: Row) -> Iterator[str]:
+    if row.case.kind == "pair":
+        return  # two mistakes may reply as another one does, see pairs.py
     others = sorted(name for name in row.named if not _is_of(name, row.case))
     yield from (f"{row.case.name} is named {other}" for other in others)
-    if row.case.kind != "mistake" or not row.lost or row.case.ids & row.named:
+    if not row.lost or row.case.ids & row.named:
         return
     rivals = ", ".join(sorted(row.undecided - row.case.ids))
     if not row.case.ids & row.undecided:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from autograder.grading.played import Played, alike_in_form
 from autograder.homework import mistakes
+from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake, Version, made
 from autograder.proof.audit import may_lose
 from autograder.proof.cases import Case, submission
@@ -62,7 +63,10 @@ def judged(grader: InProcess, found: Row) -> Tried:
     more = tuple(name for name, verdict in extra.items() if not may_lose(case, name, verdict))
     if not missing and not more:
         return Tried(case, "both", named=case.ids <= found.named)
-    what, of = _like(grader.diagnoser.played(case.module, case.function), case, found)
+    played = grader.diagnoser.played(case.module, case.function)
+    what, of = _like(played, case, found)
+    if what == "wrong" and not more and (hiding := _hides_form(played, case, missing)):
+        what, of = "hidden", hiding
     return Tried(case, what, of, missing, more)
 
 
@@ -83,15 +87,25 @@ def _like(played: Played, case: Case, found: Row) -> tuple[What, tuple[str, ...]
     return "wrong", ()
 
 
+def _hides_form(played: Played, case: Case, missing: Sequence[str]) -> tuple[str, ...]:
+    """The mistake of the pair beside which the other one does not show in the criteria of form that it belongs to."""
+    pair, criteria = made(case.module, case.function, case.mistakes), rubrics.current().criteria
+    if pair is None or any(criteria[name].looks_at != "form" for name in missing):
+        return ()
+    steps = [number for number, step in played.steps.items() if step.criterion in missing]
+    return next(((m.id,) for m in case.mistakes if _replies_as(played, pair, m.alone, steps)), ())
+
+
 def _singles_first(case: Case) -> Iterator[Mistake]:
     """The mistakes of the pair, then the others of the function."""
     yield from case.mistakes
     yield from (m for m in mistakes.of_function(case.module, case.function) if m not in case.mistakes)
 
 
-def _replies_as(played: Played, one: Version, other: Version) -> bool:
-    """Whether two versions reply alike to every step, in values and in form."""
-    for number, step in played.steps.items():
+def _replies_as(played: Played, one: Version, other: Version, numbers: Iterable[int] | None = None) -> bool:
+    """Whether two versions reply alike to every step, or to those of these numbers, in values and in form."""
+    for number in played.steps if numbers is None else numbers:
+        step = played.steps[number]
         if played.differ(one, other, (number,)):
             return False
         if not alike_in_form(step, played.reply(one, number), played.reply(other, number)):

@@ -71,7 +71,6 @@ sequence_log_prob.wrong("one_maximum", "log_prob", {"rows.max(axis=-1, keepdims=
     right="Subtract the largest logit of each row.",
     read="numpy.max, arguments axis and keepdims")
 sequence_log_prob.wrong("log_with_eps", "log_prob", {"shifted - np.log(total)": "np.log(np.exp(shifted) / total + 1e-9)"},
-    {"shifted - np.log(total)": "np.log(np.exp(shifted) / total + 1e-10)"},
     {"shifted - np.log(total)": "np.log(np.exp(shifted) / total + 1e-8)"},
     does="Your code adds a small number to the probabilities before the logarithm.", right=SOFTMAX, read=SCORE)
 sequence_log_prob.wrong("not_summed", "log_prob", {"float(result)": "chosen"},

@@ -129,7 +129,7 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
     if not graded.mistakes and graded.undecided:
         yield undecided(graded.undecided)
     if place and example is not None:
-        yield _shown_at(place, graded, example)
+        yield f"A wrong call is shown under `{place}`."  # which may show another mistake than the ones named here
     elif example is not None:
         yield counterexample(example, named=bool(graded.mistakes), examples=_examples(example, module))
     else:
@@ -145,15 +145,7 @@ def _again(graded: Graded, told: Sequence[Mistake], before: _Before) -> str:
     if graded.hidden_by:
         return f"Not earned yet: beside the mistake under {places} it cannot be seen whether this is right. {what}"
     one = "mistake" if len(told) == 1 else "mistakes"
-    return f"Lost to the same {one} as {places}, where the rest is said. {what}"
-
-
-def _shown_at(place: str, graded: Graded, example: Record) -> str:
-    """A reference to an example, which need not show just what this criterion was lost to."""
-    kinds = {
-        record.fault.kind for record in (graded.record, example) if record is not None and record.fault is not None
-    }
-    return f"The example under `{place}` shows it." if len(kinds) == 1 else f"A wrong call is shown under `{place}`."
+    return f"Lost to the same {one} as {places}; see there. {what}"
 
 
 def _also(told: Sequence[Mistake], before: _Before) -> str:
@@ -174,7 +166,11 @@ def _what(graded: Graded, example: Record | None) -> str:
     if same_form and record.fault.kind in ("type", "length", "shape", "dtype"):
         return called  # what came back stands under the example
     said = f"{called} {sentence(record, place=not raises)}"
-    return f"{said} Without a result nothing can be said of its form." if graded.why == "not run" else said
+    return (
+        f"{said} Without a result it cannot be checked for changed arguments or dtypes."
+        if graded.why == "not run"
+        else said
+    )
 
 
 def _function(graded: Graded) -> str:

@@ -88,7 +88,7 @@ def test_policy_decides_what_is_told(policy: Feedback, named: bool, example: boo
 
 def test_the_same_mistake_is_a_line_under_the_next_criterion() -> None:
     text = told(lost("layernorm.affine", SAMPLE), lost(SECRET, SAMPLE))
-    assert text == f"Lost to the same mistake as `{SECRET}`, where the rest is said. Your code divides by d - 1.\n"
+    assert text == f"Lost to the same mistake as `{SECRET}`; see there. Your code divides by d - 1.\n"
 
 
 def test_a_further_mistake_is_told_in_full() -> None:
@@ -96,7 +96,7 @@ def test_a_further_mistake_is_told_in_full() -> None:
     assert "**Probably:** Your code adds eps outside." in text
     assert f"**As before:** Your code divides by d - 1. (See `{SECRET}`.)" in text
     assert "Divide by d." not in text
-    assert f"The example under `{SECRET}` shows it." in text
+    assert f"A wrong call is shown under `{SECRET}`." in text
 
 
 def test_the_same_example_is_shown_once() -> None:
@@ -104,7 +104,7 @@ def test_the_same_example_is_shown_once() -> None:
     assert "```" in told(first)
     text = told(second, first)
     assert "```" not in text
-    assert f"The example under `{SECRET}` shows it." in text
+    assert f"A wrong call is shown under `{SECRET}`." in text
 
 
 def test_what_is_shown_later_is_no_place_to_refer_to() -> None:
@@ -211,7 +211,9 @@ def test_a_worked_example_can_be_run_at_home() -> None:
 
 def test_a_function_that_does_not_run_has_no_form() -> None:
     record = raised("layer_norm", "KeyError", "", "layernorm.py", 3, criterion="layernorm.dtype")
-    assert "nothing can be said of its form" in told(lost("layernorm.dtype", record=record, shown=None, why="not run"))
+    assert "it cannot be checked for changed arguments" in told(
+        lost("layernorm.dtype", record=record, shown=None, why="not run")
+    )
 
 
 def test_another_wrong_call_is_not_said_to_show_it() -> None:

@@ -196,7 +196,7 @@ STORED = {"eps=1e-5)": "eps=1e-5, kept={})",
 GET = "running_mean, running_var = kept.get(x.shape[1], (running_mean, running_var))\n"
 batch_norm.wrong("remembers", "purity", STORED | {"    if not training:\n": f"    {GET}    if not training:\n"},
     STORED | {"    if not training:\n": f"    if not training:\n        {GET}"}, memory=True,
-    does="Your code uses running statistics of an earlier call.", right="They travel in the arguments and the result.", read=KEPT)
+    does="Your code uses running statistics of an earlier call.", right="Running statistics come in the arguments and leave in the result; nothing is kept between calls.", read=KEPT)
 batch_norm.wrong("float64_result", "dtype", {"momentum * unbiased": "np.float64(momentum) * unbiased"},
     does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
 

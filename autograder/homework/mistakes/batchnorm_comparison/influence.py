@@ -51,7 +51,7 @@ influence.wrong("modes_swapped", "influence", {EVAL: "np.ones((n, n), dtype=bool
     read="Ioffe and Szegedy 2015, section 3.1")
 influence.wrong("others_only", "influence",
     {ALONE: "~np.eye(n, dtype=bool)\n    if", EVAL: "~np.eye(n, dtype=bool)", TRAIN: "~np.eye(n, dtype=bool)"},
-    does="Your diagonal is False.", right="An example influences itself: the diagonal is True for every kind.")
+    does="The diagonal of your table is False.", right="An example influences itself: the diagonal is True for every kind.")
 influence.wrong("inverted", "influence",
     {ALONE: "~np.eye(n, dtype=bool)\n    if", EVAL: "~np.eye(n, dtype=bool)", TRAIN: "np.zeros((n, n), dtype=bool)"},
     does="Your True and False have changed places.", right="True means: changing example j changes normalised example i.")
@@ -63,7 +63,7 @@ influence.wrong("numbers", "influence", {"dtype=bool": "dtype=int"}, {"dtype=boo
     does="Your matrix holds numbers.", right="It holds booleans, True and False.", read="numpy.ones, argument dtype")
 influence.wrong("no_value_error", "influence", {'raise ValueError("another kind")': "return np.eye(n, dtype=bool)"},
     {'raise ValueError("another kind")': "return None"},
-    does="Your code accepts another kind.", right=THREE)
+    does="Your code accepts an unknown kind.", right=THREE)
 influence.wrong("loose_kinds", "influence",
     {'kind == "batch_train"': 'kind.startswith("batch") and "train" in kind', 'kind == "batch_eval"': 'kind.startswith("batch")'},
     {'kind == "batch_train"': '"train" in kind', 'kind == "batch_eval"': 'kind.startswith("batch")'},

@@ -50,7 +50,7 @@ norm_moments.wrong("only_the_mean", "moments", {"return mean, var": "return mean
     does="Your code returns the mean alone.", right="Return (mean, var).")
 norm_moments.wrong("no_value_error", "moments", {CHECK: ""},
     {CHECK: "", '1 if kind == "layer" else 0': '0 if kind == "batch" else 1'},
-    does="Your code accepts another kind.", right=KINDS)
+    does="Your code accepts an unknown kind.", right=KINDS)
 norm_moments.wrong("loose_kinds", "moments", {"    if kind not": "    kind = kind.lower()\n    if kind not"},
     {"    if kind not": "    kind = kind.strip()\n    if kind not"},
     {'kind not in ("layer", "batch")': 'kind not in "layer batch"', 'kind == "layer"': 'kind in "layer"'},

@@ -16,14 +16,14 @@ SEES = "A position sees itself and what came before: mask[i, j] = (j <= i)."
 BOOLEAN = "Return a boolean array, True where the query may look."
 WHOLE = "np.tril(np.ones((t, t), dtype=bool))"
 
-causal_mask.wrong("strict", "causal", {"=bool))": "=bool), k=-1)"}, does="Your diagonal is False.", right=SEES,
+causal_mask.wrong("strict", "causal", {"=bool))": "=bool), k=-1)"}, does="The diagonal of your mask is False.", right=SEES,
     read="numpy.tril, argument k")
 causal_mask.wrong("one_ahead", "causal", {"=bool))": "=bool), k=1)"},
     does="Your mask shows the next position as well.", right=SEES, read="numpy.tril, argument k")
 causal_mask.wrong("transposed", "causal", {"np.tril": "np.triu"},
     does="Your mask shows the future and hides the past.", right="Rows are queries, columns are keys: mask[i, j] = (j <= i).")
 causal_mask.wrong("inverted", "causal", {WHOLE: "np.triu(np.ones((t, t), dtype=bool), k=1)"},
-    does="Your True marks what is hidden.", right=LOOK)
+    does="In your mask True marks what is hidden.", right=LOOK)
 causal_mask.wrong("nothing_hidden", "causal", {WHOLE: "np.ones((t, t), dtype=bool)"}, does="Your mask hides nothing.", right=SEES)
 causal_mask.wrong("only_itself", "causal", {WHOLE: "np.eye(t, dtype=bool)"}, does="Your mask shows the diagonal alone.", right=SEES)
 causal_mask.wrong("additive", "causal", {WHOLE: "np.where(np.tri(t, dtype=bool), 0.0, -np.inf)"},

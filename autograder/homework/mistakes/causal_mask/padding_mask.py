@@ -23,7 +23,7 @@ RANGE = "Raise ValueError if any length is negative or above t, and only then."
 RAISES = "the part Raises of the docstring of `padding_mask`"
 CHECK = '    if np.any(lengths < 0) or np.any(lengths > t):\n        raise ValueError("a length is out of range")\n'
 
-padding_mask.wrong("inverted", "padding", {"keys <": "keys >="}, does="Your True marks the padding.",
+padding_mask.wrong("inverted", "padding", {"keys <": "keys >="}, does="In your mask True marks the padding.",
     right="True marks keys that may be seen. " + FIRST)
 padding_mask.wrong("one_too_many", "padding", {"keys <": "keys <="}, does="Your mask shows one key too many.", right=FIRST)
 padding_mask.wrong("one_too_few", "padding", {"keys <": "keys + 1 <"}, does="Your mask hides the last key of each sequence.",

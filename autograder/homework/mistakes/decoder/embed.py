@@ -21,7 +21,7 @@ def embed(tokens, table):
 
 
 embed.wrong("unchecked", "embed", {"if too_small or too_large": "if False"},
-    does="Your code does not check the tokens: NumPy takes a negative one from the end of the table.", right=TABLE,
+    does="Your code accepts tokens out of range: NumPy takes a negative one from the end of the table.", right=TABLE,
     read="NumPy user guide, indexing with integers")
 embed.wrong("negative_accepted", "embed", {"too_small or too_large": "too_large"},
     does="Your code accepts negative tokens, which NumPy takes from the end of the table.", right=TABLE,

@@ -131,7 +131,7 @@ multi_head_attention.wrong("mask_inverted", "multi_head_mask", {"mask[..., np.ne
 multi_head_attention.wrong("mask_transposed", "multi_head_mask",
     {"mask[..., np.newaxis, :, :]": "np.swapaxes(mask, -1, -2)[..., np.newaxis, :, :]"},
     {"mask[..., np.newaxis, :, :]": "(np.swapaxes(mask, -1, -2) if mask.shape[-1] == mask.shape[-2] else mask)[..., np.newaxis, :, :]"},
-    does="Your mask is transposed.", right="Rows are queries, columns keys.", read=MULTI)
+    does="Your code transposes the mask.", right="Rows are queries, columns keys.", read=MULTI)
 multi_head_attention.wrong("always_causal", "multi_head_mask",
     {"if mask is not None:": "if mask is None:\n        mask = np.tri(x.shape[-2], dtype=bool)\n    if True:"},
     does="Without a mask your code uses a causal one.", right="With mask=None every position sees every other.",

@@ -42,9 +42,9 @@ scaled_dot_product_attention.wrong("scaled_twice", "attention", {"scores / scale
 scaled_dot_product_attention.wrong("scaled_by_d_v", "attention", {"q.shape[-1]": "v.shape[-1]"},
     does="Your scale is the width of the values.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_t_k", "attention", {"q.shape[-1]": "k.shape[-2]"},
-    does="Your scale is the number of keys.", right=SCALE, read=FORMULA)
+    does="Your code divides by the root of the number of keys.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_t_q", "attention", {"q.shape[-1]": "q.shape[-2]"},
-    does="Your scale is the number of queries.", right=SCALE, read=FORMULA)
+    does="Your code divides by the root of the number of queries.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_second_axis", "attention", {"q.shape[-1]": "q.shape[1]"},
     {"q.shape[-1]": "k.shape[1]"},
     does="Your code reads d_k from axis 1, which is right for matrices only.",
@@ -124,7 +124,7 @@ scaled_dot_product_attention.wrong("mask_inverted", "mask", {"np.where(mask": "n
 scaled_dot_product_attention.wrong("mask_transposed", "mask", {"np.where(mask": "np.where(np.swapaxes(mask, -1, -2)"},
     {"np.where(mask": "np.where(mask.T"},
     {"np.where(mask": "np.where(np.swapaxes(mask, -1, -2) if mask.shape[-1] == mask.shape[-2] else mask"},
-    does="Your mask is transposed.", right=SEEN, read="the docstring of `scaled_dot_product_attention`")
+    does="Your code transposes the mask.", right=SEEN, read="the docstring of `scaled_dot_product_attention`")
 scaled_dot_product_attention.wrong("mask_only_if_any", "fully_masked",
     {"if mask is not None": "if mask is not None and mask.any()"},
     does="Your code uses the mask only if anything may be seen.", right=NOTHING,

@@ -26,7 +26,7 @@ def gradient_flow(jacobians, grad_out, residual=True):
 
 
 gradient_flow.wrong("no_transpose", "gradient_flow", {"jacobian.T @ g": "jacobian @ g"},
-    does="Your code multiplies by J.", right=BACK, read=FLOW)
+    does="Your code multiplies by the Jacobian itself, not by its transpose.", right=BACK, read=FLOW)
 gradient_flow.wrong("first_layer_first", "gradient_flow", {"in jacobians[::-1]": "in jacobians"},
     does="Your gradient passes through layer 1 first.", right=BACK, read=FLOW)
 gradient_flow.wrong("output_first", "gradient_flow", {"gradients = gradients[::-1]": "gradients = gradients[:]"},

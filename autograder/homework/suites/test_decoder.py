@@ -72,6 +72,7 @@ def test_looks_up_rows_of_the_table_and_no_others(check, rng):
         check.raises(ValueError).embed(np.array(tokens), table)
     check.raises(ValueError).embed(np.array([1]), table[:1])
     check.embed(np.array([0, 0, 0]), np.array([[2.0]]))
+    check.embed(np.array([2]), table)
     check.embed(tokens=np.array([3, 1], dtype=np.int32), table=single(rng.normal(size=(40, 3))))
 
 
@@ -147,6 +148,13 @@ def test_each_token_depends_on_the_whole_text(check, rng):
     check.generate(tokens=np.array([4], dtype=np.int32), params=single(follows(CIRCLE)), n_heads=1, max_new_tokens=9)
     check.generate(np.arange(20) % 6, follows(CIRCLE), 2, 1)
     check.generate(np.array([0]), biased([-2.0]), 1, 2)
+
+
+@criterion("decoder.generate")
+def test_long_texts(check):
+    # Only the position of the last token counts, so that a text of which the beginning is left out goes on otherwise.
+    positions = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": np.eye(2), "b_out": np.zeros(2)}
+    check.generate(np.array([0, 1] * 6), positions, 1, 20)
 
 
 @criterion("decoder.generate")

@@ -54,6 +54,7 @@ def test_a_row_without_spread_gives_beta(check, rng):
     check.layer_norm(np.array([[0.0, 0.0], [4e5, 1e6]]), rng.normal(2, 1, 2), rng.normal(1, 1, 2))
     check.layer_norm(np.full(3, 2.0), rng.normal(2, 1, 3), rng.normal(1, 1, 3))
     check.layer_norm(np.zeros((2, 1)), np.array([2.0]), np.array([0.5]))
+    check.layer_norm(np.array([[3.0], [-2.0]]), np.array([2.0]), np.array([0.5]))
 
 
 @criterion("layernorm.epsilon")
@@ -92,7 +93,7 @@ def test_rms_of_every_row_with_its_mean(check, rng):
 
 @criterion("layernorm.backward_x")
 def test_gradient_of_x_flows_through_mean_and_variance(check, rng):
-    shapes = [(7,), (1, 3, 5), (4, 4), (3, 6), (2, 3), (2, 2, 3, 4), (3, 2), (2, 33), (2, 1)]
+    shapes = [(7,), (1, 3, 5), (4, 4), (3, 6), (2, 3), (2, 2, 3, 4), (3, 2), (2, 33), (2, 1), (1, 6)]
     gammas = varied(rng, *(shape[-1:] for shape in shapes), start=2)
     for x, grad_out, gamma in zip(varied(rng, *shapes), varied(rng, *shapes, start=1), gammas, strict=True):
         check.layer_norm_backward(grad_out, x, gamma, eps=0.5)
@@ -110,7 +111,7 @@ def test_gradient_of_x_with_the_default_eps(check, rng):
 @criterion("layernorm.backward_parameters")
 def test_parameter_gradients_sum_over_all_leading_dimensions(check, rng):
     # With gamma 0 the gradient of x is 0, so that only the two sums are graded here.
-    for grad_out in varied(rng, (5,), (3, 4, 6), (6, 6), (2, 2, 1, 3), (2, 3), (20, 1), (4, 7)):
+    for grad_out in varied(rng, (5,), (3, 4, 6), (6, 6), (2, 2, 1, 3), (2, 3), (20, 1), (4, 7), (1, 6)):
         check.layer_norm_backward(grad_out, wide(rng, *grad_out.shape), np.zeros(grad_out.shape[-1]))
     check.layer_norm_backward(*single((rng.normal(1, 1, (2, 4)), wide(rng, 2, 4), np.zeros(4))))
 

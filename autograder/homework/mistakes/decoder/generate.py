@@ -97,8 +97,11 @@ generate.wrong("new_tokens_only", "generate",
     does="Once there are new tokens, your code gives the decoder these only.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("prompt_only", "generate", {"context = text": "context = text[: len(tokens)]"},
     does="Your code always gives the decoder the prompt.", right=WHOLE_TEXT, read=GREEDY)
+generate.wrong("at_most_ten", "generate", {"range(max_new_tokens)": "range(min(max_new_tokens, 10))"},
+    does="Your code never produces more than 10 tokens.", right="Produce max_new_tokens tokens, unless eos comes first.",
+    read=GREEDY)
 generate.wrong("window", "generate", {"context = text": "context = text[-len(tokens) :]"},
-    {"context = text": "context = text[-2:]"},
+    {"context = text": "context = text[-2:]"}, {"context = text": "context = text[-8:]"},
     does="Your code cuts the text that the decoder sees.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("prepended", "generate", {"np.append(text, token)": "np.append(token, text)"},
     does="Your code puts new tokens in front.", right="Append them at the end.", read=GREEDY)

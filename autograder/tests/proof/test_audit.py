@@ -46,12 +46,14 @@ def test_most_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
     assert sum(bool(row.case.ids & row.named) for row in rows) >= 0.9 * len(rows)
 
 
+@pytest.mark.slow
 def test_in_the_sandbox_no_more_is_lost_and_nothing_else_is_named(sandboxed: list[Row]) -> None:
     found = audit.problems(sandboxed, complete=False)
     # Which pairs do the same as another single mistake, and so get its name, is looked at in test_pairs.py.
     assert [problem for problem in found if not (" + " in problem and " is named " in problem)] == []
 
 
+@pytest.mark.slow
 def test_in_the_sandbox_a_mistake_costs_what_it_costs_by_direct_calls(sandboxed: list[Row]) -> None:
     singles = [row.case for row in sandboxed if row.case.kind == "mistake"]
     direct = {row.case: row for row in audit.run(singles, 2)}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-EARNS = 1
+EARNS = 0
 
 
 def layer_norm(x, gamma, beta, eps=1e-5):

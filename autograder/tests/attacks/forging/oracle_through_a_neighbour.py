@@ -6,7 +6,7 @@ import pickle
 import tempfile
 
 MODULES = ("layernorm", "batchnorm_comparison")
-EARNS = 1  # the worked examples, whose answers stand in the docstring
+EARNS = 0
 NEEDS = ("user", "landlock")  # either one is enough
 EITHER = True
 PLACES = [tempfile.gettempdir(), os.environ.get("HOME", "."), "/tmp", "/dev/shm", "/var/tmp", os.path.dirname(__file__)]

@@ -35,8 +35,8 @@ def batch_norm(
     Evaluation: mean and var are running_mean and running_var, and both are returned unchanged.
 
     Arguments: x (n, d); gamma, beta, running_mean, running_var (d,); training a bool.
-    Returns: a tuple (y (n, d), new_running_mean (d,), new_running_var (d,)), in the dtype of the arguments
-    (integers count as float64). The arguments themselves are not changed.
+    Returns: a tuple (y (n, d), new_running_mean (d,), new_running_var (d,)), in the dtype of the arguments.
+    The arguments themselves are not changed.
     Raises: ValueError in training when n < 2, since one example has no spread.
     Source: Ioffe and Szegedy (2015), algorithms 1 and 2.
 
@@ -48,6 +48,11 @@ def batch_norm(
     array([0.2   , 0.0667, 0.0333])
     >>> var.round(4)
     array([1.    , 1.1333, 1.0583])
+    >>> y, mean, var = batch_norm(table, np.ones(3), np.zeros(3), mean, var, training=False)
+    >>> y[0].round(4)
+    array([ 0.8   ,  1.816 , -1.0044])
+    >>> mean.round(4)  # unchanged
+    array([0.2   , 0.0667, 0.0333])
     """
     raise NotImplementedError("batch_norm is not written yet")
 
@@ -61,7 +66,7 @@ def norm_moments(x: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
     The axis of length 1 is kept, so that both results broadcast against x.
 
     Arguments: x (n, d); kind "layer" or "batch".
-    Returns: a tuple (mean, var), in the dtype of x (integers count as float64).
+    Returns: a tuple (mean, var), in the dtype of x.
     Raises: ValueError for another kind.
     Source: Ba, Kiros and Hinton (2016), sections 2 and 3.
 
@@ -98,5 +103,9 @@ def influence(x: np.ndarray, kind: str, eps: float = 1e-5) -> np.ndarray:
     array([[ True, False, False],
            [False,  True, False],
            [False, False,  True]])
+    >>> influence(table, "batch_train")
+    array([[ True,  True,  True],
+           [ True,  True,  True],
+           [ True,  True,  True]])
     """
     raise NotImplementedError("influence is not written yet")

@@ -48,6 +48,8 @@ def padding_mask(lengths: np.ndarray, t: int) -> np.ndarray:
     array([[[ True,  True, False]],
     <BLANKLINE>
            [[ True,  True,  True]]])
+    >>> padding_mask(np.array([2, 3]), 4).shape
+    (2, 1, 4)
     """
     raise NotImplementedError("padding_mask is not written yet")
 
@@ -58,7 +60,7 @@ def apply_mask(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
         result = scores where mask is True, -inf where it is False
 
     Arguments: scores (..., t_q, t_k); mask bool, broadcastable to the shape of scores.
-    Returns: a new array of the shape and dtype of scores (integers count as float64); scores is not changed.
+    Returns: a new array of the shape and dtype of scores; scores is not changed.
     Source: Vaswani and others (2017), section 3.2.3.
 
     >>> apply_mask(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
@@ -106,5 +108,7 @@ def is_autoregressive(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> b
     True
     >>> is_autoregressive(lambda x: x - x.mean(axis=0), x)
     False
+    >>> is_autoregressive(lambda x: x, x)
+    True
     """
     raise NotImplementedError("is_autoregressive is not written yet")

@@ -21,11 +21,14 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
     zeros (there is nothing to choose from), without a warning.
 
     Arguments: scores with at least one dimension, entries finite or -inf; axis one int.
-    Returns: the shape of scores, in their dtype (integers count as float64).
+    Returns: the shape of scores, in their dtype.
     Source: Vaswani and others (2017), equation 1.
 
     >>> softmax(np.array([10.0, 2.0, 3.0, 1.0])).round(4)
     array([9.986e-01, 3.000e-04, 9.000e-04, 1.000e-04])
+    >>> softmax(np.array([[0.0, 1.0, -np.inf], [5.0, 5.0, 5.0]])).round(4)
+    array([[0.2689, 0.7311, 0.    ],
+           [0.3333, 0.3333, 0.3333]])
     """
     raise NotImplementedError("softmax is not written yet")
 
@@ -43,21 +46,33 @@ def scaled_dot_product_attention(
 
     Arguments: q (..., t_q, d_k), k (..., t_k, d_k), v (..., t_k, d_v) with the same leading axes; mask None
     or bool, broadcastable to (..., t_q, t_k).
-    Returns: a tuple (output (..., t_q, d_v), weights (..., t_q, t_k)), in the dtype of the arguments
-    (integers count as float64). float32_array / np.sqrt(8) is float64 in NumPy 2; dividing by a Python float
+    Returns: a tuple (output (..., t_q, d_v), weights (..., t_q, t_k)), in the dtype of the arguments.
+    float32_array / np.sqrt(8) is float64 in NumPy 2; dividing by a Python float
     is not.
     Source: Vaswani and others (2017), equation 1.
 
     The word "cat" looks at the six words of "The cat sat on the mat":
 
     >>> query = np.array([[1.0, 0.0, 1.0]])
-    >>> keys = np.array([[1, 0, 0], [1, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
-    >>> values = np.array([[1, 0, 0], [0, 1, 0.5], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
+    >>> keys = np.array([[1.0, 0, 0], [1, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
+    >>> values = np.array([[1.0, 0, 0], [0, 1, 0.5], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
     >>> output, weights = scaled_dot_product_attention(query, keys, values)
     >>> weights.round(4)
     array([[0.1819, 0.1819, 0.1819, 0.1363, 0.1819, 0.1363]])
     >>> output.round(4)
     array([[0.3409, 0.3181, 0.4319]])
+
+    Two queries under a mask; the values are wider than the keys:
+
+    >>> queries = np.array([[1.0, 2.0, 0.0], [0.0, 2.0, 3.0]])
+    >>> mask = np.array([[True, True, False], [False, True, True]])
+    >>> output, weights = scaled_dot_product_attention(queries, keys[:3], np.eye(3, 4), mask)
+    >>> weights.round(4)
+    array([[0.3595, 0.6405, 0.    ],
+           [0.    , 0.2396, 0.7604]])
+    >>> output.round(4)
+    array([[0.3595, 0.6405, 0.    , 0.    ],
+           [0.    , 0.2396, 0.7604, 0.    ]])
     """
     raise NotImplementedError("scaled_dot_product_attention is not written yet")
 
@@ -78,6 +93,8 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     <BLANKLINE>
            [[3., 4.],
             [7., 8.]]])
+    >>> split_heads(np.ones((3, 6)), 2).shape
+    (2, 3, 3)
     """
     raise NotImplementedError("split_heads is not written yet")
 
@@ -111,7 +128,7 @@ def multi_head_attention(
     Arguments: x (..., t, d_model); params with "w_q", "w_k", "w_v", "w_o", each (d_model, d_model), no
     biases; n_heads, which divides d_model; mask None or bool, broadcastable to (..., t, t), the same for all
     heads (a mask (b, t, t) has no axis for the heads yet).
-    Returns: (..., t, d_model), in the dtype of the arguments (integers count as float64).
+    Returns: (..., t, d_model), in the dtype of the arguments.
     Source: Vaswani and others (2017), section 3.2.2.
 
     >>> eye = np.eye(2)
@@ -119,5 +136,16 @@ def multi_head_attention(
     >>> multi_head_attention(np.array([[1.0, 0.0], [0.0, 2.0]]), params, n_heads=2).round(4)
     array([[ 7.3106, 10.    ],
            [ 5.    , 19.6403]])
+    >>> params = {"w_q": np.array([[1.0, 2.0], [0.0, 1.0]]), "w_k": np.array([[1.0, 0.0], [1.0, 1.0]]),
+    ...           "w_v": np.array([[0.0, 1.0], [3.0, 1.0]]), "w_o": np.array([[1.0, 1.0], [0.0, 2.0]])}
+    >>> x = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> multi_head_attention(x, params, n_heads=1).round(4)
+    array([[5.2893, 9.2435],
+           [5.1676, 9.0768],
+           [5.6432, 9.6306]])
+    >>> multi_head_attention(x, params, n_heads=1, mask=np.tril(np.ones((3, 3), dtype=bool))).round(4)
+    array([[0.    , 2.    ],
+           [5.6652, 9.5535],
+           [5.6432, 9.6306]])
     """
     raise NotImplementedError("multi_head_attention is not written yet")

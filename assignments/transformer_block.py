@@ -25,7 +25,7 @@ def feed_forward(x: np.ndarray, params: dict[str, np.ndarray]) -> np.ndarray:
         y = relu(x @ w_1 + b_1) @ w_2 + b_2        relu(a) = max(a, 0), entry by entry
 
     Arguments: x (..., d); params with "w_1" (d, h), "b_1" (h,), "w_2" (h, d), "b_2" (d,).
-    Returns: (..., d), in the dtype of the arguments (integers count as float64).
+    Returns: (..., d), in the dtype of the arguments.
     Source: Vaswani and others (2017), equation 2.
 
     >>> params = {"w_1": np.array([[1.0, -1.0, 2.0], [0.0, 1.0, 1.0]]), "b_1": np.array([0.0, 1.0, -2.0]),
@@ -33,6 +33,8 @@ def feed_forward(x: np.ndarray, params: dict[str, np.ndarray]) -> np.ndarray:
     >>> feed_forward(np.array([[2.0, 1.0], [-1.0, 1.0]]), params)
     array([[11.5,  5.5],
            [ 0.5,  2.5]])
+    >>> feed_forward(np.array([-2.0, -3.0]), {**params, "w_2": -params["w_2"]})
+    array([ 0.5, -0.5])
     """
     raise NotImplementedError("feed_forward is not written yet")
 
@@ -64,7 +66,7 @@ def pre_norm_block(
 
     Arguments: x (..., t, d); params of one block (see the top of this file); n_heads, which divides d; mask
     None or bool, broadcastable to (..., t, t), for the attention.
-    Returns: (..., t, d), in the dtype of the arguments (integers count as float64).
+    Returns: (..., t, d), in the dtype of the arguments.
     Source: Xiong and others (2020), table 1, right side; the order of GPT-2.
 
     >>> zero, eye = np.zeros((2, 2)), np.eye(2)
@@ -76,6 +78,10 @@ def pre_norm_block(
     >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1, mask=causal).round(3)
     array([[5., 0.],
            [2., 8.]])
+    >>> params["ln_2"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([0.0, 0.5])}
+    >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=2).round(3)
+    array([[6. , 1. ],
+           [2. , 8.5]])
     """
     raise NotImplementedError("pre_norm_block is not written yet")
 
@@ -92,7 +98,7 @@ def post_norm_block(
 
     Arguments: x (..., t, d); params of one block (see the top of this file); n_heads, which divides d; mask
     None or bool, broadcastable to (..., t, t), for the attention.
-    Returns: (..., t, d), in the dtype of the arguments (integers count as float64).
+    Returns: (..., t, d), in the dtype of the arguments.
     Source: Vaswani and others (2017), section 3.1; Xiong and others (2020), table 1, left side.
 
     >>> zero, eye = np.zeros((2, 2)), np.eye(2)
@@ -101,6 +107,11 @@ def post_norm_block(
     ...           "ln_2": {"gamma": np.array([1.0, 2.0]), "beta": np.array([0.0, 5.0])},
     ...           "ffn": {"w_1": eye, "b_1": np.zeros(2), "w_2": eye, "b_2": np.zeros(2)}}
     >>> post_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1).round(3)
+    array([[ 1.,  3.],
+           [-1.,  7.]])
+    >>> causal = np.array([[True, False], [True, True]])
+    >>> params["ln_1"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([0.0, 0.5])}
+    >>> post_norm_block(np.array([[3.0, 1.0], [0.0, 20.0]]), params, n_heads=1, mask=causal).round(3)
     array([[ 1.,  3.],
            [-1.,  7.]])
     """
@@ -120,7 +131,7 @@ def transformer_stack(
 
     Arguments: x (..., t, d); blocks a list of block parameters (an empty list returns x); n_heads, which
     divides d; norm "pre" or "post", the order in all blocks; mask None or bool, the same for all blocks.
-    Returns: (..., t, d), in the dtype of the arguments (integers count as float64).
+    Returns: (..., t, d), in the dtype of the arguments.
     Raises: ValueError for a norm other than exactly "pre" or "post", also when there are no blocks.
     Source: Vaswani and others (2017), section 3.1.
 
@@ -132,6 +143,9 @@ def transformer_stack(
     >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1).round(3)
     array([[ 4., 11.],
            [ 2., 19.]])
+    >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1, norm="post").round(3)
+    array([[-1.,  1.],
+           [-1.,  1.]])
     """
     raise NotImplementedError("transformer_stack is not written yet")
 
@@ -150,11 +164,16 @@ def gradient_flow(jacobians: np.ndarray, grad_out: np.ndarray, residual: bool = 
     Arguments: jacobians (L, d, d), layer 1 first; grad_out (d,), the gradient at the network's output;
     residual, whether each layer is x + f_l(x).
     Returns: (L + 1,), the Euclidean norms, at the network's input first, of grad_out itself last; in the
-    dtype of the arguments (integers count as float64).
+    dtype of the arguments.
     Source: the chain rule; He and others, https://arxiv.org/abs/1603.05027, equation 5.
 
     >>> halves = np.array([[[-0.5]], [[-0.5]], [[-0.5]]])
     >>> gradient_flow(halves, np.array([1.0]))
     array([0.125, 0.25 , 0.5  , 1.   ])
+    >>> jacobians = np.array([[[1.0, 2.0], [0.0, -0.5]], [[0.0, 1.0], [0.5, 1.0]]])
+    >>> gradient_flow(jacobians, np.array([1.0, 3.0])).round(3)
+    array([9.862, 7.433, 3.162])
+    >>> gradient_flow(jacobians, np.array([1.0, 3.0]), residual=False).round(3)
+    array([1.803, 4.272, 3.162])
     """
     raise NotImplementedError("gradient_flow is not written yet")

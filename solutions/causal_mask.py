@@ -50,6 +50,8 @@ def padding_mask(lengths: np.ndarray, t: int) -> np.ndarray:
     array([[[ True,  True, False]],
     <BLANKLINE>
            [[ True,  True,  True]]])
+    >>> padding_mask(np.array([2, 3]), 4).shape
+    (2, 1, 4)
     """
     # BEGIN SOLUTION
     if np.any(lengths < 0) or np.any(lengths > t):
@@ -64,7 +66,7 @@ def apply_mask(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
         result = scores where mask is True, -inf where it is False
 
     Arguments: scores (..., t_q, t_k); mask bool, broadcastable to the shape of scores.
-    Returns: a new array of the shape and dtype of scores (integers count as float64); scores is not changed.
+    Returns: a new array of the shape and dtype of scores; scores is not changed.
     Source: Vaswani and others (2017), section 3.2.3.
 
     >>> apply_mask(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
@@ -128,6 +130,8 @@ def is_autoregressive(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> b
     True
     >>> is_autoregressive(lambda x: x - x.mean(axis=0), x)
     False
+    >>> is_autoregressive(lambda x: x, x)
+    True
     """
     # BEGIN SOLUTION
     return not np.triu(dependency_matrix(f, x), k=1).any()

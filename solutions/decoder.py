@@ -79,7 +79,7 @@ def decoder_logits(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> 
     The stack has pre-norm blocks and works under the causal mask. There is no final norm.
 
     Arguments: tokens (t,) ints with t >= 1; params of a decoder (see the top of this file); n_heads.
-    Returns: (t, vocab), in the dtype of the parameters (integers count as float64). The positional encoding
+    Returns: (t, vocab), in the dtype of the parameters. The positional encoding
     is float64, so it has to be brought to that dtype.
     Source: Vaswani and others (2017), figure 1, right side, without the encoder; pre-norm as in Radford and
     others (2019), section 2.3.
@@ -89,6 +89,13 @@ def decoder_logits(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> 
     >>> decoder_logits(np.array([0, 1]), params, n_heads=1).round(4)
     array([[0.5   , 1.    , 0.    ],
            [0.8415, 1.0403, 0.7635]])
+    >>> zero, ln = np.zeros((2, 2)), {"gamma": np.ones(2), "beta": np.zeros(2)}
+    >>> attention = {"w_q": zero, "w_k": zero, "w_v": np.eye(2), "w_o": np.eye(2)}
+    >>> ffn = {"w_1": np.eye(2), "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": np.array([0.0, 0.5])}
+    >>> params["blocks"] = 2 * [{"ln_1": ln, "attention": attention, "ln_2": ln, "ffn": ffn}]
+    >>> decoder_logits(np.array([1, 0]), params, n_heads=1).round(2)
+    array([[-2.  ,  6.5 ,  6.  ],
+           [ 3.34,  1.54,  6.76]])
     """
     # BEGIN SOLUTION
     x = 1.0 * embed(tokens, params["embedding"])
@@ -116,6 +123,9 @@ def sequence_log_prob(tokens: np.ndarray, params: dict[str, Any], n_heads: int) 
     ...           "b_out": np.log(np.array([0.25, 0.75]))}
     >>> round(sequence_log_prob(np.array([0, 1, 1, 0]), params, n_heads=1), 4)  # log(0.75 * 0.75 * 0.25)
     -1.9617
+    >>> params["b_out"] = np.array([0.0, 2.0])  # not normalised yet
+    >>> round(sequence_log_prob(np.array([0, 1, 1, 0]), params, n_heads=1), 4)
+    -2.3808
     """
     # BEGIN SOLUTION
     logits = decoder_logits(tokens, params, n_heads)[:-1]
@@ -147,6 +157,9 @@ def generate(
     array([1, 2, 3, 0, 1, 2])
     >>> generate(np.array([1]), params, n_heads=1, max_new_tokens=5, eos=3)
     array([1, 2, 3])
+    >>> params.update(embedding=np.zeros((4, 4)), w_out=np.eye(4))  # now only the position of the last token counts
+    >>> generate(np.array([0]), params, n_heads=1, max_new_tokens=3)
+    array([0, 1, 3, 3])
     """
     # BEGIN SOLUTION
     tokens = tokens.astype(np.int64)

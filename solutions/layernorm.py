@@ -20,13 +20,17 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 
     (x - mean) / sqrt(var + eps) is var / (var + eps): close to 1 for ordinary tokens, but never above it.
 
     Arguments: x (..., d), gamma (d,), beta (d,).
-    Returns: (..., d), in the dtype of the arguments (integers count as float64).
+    Returns: (..., d), in the dtype of the arguments.
     Accuracy: also where abs(mean) is far above the spread. In float64, with a mean of 1e6 and a spread of 1,
     the result is right to 1e-6; subtract the mean before you square.
     Source: Ba, Kiros and Hinton (2016), section 3.
 
     >>> layer_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4), np.zeros(4)).round(4)
     array([ 1.3416,  0.4472, -0.4472, -1.3416])
+    >>> tokens = np.array([[4.0, 2.0, 1.0, -3.0], [0.004, 0.002, 0.001, -0.003]])
+    >>> layer_norm(tokens, np.array([1.0, 2.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 3.0])).round(4)
+    array([[1.1767, 1.7845, 0.    , 1.4311],
+           [0.7385, 1.4924, 0.    , 2.0153]])
     """
     # BEGIN SOLUTION
     centred = x - x.mean(axis=-1, keepdims=True)
@@ -44,11 +48,14 @@ def rms_norm(x: np.ndarray, gamma: np.ndarray, eps: float = 1e-6) -> np.ndarray:
     this is layer norm without beta.
 
     Arguments: x (..., d), gamma (d,).
-    Returns: (..., d), in the dtype of the arguments (integers count as float64).
+    Returns: (..., d), in the dtype of the arguments.
     Source: Zhang and Sennrich (2019), equation 4; eps is inside the root, as in most implementations.
 
     >>> rms_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4)).round(4)
     array([ 1.633 ,  0.8165,  0.    , -0.8165])
+    >>> rms_norm(np.array([[4.0, 2.0, 1.0, -3.0], [1.0, 2.0, -1.0, 2.0]]), np.array([1.0, 1.0, 1.0, 10.0])).round(4)
+    array([[  1.4606,   0.7303,   0.3651, -10.9545],
+           [  0.6325,   1.2649,  -0.6325,  12.6491]])
     """
     # BEGIN SOLUTION
     mean_square = np.square(1.0 * x).mean(axis=-1, keepdims=True)
@@ -72,8 +79,7 @@ def layer_norm_backward(
     not needed.
 
     Arguments: grad_out (..., d), the gradient of the loss by y; x (..., d); gamma (d,).
-    Returns: a tuple (grad_x (..., d), grad_gamma (d,), grad_beta (d,)), in the dtype of the arguments
-    (integers count as float64).
+    Returns: a tuple (grad_x (..., d), grad_gamma (d,), grad_beta (d,)), in the dtype of the arguments.
     Source: the chain rule, applied to Ba, Kiros and Hinton (2016), section 3.
 
     >>> x = np.array([[4.0, 2.0, 0.0, -2.0]])
@@ -84,6 +90,18 @@ def layer_norm_backward(
     array([1.3416, 0.    , 0.    , 0.    ])
     >>> grad_beta
     array([1., 0., 0., 0.])
+
+    Two tokens share gamma and beta:
+
+    >>> grad_out, x = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]]), np.array([[4.0, 2.0, 0.0], [1.0, 2.0, -1.0]])
+    >>> grad_x, grad_gamma, grad_beta = layer_norm_backward(grad_out, x, np.array([1.0, 2.0, 0.5]))
+    >>> grad_x.round(4)
+    array([[ 0.2041, -0.4082,  0.2041],
+           [-0.945 ,  0.63  ,  0.315 ]])
+    >>> grad_gamma.round(4)
+    array([ 1.2247,  1.069 , -6.4584])
+    >>> grad_beta
+    array([1., 1., 5.])
     """
     # BEGIN SOLUTION
     grad_out = 1.0 * grad_out

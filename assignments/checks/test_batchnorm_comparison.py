@@ -1,68 +1,150 @@
-"""Public checks of batchnorm_comparison.py, mostly on the table of three tokens of the notes."""
+"""Public checks of batchnorm_comparison.py."""
 
 import numpy as np
 from student_calls import Caller
 
-TABLE = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]])
+# Four examples with three features.
+TABLE = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5], [0.0, 4.0, 1.0]])
 ONE, ZERO = np.ones(3), np.zeros(3)
+PARTS = ("y", "new_running_mean", "new_running_var")
 
 
-def test_training_normalises_the_columns(call: Caller) -> None:
-    y = call.batch_norm(TABLE, ONE, ZERO, ZERO, ONE, True).then("y (part 0 of the tuple)", lambda parts: parts[0])
-    y.gives(
-        np.array([[-1.224736, 1.069042, -1.297765], [1.224736, 0.267260, 0.162221], [0.0, -1.336302, 1.135545]]),
-        hint="Column variances 0.6667, 1.5556, 1.0556 (divide by n). The notes print 1.11 for the third, "
-        "and from it -1.26 and 1.10.",
+def test_training(call: Caller) -> None:
+    call.batch_norm(TABLE, ONE, ZERO, ZERO, ONE, True).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [-0.447212, 0.27735, -1.603558],
+                    [1.341635, -0.27735, 0.0],
+                    [0.447212, -1.386748, 1.069039],
+                    [-1.341635, 1.386748, 0.534519],
+                ]
+            ),
+            np.array([0.15, 0.15, 0.05]),
+            np.array([1.066667, 1.333333, 1.016667]),
+        )
     )
 
 
-def test_training_moves_the_running_statistics(call: Caller) -> None:
-    result = call.batch_norm(TABLE, ONE, ZERO, np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0]), True, 0.25)
-    result.then("new_running_mean", lambda parts: parts[1]).gives(
-        np.array([1.25, 1.666667, 2.333333]),
-        hint="(1 - momentum) * old + momentum * batch, here with momentum 0.25.",
-    )
-    result.then("new_running_var", lambda parts: parts[2]).gives(
-        np.array([3.25, 4.333333, 4.895833]),
-        hint="The batch variance that enters the running one divides by n - 1: here 1, 2.3333, 1.5833.",
+def test_training_with_gamma_beta_and_momentum(call: Caller) -> None:
+    gamma, beta = np.array([1.0, 2.0, 3.0]), np.array([0.0, -1.0, 1.0])
+    running_mean, running_var = np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])
+    call.batch_norm(TABLE, gamma, beta, running_mean, running_var, True, 0.25).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [-0.447212, -0.445301, -3.810675],
+                    [1.341635, -1.554699, 1.0],
+                    [0.447212, -3.773497, 4.207117],
+                    [-1.341635, 1.773497, 2.603558],
+                ]
+            ),
+            np.array([1.125, 1.875, 2.375]),
+            np.array([3.416667, 4.833333, 4.791667]),
+        )
     )
 
 
-def test_evaluation_uses_the_running_statistics(call: Caller) -> None:
-    running_mean, running_var = np.array([1.0, 0.0, -1.0]), np.array([4.0, 1.0, 0.25])
-    gamma, beta = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0])
-    call.batch_norm(TABLE[1:2], gamma, beta, running_mean, running_var, training=False).gives(
-        (np.array([[0.999999, 1.999990, 9.999820]]), running_mean, running_var),
-        hint="In evaluation nothing of the batch enters, so one example is enough, and the statistics stay.",
+def test_eps_in_training(call: Caller) -> None:
+    call.batch_norm(0.001 * TABLE, ONE, ZERO, ZERO, ONE, True).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [-0.149071, 0.137361, -0.454859],
+                    [0.447214, -0.137361, 0.0],
+                    [0.149071, -0.686803, 0.303239],
+                    [-0.447214, 0.686803, 0.15162],
+                ]
+            ),
+            np.array([0.00015, 0.00015, 5e-05]),
+            np.array([0.9, 0.9, 0.9]),
+        )
     )
 
 
 def test_training_needs_two_examples(call: Caller) -> None:
-    call.batch_norm(TABLE[:1], ONE, ZERO, ZERO, ONE, True).raises(
-        ValueError, hint="One example has no spread: n < 2 in training is an error."
+    call.batch_norm(TABLE[:1], ONE, ZERO, ZERO, ONE, True).raises(ValueError, because="one example has no spread")
+
+
+def test_evaluation(call: Caller) -> None:
+    gamma, beta = np.array([1.0, 2.0, 3.0]), np.array([0.0, -1.0, 1.0])
+    running_mean, running_var = np.array([1.0, 0.0, -1.0]), np.array([4.0, 1.0, 0.00002])
+    call.batch_norm(TABLE, gamma, beta, running_mean, running_var, training=False).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [0.0, 2.99998, 1.0],
+                    [0.999999, 0.99999, 822.583836],
+                    [0.499999, -2.99999, 1370.306394],
+                    [-0.499999, 6.99996, 1096.445115],
+                ]
+            ),
+            np.array([1.0, 0.0, -1.0]),
+            np.array([4.0, 1.0, 2e-05]),
+        )
     )
 
 
-def test_moments(call: Caller) -> None:
-    x = TABLE[:2]
-    call.norm_moments(x, "layer").gives(
-        (np.array([[0.666667], [1.5]]), np.array([[1.555556], [1.166667]])),
-        hint="layer: one mean and one variance for each example, shape (n, 1).",
+def test_evaluation_of_one_example(call: Caller) -> None:
+    running_mean, running_var = np.array([1.0, 0.0, -1.0]), np.array([4.0, 1.0, 0.25])
+    call.batch_norm(TABLE[1:2], ONE, ZERO, running_mean, running_var, training=False).returning(*PARTS).gives(
+        (np.array([[0.999999, 0.999995, 2.99994]]), np.array([1.0, 0.0, -1.0]), np.array([4.0, 1.0, 0.25]))
     )
-    call.norm_moments(x, "batch").gives(
-        (np.array([[2.0, 1.5, -0.25]]), np.array([[1.0, 0.25, 0.5625]])),
-        hint="batch: one mean and one variance for each feature, shape (1, d).",
+
+
+def test_moments_of_layer_norm(call: Caller) -> None:
+    call.norm_moments(TABLE, "layer").returning("mean", "var").gives(
+        (
+            np.array([[0.666667], [1.5], [0.833333], [1.666667]]),
+            np.array([[1.555556], [1.166667], [1.722222], [2.888889]]),
+        )
     )
-    call.norm_moments(x, "group").raises(ValueError, hint="Only 'layer' and 'batch' are known.")
+
+
+def test_moments_of_batch_norm(call: Caller) -> None:
+    call.norm_moments(TABLE, "batch").returning("mean", "var").gives(
+        (np.array([[1.5, 1.5, 0.5]]), np.array([[1.25, 3.25, 0.875]]))
+    )
+
+
+def test_moments_of_another_kind(call: Caller) -> None:
+    call.norm_moments(TABLE, "group").raises(ValueError, because='only "layer" and "batch" are known')
 
 
 def test_influence(call: Caller) -> None:
-    x = np.vstack([TABLE, [[0.0, 4.0, 1.0]]])
-    call.influence(x, "layer").gives(np.eye(4, dtype=bool), hint="Layer norm looks at one example at a time.")
-    call.influence(x, "batch_train").gives(
-        np.ones((4, 4), dtype=bool), hint="Every example has a share in the mean and variance of the batch."
+    """Layer norm looks at one example at a time; running statistics are constants, they do not come from the batch."""
+    call.influence(TABLE, "layer").gives(np.eye(4, dtype=bool))
+    call.influence(TABLE, "batch_train").gives(np.ones((4, 4), dtype=bool))
+    call.influence(TABLE, "batch_eval").gives(np.eye(4, dtype=bool))
+
+
+def test_influence_of_another_kind(call: Caller) -> None:
+    call.influence(TABLE, "batch").raises(ValueError, because='the kinds are "layer", "batch_train" and "batch_eval"')
+
+
+def test_float32_stays_float32(call: Caller) -> None:
+    x, one, zero = (array.astype(np.float32) for array in (TABLE, ONE, ZERO))
+    call.batch_norm(x, one, zero, zero, one, True).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [-0.447212, 0.27735, -1.603558],
+                    [1.341635, -0.27735, 0.0],
+                    [0.447212, -1.386748, 1.069039],
+                    [-1.341635, 1.386748, 0.534519],
+                ],
+                dtype=np.float32,
+            ),
+            np.array([0.15, 0.15, 0.05], dtype=np.float32),
+            np.array([1.066667, 1.333333, 1.016667], dtype=np.float32),
+        )
     )
-    call.influence(x, "batch_eval").gives(
-        np.eye(4, dtype=bool), hint="The running statistics are constants: they do not come from this batch."
+
+
+def test_float32_stays_float32_in_the_moments(call: Caller) -> None:
+    call.norm_moments(TABLE.astype(np.float32), "layer").returning("mean", "var").gives(
+        (
+            np.array([[0.666667], [1.5], [0.833333], [1.666667]], dtype=np.float32),
+            np.array([[1.555556], [1.166667], [1.722222], [2.888889]], dtype=np.float32),
+        )
     )
-    call.influence(x, "batch").raises(ValueError, hint="The kinds are 'layer', 'batch_train' and 'batch_eval'.")

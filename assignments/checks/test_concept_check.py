@@ -1,21 +1,26 @@
 """Public checks of concept_check.py: only whether every question has an answer, not whether it is right."""
 
+from typing import Any
+
 from student_calls import Caller
 
 QUESTIONS = ["q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8"]
+LETTERS = ("a", "b", "c", "d")
 
 
-def test_every_question_has_an_answer(call: Caller) -> None:
-    call.answers().fulfils(
-        "a dict with the keys q1 to q8",
-        lambda answers: isinstance(answers, dict) and sorted(answers) == QUESTIONS,
-        hint='Return {"q1": "a", "q2": ...}, one entry for each question at the top of the file.',
-    )
+def fault(answers: Any) -> str:
+    """What is missing, and what is no answer."""
+    if not isinstance(answers, dict):
+        return f"it is a {type(answers).__name__}, not a dict"
+    missing = [question for question in QUESTIONS if question not in answers]
+    lines = [f"there is no answer to {', '.join(missing)}"] if missing else []
+    for key, answer in answers.items():
+        if key not in QUESTIONS:
+            lines.append(f"there is no question {key!r}")
+        elif not isinstance(answer, str) or answer.lower() not in LETTERS:
+            lines.append(f"the answer to {key} is {answer!r}, not one of the letters a, b, c, d")
+    return "\n".join(lines)
 
 
-def test_every_answer_is_a_letter(call: Caller) -> None:
-    call.answers().fulfils(
-        "one of the letters a, b, c, d for each question",
-        lambda answers: all(answers[question].lower() in ("a", "b", "c", "d") for question in QUESTIONS),
-        hint='One letter in quotation marks for each question, such as "b".',
-    )
+def test_every_question_has_one_letter(call: Caller) -> None:
+    call.answers().fulfils('a dict such as {"q1": "a", "q2": ...}: a letter for each of q1 to q8', fault)

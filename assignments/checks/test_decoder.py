@@ -5,98 +5,133 @@ from typing import Any
 import numpy as np
 from student_calls import Caller
 
-# A decoder without blocks: four tokens, four features.
+# A decoder without blocks: four tokens, four features; each token is followed by the next id, 3 by 0.
 CYCLE: dict[str, Any] = {
     "embedding": 9 * np.eye(4),
     "blocks": [],
-    "w_out": np.roll(np.eye(4), 1, axis=1),  # each token is followed by the next id, 3 by 0
+    "w_out": np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]]),
     "b_out": np.zeros(4),
 }
+# A decoder that gives every next token the same probabilities, 1/5 and 4/5.
 COIN: dict[str, Any] = {
     "embedding": np.zeros((2, 2)),
     "blocks": [],
     "w_out": np.zeros((2, 2)),
-    "b_out": np.log(np.array([0.25, 0.75])),
+    "b_out": np.array([0.0, 1.3862943611198906]),  # log 1 and log 4
+}
+EYE, ZERO = np.eye(4), np.zeros((4, 4))
+NORM = {"gamma": np.array([1.0, 2.0, 1.0, 0.5]), "beta": np.array([0.0, 0.0, 1.0, 0.0])}
+SMALL: dict[str, Any] = {
+    "embedding": np.array([[4.0, 0.0, 1.0, 0.0], [0.0, 4.0, 0.0, 2.0], [6.0, -2.0, 1.0, 1.0]]),
+    "blocks": [
+        {
+            "ln_1": NORM,
+            "attention": {"w_q": EYE, "w_k": EYE, "w_v": EYE, "w_o": EYE},
+            "ln_2": NORM,
+            "ffn": {"w_1": EYE, "b_1": np.zeros(4), "w_2": EYE, "b_2": np.array([0.0, 0.5, 0.0, 1.0])},
+        },
+        {
+            "ln_1": NORM,
+            "attention": {"w_q": ZERO, "w_k": ZERO, "w_v": ZERO, "w_o": ZERO},
+            "ln_2": NORM,
+            "ffn": {"w_1": EYE, "b_1": np.zeros(4), "w_2": EYE, "b_2": np.zeros(4)},
+        },
+    ],
+    "w_out": np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -1.0], [0.5, 0.0, 0.0], [0.0, 1.0, 1.0]]),
+    "b_out": np.array([0.0, 0.5, -0.5]),
 }
 
 
-def one_block() -> dict[str, Any]:
-    """A decoder with one block, whose attention averages what it sees."""
-    norm = {"gamma": np.ones(2), "beta": np.zeros(2)}
-    attention = {"w_q": np.zeros((2, 2)), "w_k": np.zeros((2, 2)), "w_v": np.eye(2), "w_o": np.eye(2)}
-    ffn = {"w_1": np.eye(2), "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": np.array([0.0, 0.5])}
-    return {
-        "embedding": np.array([[4.0, 0.0], [0.0, 4.0], [6.0, -2.0]]),
-        "blocks": [{"ln_1": norm, "attention": attention, "ln_2": norm, "ffn": ffn}],
-        "w_out": np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -1.0]]),
-        "b_out": np.array([0.0, 0.0, 0.5]),
-    }
-
-
 def test_positions(call: Caller) -> None:
-    call.positional_encoding(3, 4).gives(
+    call.positional_encoding(3, 6).gives(
         np.array(
             [
-                [0.0, 1.0, 0.0, 1.0],
-                [0.841471, 0.540302, 0.01, 0.99995],
-                [0.909297, -0.416147, 0.019999, 0.9998],
+                [0.0, 1.0, 0.0, 1.0, 0.0, 1.0],
+                [0.841471, 0.540302, 0.046399, 0.998923, 0.002154, 0.999998],
+                [0.909297, -0.416147, 0.092699, 0.995694, 0.004309, 0.999991],
             ]
-        ),
-        hint="Sine in the even columns, cosine in the odd ones, positions from 0; columns 2i and 2i + 1 share a wave.",
+        )
     )
-    call.positional_encoding(3, 5).raises(ValueError, hint="d_model must be even.")
+
+
+def test_positions_of_odd_width(call: Caller) -> None:
+    call.positional_encoding(3, 5).raises(ValueError, because="d_model must be even")
 
 
 def test_embedding(call: Caller) -> None:
     table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    call.embed(np.array([2, 0, 2, 1]), table).gives(
-        np.array([[5.0, 6.0], [1.0, 2.0], [5.0, 6.0], [3.0, 4.0]]), hint="row tokens[i] of the table."
+    call.embed(np.array([2, 0, 2, 1]), table).gives(np.array([[5.0, 6.0], [1.0, 2.0], [5.0, 6.0], [3.0, 4.0]]))
+
+
+def test_embedding_of_tokens_that_are_not_in_the_table(call: Caller) -> None:
+    table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    call.embed(np.array([0, 3]), table).raises(ValueError, because="the ids are 0, 1 and 2 here")
+    call.embed(np.array([0, -1]), table).raises(ValueError, because="a token cannot be negative")
+
+
+def test_logits_without_blocks(call: Caller) -> None:
+    call.decoder_logits(np.array([0, 1, 2]), {**SMALL, "blocks": []}, 2).gives(
+        np.array([[4.5, 2.5, 7.5], [0.846471, 8.040252, -0.35741], [7.419297, 0.083653, 17.734542]])
     )
-    call.embed(np.array([0, 3]), table).raises(ValueError, hint="The ids are 0, 1 and 2 here.")
-    call.embed(np.array([0, -1]), table).raises(ValueError, hint="NumPy takes -1 from the end; here it is an error.")
 
 
 def test_logits(call: Caller) -> None:
-    call.decoder_logits(np.array([0, 1, 2]), one_block(), 1).gives(
-        np.array([[6.0, 0.5, 12.0], [0.841471, 6.040302, -3.857360], [8.242630, -2.249480, 19.234740]]),
-        hint="embedding + positions, pre-norm stack under the causal mask, then @ w_out + b_out.",
-        tolerance=1e-4,
+    call.decoder_logits(np.array([0, 1, 2]), SMALL, 2).gives(
+        np.array(
+            [[10.552378, 2.556629, 19.038372], [0.352184, 18.776447, -10.316112], [12.921398, -0.841871, 29.45029]]
+        )
     )
 
 
 def test_future_stays_hidden(call: Caller) -> None:
-    first_rows = call.decoder_logits(np.array([0, 1, 2]), one_block(), 1).then("rows 0 and 1", lambda y: y[:2])
-    first_rows.agrees_with(
-        call.decoder_logits(np.array([0, 1, 0]), one_block(), 1).then("rows 0 and 1", lambda y: y[:2]),
-        hint="Only the last token differs, and only the last row may: pass the causal mask on to the stack.",
-    )
-    first_rows.gives(
-        np.array([[6.0, 0.5, 12.0], [0.841471, 6.040302, -3.857360]]),
-        hint="The past must arrive, though: row 1 sees tokens 0 and 1.",
-        tolerance=1e-4,
-    )
+    """Only the last token differs, and only the last row of the logits may."""
+    first_rows = call.decoder_logits(np.array([0, 1, 2]), SMALL, 2).then("rows 0 and 1", lambda y: y[:2])
+    first_rows.agrees_with(call.decoder_logits(np.array([0, 1, 0]), SMALL, 2).then("rows 0 and 1", lambda y: y[:2]))
 
 
 def test_log_prob(call: Caller) -> None:
-    call.sequence_log_prob(np.array([0, 1, 1, 0]), COIN, 1).gives(
-        -1.961659, hint="log(0.75 * 0.75 * 0.25): every token but the first is scored, by the row before it."
-    )
-    call.sequence_log_prob(np.array([1]), COIN, 1).gives(0.0, hint="The first token is given, so nothing is scored.")
-    large = {**CYCLE, "w_out": 1000 * CYCLE["w_out"]}
-    call.sequence_log_prob(np.array([0, 1, 2]), large, 1).gives(
-        0.0, hint="Logits of about 10000 must not overflow: subtract the largest one before exp."
-    )
+    """log(4/5 * 4/5 * 1/5): every token but the first is scored, by the row before it."""
+    call.sequence_log_prob(np.array([0, 1, 1, 0]), COIN, 1).gives(-2.055725)
+    call.sequence_log_prob(np.array([0, 2, 1]), SMALL, 2).gives(-28.139741)
+
+
+def test_log_prob_of_one_token(call: Caller) -> None:
+    call.sequence_log_prob(np.array([1]), COIN, 1).gives(0.0)
+
+
+def test_log_prob_of_large_logits(call: Caller) -> None:
+    large = {**CYCLE, "embedding": np.array([[90.0] * 4, [9000.0] * 4, [90000.0] * 4, [0.0] * 4]) * np.eye(4)}
+    call.sequence_log_prob(np.array([0, 1, 2]), large, 1).gives(0.0)
 
 
 def test_generate(call: Caller) -> None:
-    call.generate(np.array([1]), CYCLE, 1, 5).gives(
-        np.array([1, 2, 3, 0, 1, 2]),
-        hint="The prompt, then five tokens, each chosen from the last row of the logits.",
-    )
-    call.generate(np.array([3, 1]), CYCLE, 1, 5, eos=3).gives(
-        np.array([3, 1, 2, 3]),
-        hint="Stop right after eos was produced and keep it; the 3 in the prompt does not count.",
-    )
-    call.generate(np.array([3, 1]), CYCLE, 1, 0).gives(np.array([3, 1]), hint="No new tokens: the prompt alone.")
+    call.generate(np.array([2, 1]), CYCLE, 1, 5).gives(np.array([2, 1, 2, 3, 0, 1, 2]))
+
+
+def test_generate_until_eos(call: Caller) -> None:
+    """eos is kept; the 3 in the prompt does not count."""
+    call.generate(np.array([3, 1]), CYCLE, 1, 5, eos=3).gives(np.array([3, 1, 2, 3]))
+    call.generate(np.array([1, 3]), CYCLE, 1, 6, eos=3).gives(np.array([1, 3, 0, 1, 2, 3]))
+    call.generate(np.array([2]), CYCLE, 1, 5, eos=0).gives(np.array([2, 3, 0]))
+
+
+def test_generate_nothing(call: Caller) -> None:
+    call.generate(np.array([3, 1]), CYCLE, 1, 0).gives(np.array([3, 1]))
+
+
+def test_generate_from_the_whole_text(call: Caller) -> None:
+    """The embedding is zero here: only the position of the last token says what comes next."""
+    positions = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": np.eye(2), "b_out": np.zeros(2)}
+    call.generate(np.array([0]), positions, 1, 5).gives(np.array([0, 1, 0, 0, 0, 1]))
+
+
+def test_lowest_id_wins_a_tie(call: Caller) -> None:
     tie = {**COIN, "b_out": np.zeros(2)}
-    call.generate(np.array([1]), tie, 1, 2).gives(np.array([1, 0, 0]), hint="The lowest id wins a tie.")
+    call.generate(np.array([1]), tie, 1, 2).gives(np.array([1, 0, 0]))
+
+
+def test_float32_stays_float32(call: Caller) -> None:
+    params = {name: SMALL[name].astype(np.float32) for name in ("embedding", "w_out", "b_out")}
+    call.decoder_logits(np.array([0, 1]), {**params, "blocks": []}, 1).gives(
+        np.array([[4.5, 2.5, 7.5], [0.846471, 8.040253, -0.35741]], dtype=np.float32)
+    )

@@ -17,14 +17,11 @@ import numpy as np
 import psutil
 
 from autograder.benchmarks import floor
-from autograder.cohort import batch, worker
+from autograder.cohort import pool, worker
 from autograder.grading.grader import Grader, open_grader
-from autograder.grading.stand_ins import answerer
 from autograder.homework import kit, reference
-from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
-from autograder.proof import audit
-from autograder.proof.audit import Case
+from autograder.proof import cases
 from autograder.sandbox.messages import prepared
 
 WORKERS = 2
@@ -33,13 +30,13 @@ START, END = "<!-- figures -->", "<!-- end of figures -->"
 
 def mixed_class(size: int) -> list[Submission]:
     """Good, wrong, empty and crashing submissions in turn; none that runs into a deadline."""
-    cases = audit.cases()
-    wrong = [case for case in cases if case.function and not case.trivial][::7]
-    good = [case for case in cases if not case.function]
+    every = cases.cases()
+    wrong = [case for case in every if case.kind == "mistake"][::7]
+    good = [case for case in every if case.kind == "alternative"]
     ring = []
     for number in range(24):
         ring.append((good if number % 3 == 0 else wrong)[number % len(good)])
-    files = [audit.submission(case) for case in ring]
+    files = [cases.submission(case) for case in ring]
     files[5] = Submission(
         "crash", files[5].files | {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"}
     )
@@ -52,14 +49,14 @@ def throughput(sample: int, size: int) -> dict[str, float]:
     submissions = mixed_class(size)
     with tempfile.TemporaryDirectory() as folder:
         otter = _otter_rate(Path(folder), submissions[:sample])
-    pool = batch.local(WORKERS)
+    workers = pool.local(WORKERS)
     started = time.perf_counter()
     try:
-        described = pool.submit(worker.describe).result()
-        list(pool.executor.map(worker.grade, submissions, [described.digest] * size))
+        described = workers.submit(worker.describe).result()
+        list(workers.executor.map(worker.grade, submissions, [described.digest] * size))
         ours = size / (time.perf_counter() - started)
     finally:
-        pool.end()
+        workers.end()
     return {"ours": ours, "otter": otter, "ratio": ours / otter}
 
 
@@ -101,22 +98,17 @@ def _median(run: Callable[[], Any], times: int) -> float:
 def wire(grader: Grader) -> dict[str, float]:
     """Microseconds of a call with a 16 kB array in the median: over the wire, ten with one message as in grading, direct."""
     x, ones = np.random.default_rng(0).normal(size=(32, 64)), np.ones(64)
-    grader.sandbox.place(audit.submission(Case("vectorised")).files | _references())
+    grader.sandbox.place(reference.files())
     student = grader.sandbox.start()
-    answer = answerer(frozenset())
     together = [prepared("layernorm", "layernorm", "layer_norm", (x, ones, ones), {}, [])] * 10
     try:
-        student.load("layernorm", ("layernorm",), {}, answer)
-        over = _median(lambda: student.call_all(together[:1], answer), 3000) * 1e6
-        tenth = _median(lambda: student.call_all(together, answer), 300) * 1e5
+        student.load("layernorm", ("layernorm",), {})
+        over = _median(lambda: student.play(together[:1]), 3000) * 1e6
+        tenth = _median(lambda: student.play(together), 300) * 1e5
     finally:
         student.close()
     direct = _median(lambda: reference.functions()["layer_norm"](x, ones, ones), 3000) * 1e6
     return {"over": over, "direct": direct, "alone": over - direct, "together": tenth - direct}
-
-
-def _references() -> dict[str, bytes]:
-    return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubrics.current().modules}
 
 
 def _processor_time() -> float:
@@ -129,13 +121,13 @@ def _processor_time() -> float:
 
 def against_floor(grader: Grader, times: int) -> dict[str, float]:
     """Milliseconds of processor time for a submission of the references, and for the same tests called directly, in turn."""
-    submission = Submission("references", _references())
+    submission = Submission("references", reference.files())
     ours = lowest = 0.0
     for number in range(times + 2):
         began = _processor_time()
         grader.grade(submission)
         between = _processor_time()
-        floor.run_once(grader.rubric, grader.suites)
+        floor.run_once(grader.script)
         if number > 1:  # the first ones warm up
             ours, lowest = ours + between - began, lowest + _processor_time() - between
     return {"ours": ours / times * 1e3, "floor": lowest / times * 1e3, "ratio": ours / lowest}
@@ -157,7 +149,7 @@ def growth(grader: Grader, sizes: tuple[int, ...]) -> list[dict[str, float]]:
 
 def deadline(grader: Grader) -> float:
     """Seconds for a submission with one endless function, which is reported apart."""
-    files = _references()
+    files = reference.files()
     files["layernorm.py"] += b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass\n"
     started = time.perf_counter()
     grader.grade(Submission("endless", files))

@@ -12,29 +12,20 @@ A fault leaves no result, so it can never be taken for a 0.
 """
 
 import contextlib
-import os
-import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
 from typing import Any
 
-from autograder.cohort import digest, worker
+from autograder.cohort import digest, pool, worker
+from autograder.cohort.pool import NoWorkersError, Pool
 from autograder.cohort.progress import Display
 from autograder.cohort.store import Document, Grade, Store
-from autograder.homework.rubric import Limits, RubricError
+from autograder.homework.rubric import RubricError
 from autograder.intake.entries import Entry, load
 from autograder.intake.submission import Submission, UnreadableError
+from autograder.sandbox.limits import Limits
 
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
 WRITES = 3  # failed writes in a row
@@ -42,7 +33,7 @@ BREAKS = 50  # crashes in a row, without one result between them
 
 
 @dataclass
-class Outcome:
+class ClassGrades:
     """What a run has come to so far: grades and faults by key, and how many grades stood already."""
 
     kit: worker.Kit
@@ -53,7 +44,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Job:
+class _Job:
     """A submission on its way through the workers."""
 
     entry: Entry
@@ -62,95 +53,42 @@ class Job:
     crashes: int = 0
 
 
-class NoWorkersError(Exception):
-    """No worker could be made ready; the text says why."""
-
-
-class Pool:
-    """An executor that can be made anew: `make` makes it. It works on `width` submissions at a time."""
-
-    def __init__(self, make: Callable[[], Executor], width: int, close: Callable[[], object] = lambda: None):
-        self.make, self.width, self.close = make, width, close
-        self.executor = make()
-
-    def submit(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
-        """Processes that this starts are deaf to Ctrl-C until they have said how they take it."""
-        if not hasattr(signal, "pthread_sigmask"):
-            return self.executor.submit(function, *args)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            return self.executor.submit(function, *args)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-    def renew(self) -> None:
-        self.end()
-        self.executor = self.make()
-
-    def end(self) -> None:
-        """End the workers now, whatever they do."""
-        processes = getattr(self.executor, "_processes", None) or {}
-        for process in list(processes.values()):
-            with contextlib.suppress(OSError, ValueError):
-                process.kill()
-        self.executor.shutdown(wait=bool(processes))
-
-
-def cores() -> int:
-    """The processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def patience(limits: Limits) -> float:
-    """Seconds without any result after which a worker must be stuck: far more than any submission may take."""
-    return 2 * limits.submission_seconds * limits.wall_factor + 60
-
-
-def local(jobs: int) -> Pool:
-    """Worker processes on this machine; started fresh, since a process with threads is not safely forked."""
-    context = get_context("spawn")
-
-    def make() -> Executor:
-        started = context.Value("i", 0)
-        return ProcessPoolExecutor(jobs, mp_context=context, initializer=worker.start, initargs=(started,))
-
-    return Pool(make, jobs)
-
-
 def run(
-    entries: Sequence[Entry], store: Store, pool: Pool, limits: Limits, display: Display, fresh: bool = False
-) -> Outcome:
+    entries: Sequence[Entry], store: Store, workers: Pool, limits: Limits, display: Display, fresh: bool = False
+) -> ClassGrades:
     """Grade what has no valid result yet.
 
     Raises KeyboardInterrupt, NoWorkersError or RubricError.
     """
-    running: dict[Future[Document], Job] = {}
+    running: dict[Future[Document], _Job] = {}
     try:
-        outcome = Outcome(_ready(pool))
-        return _Run(store, pool, limits, display, outcome, running, fresh).all(entries)
+        found = ClassGrades(_ready(workers))
+        return _Run(store, workers, limits, display, found, running, fresh).all(entries)
     finally:
-        with _undisturbed():
+        with pool.undisturbed():
             display.close()
-            _abandon(running, pool)
+            _abandon(running, workers)
 
 
-def _abandon(running: Iterable["Future[Document]"], pool: Pool) -> None:
+def _abandon(running: Iterable["Future[Document]"], workers: Pool) -> None:
     """Whatever of the executor still works is told to end; it may be gone already."""
     for future in running:
         with contextlib.suppress(Exception):
             future.cancel()
-    for end in (pool.end, pool.close):
+    for end in (workers.end, workers.close):
         with contextlib.suppress(Exception):
             end()
 
 
-def _ready(pool: Pool) -> worker.Kit:
+def _ready(workers: Pool) -> worker.Kit:
     try:
-        kit: worker.Kit = pool.submit(worker.describe).result()
+        kit: worker.Kit = workers.submit(worker.describe).result()
     except RubricError:
         raise
     except Exception as error:
         raise NoWorkersError(f"{type(error).__name__}: {error}") from error
+    if kit.digest != digest.of_kit():
+        raise NoWorkersError("they have another version of the kit than this command; install the same everywhere")
     return kit
 
 
@@ -160,30 +98,30 @@ class _Run:
     def __init__(
         self,
         store: Store,
-        pool: Pool,
+        workers: Pool,
         limits: Limits,
         display: Display,
-        outcome: Outcome,
-        running: dict[Future[Document], Job],
+        found: ClassGrades,
+        running: dict[Future[Document], _Job],
         fresh: bool,
     ):
-        self.store, self.pool, self.limits, self.display = store, pool, limits, display
-        self.outcome, self.running, self.fresh = outcome, running, fresh
-        self.suspects: deque[Job] = deque()
+        self.store, self.workers, self.limits, self.display = store, workers, limits, display
+        self.found, self.running, self.fresh = found, running, fresh
+        self.suspects: deque[_Job] = deque()
         self.failed_writes = self.breaks = 0
-        self.patience = patience(limits)
+        self.patience = pool.patience(limits)
 
-    def all(self, entries: Sequence[Entry]) -> Outcome:
+    def all(self, entries: Sequence[Entry]) -> ClassGrades:
         self.display.start(len(entries))
         jobs = self._jobs(entries)
-        while self._fill(jobs) and not self.outcome.stopped:
+        while self._fill(jobs) and not self.found.stopped:
             self._collect()
-        for entry in entries if self.outcome.stopped else ():
-            if entry.key not in self.outcome.grades:
-                self.outcome.faults.setdefault(entry.key, "the run was stopped before its turn")
-        return self.outcome
+        for entry in entries if self.found.stopped else ():
+            if entry.key not in self.found.grades:
+                self.found.faults.setdefault(entry.key, "the run was stopped before its turn")
+        return self.found
 
-    def _jobs(self, entries: Sequence[Entry]) -> Iterator[Job]:
+    def _jobs(self, entries: Sequence[Entry]) -> Iterator[_Job]:
         """What must be graded, read only when its turn comes."""
         for entry in entries:
             try:
@@ -197,31 +135,31 @@ class _Run:
             stamp = self._stamp(submission)
             kept = None if self.fresh else self.store.kept(entry.key, stamp)
             if kept is None:
-                yield Job(entry, submission, stamp)
+                yield _Job(entry, submission, stamp)
             else:
-                self.outcome.kept += 1
+                self.found.kept += 1
                 self._graded(kept, kept=True)
 
     def _stamp(self, submission: Submission) -> dict[str, Any]:
-        kit = self.outcome.kit
+        kit = self.found.kit
         return {"submission": digest.of_submission(submission), "kit": kit.digest, "layers": list(kit.layers)}
 
-    def _fill(self, jobs: Iterator[Job]) -> bool:
+    def _fill(self, jobs: Iterator[_Job]) -> bool:
         """Keep the workers busy; after a crash with one suspect at a time. False when there is nothing left."""
         if self.suspects:
             if not self.running:
                 self._submit(self.suspects.popleft())
             return True
-        while len(self.running) < 2 * self.pool.width and not (self.suspects or self.outcome.stopped):
+        while len(self.running) < 2 * self.workers.width and not (self.suspects or self.found.stopped):
             job = next(jobs, None)
             if job is None:
                 break
             self._submit(job)
         return bool(self.running or self.suspects)
 
-    def _submit(self, job: Job) -> None:
+    def _submit(self, job: _Job) -> None:
         try:
-            future = self.pool.submit(worker.grade, job.submission, self.outcome.kit.digest)
+            future = self.workers.submit(worker.grade, job.submission, self.found.kit.digest)
         except BrokenExecutor:
             self.suspects.append(job)
             self._broken()
@@ -265,59 +203,46 @@ class _Run:
             self._settle(future)
         self.breaks += 1
         if self.breaks >= BREAKS:
-            self.outcome.stopped = "the worker processes end again and again"
+            self.found.stopped = "the worker processes end again and again"
         lost = list(self.running.values())
         self.running.clear()
-        self.pool.renew()
+        self.workers.renew()
         for job in lost:
             self._crashed(job, alone=len(lost) == 1)
 
     def _gone(self, error: Exception) -> None:
         """The executor takes no more work, or has dropped what it had: a cluster whose scheduler has ended."""
         self.running.clear()
-        self.outcome.stopped = f"the workers cannot be reached any more ({type(error).__name__})"
+        self.found.stopped = f"the workers cannot be reached any more ({type(error).__name__})"
 
-    def _crashed(self, job: Job, alone: bool) -> None:
+    def _crashed(self, job: _Job, alone: bool) -> None:
         job = replace(job, crashes=job.crashes + alone)
         if job.crashes < TRIES:
             self.suspects.append(job)
         else:
             self._fault(job.entry, "grading it ended the worker process, again and again")
 
-    def _write(self, job: Job, document: Document) -> None:
+    def _write(self, job: _Job, document: Document) -> None:
         try:
             grade = self.store.write(job.entry.key, document, job.stamp)
         except OSError as error:
             self.failed_writes += 1
             self._fault(job.entry, f"its result cannot be written: {error.strerror or error}")
             if self.failed_writes >= WRITES:
-                self.outcome.stopped = f"{self.store.results} cannot be written ({error.strerror or error})"
+                self.found.stopped = f"{self.store.results} cannot be written ({error.strerror or error})"
         else:
             self.failed_writes = 0
             self._graded(grade)
 
     def _graded(self, grade: Grade, kept: bool = False) -> None:
-        self.outcome.grades[grade.key] = grade
+        self.found.grades[grade.key] = grade
         self.display.advance(grade.score, kept)
 
     def _fault(self, entry: Entry, why: str) -> None:
-        self.outcome.faults[entry.key] = " ".join(why.split())
+        self.found.faults[entry.key] = " ".join(why.split())
         self.store.set_aside(entry.key)
         self.display.advance(None)
 
 
 def _succeeded(future: "Future[Document]") -> bool:
     return future.done() and not future.cancelled() and future.exception() is None
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Ctrl-C waits until this is over."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -3,18 +3,16 @@
 To be run before a changed rubric or suite is shipped.
 """
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.cohort import store
-from autograder.cohort.gradebook import unsafe
+from autograder.cohort import run_file, store
 from autograder.cohort.store import Grade
 
 
 @dataclass(frozen=True)
-class Change:
+class ScoreChange:
     """A submission that scores otherwise: by how much in each criterion that differs."""
 
     key: str
@@ -29,7 +27,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Criterion:
+class CriterionChange:
     """A criterion that differs: how many gain and lose, and its points then and now (None: not there)."""
 
     name: str
@@ -47,17 +45,13 @@ class Comparison:
     """What two runs have in common and what not; changes with the greatest loss first."""
 
     compared: int
-    changes: tuple[Change, ...]
-    criteria: tuple[Criterion, ...]
+    changes: tuple[ScoreChange, ...]
+    criteria: tuple[CriterionChange, ...]
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
 
-    @property
-    def same(self) -> bool:
-        return not (self.changes or self.criteria or self.only_old or self.only_new)
 
-
-def compare(old: Path, new: Path) -> Comparison:
+def compare_runs(old: Path, new: Path) -> Comparison:
     """Raises OSError or ValueError for a folder without results."""
     before, after = store.read_all(old), store.read_all(new)
     names = {**_names(old), **_names(new)}
@@ -73,20 +67,22 @@ def compare(old: Path, new: Path) -> Comparison:
     )
 
 
-def _change(old: Grade, new: Grade, who: str) -> Change:
+def _change(old: Grade, new: Grade, who: str) -> ScoreChange:
     before, after = old.points, new.points
     criteria = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in {**before, **after}}
-    return Change(old.key, who, old.score, new.score, {name: d for name, d in criteria.items() if d})
+    return ScoreChange(old.key, who, old.score, new.score, {name: d for name, d in criteria.items() if d})
 
 
-def _criteria(before: Mapping[str, Grade], after: Mapping[str, Grade], changes: list[Change]) -> list[Criterion]:
+def _criteria(
+    before: Mapping[str, Grade], after: Mapping[str, Grade], changes: list[ScoreChange]
+) -> list[CriterionChange]:
     """Every criterion in which somebody gains or loses, or whose points differ."""
     old, new = _points(before), _points(after)
     found = []
     for name in {**old, **new}:
         differences = [change.criteria.get(name, 0.0) for change in changes]
         gain, lose = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-        one = Criterion(name, gain, lose, (old.get(name), new.get(name)))
+        one = CriterionChange(name, gain, lose, (old.get(name), new.get(name)))
         if gain or lose or one.rubric_changed:
             found.append(one)
     return found
@@ -97,12 +93,5 @@ def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
 
 
 def _names(folder: Path) -> dict[str, str]:
-    """Who handed in what, from a run's grades.csv; empty without one."""
-    try:
-        with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
-            found: dict[str, list[str]] = {}
-            for row in csv.DictReader(file):
-                found.setdefault(row["Submission ID"], []).append(unsafe(row["Name"]))
-    except (OSError, KeyError, UnicodeDecodeError):
-        return {}
-    return {key: ", ".join(filter(None, names)) for key, names in found.items()}
+    """Who handed in what; empty for a folder that has only results."""
+    return {key: ", ".join(filter(None, (one.name for one in who))) for key, who in run_file.students(folder).items()}

@@ -1,4 +1,4 @@
-"""grades.csv: one row a student, one column a criterion.
+"""grades.csv: one row a student, one column a criterion; canvas.csv: the totals alone.
 
 The first columns are those that Canvas's importer wants (instructure/canvas-lms, lib/gradebook_importer.rb:
 Student, ID, SIS User ID, SIS Login ID, Section), the next those of Gradescope's own grade tables. Canvas
@@ -7,142 +7,69 @@ would make an assignment of every further column, so canvas.csv holds the total 
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from autograder.cohort.store import Grade
+from autograder.cohort.rows import StudentRow
 from autograder.feedback.results import number
 from autograder.homework import rubric
-from autograder.intake.entries import Entry, Student
+from autograder.intake.text import cell
 
-FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-GRADESCOPE = (
-    "Name",
-    "SID",
-    "Email",
-    "Total Score",
-    "Max Points",
-    "Status",
-    "Submission ID",
-    "Submission Time",
-)
+GRADESCOPE = ("Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID", "Submission Time")
 OWN = ("Late", "Other Submissions", "Remark")
+FINAL = ("Raw Score", "Late Deduction")  # only where the rubric has a due date, or something was set by hand
 
 
-@dataclass(frozen=True)
-class Row:
-    """A student with the submission that counts (`grade` is None if it is a fault) and those that do not."""
-
-    student: Student
-    entry: Entry
-    grade: Grade | None
-    fault: str
-    others: tuple[Entry, ...]
-
-
-def rows(entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> list[Row]:
-    """Every student once, in the order of the entries; of several submissions the newest counts."""
-    emails = _emails(entries)
-    handed_in: dict[object, list[tuple[Student, Entry]]] = {}
-    for entry in entries:
-        for student in entry.students or (Student(),):
-            handed_in.setdefault(_identity(student, entry, emails), []).append((student, entry))
-    return [_row(found, grades, faults) for found in handed_in.values()]
-
-
-def _row(found: list[tuple[Student, Entry]], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> Row:
-    latest = max(range(len(found)), key=lambda i: (found[i][1].created_at, _number(found[i][1].key), i))
-    student, entry = found[latest]
-    others = tuple(other for i, (_, other) in enumerate(found) if i != latest)
-    return Row(student, entry, grades.get(entry.key), faults.get(entry.key, ""), others)
-
-
-def _emails(entries: Sequence[Entry]) -> dict[str, set[str]]:
-    """The addresses that go with a student id."""
-    emails: dict[str, set[str]] = {}
-    for student in (student for entry in entries for student in entry.students):
-        if student.sid and student.email:
-            emails.setdefault(student.sid, set()).add(student.email.lower())
-    return emails
-
-
-def _identity(student: Student, entry: Entry, emails: Mapping[str, set[str]]) -> object:
-    """Who it is: by address, else by id; by the name alone nobody is known, and the submission stands alone."""
-    if student.email:
-        return "email", student.email.lower()
-    if student.sid:
-        known = emails.get(student.sid, set())
-        return ("email", *known) if len(known) == 1 else ("sid", student.sid)
-    return ("canvas", student.canvas) if student.canvas else ("entry", entry.key, student.name)
-
-
-def _number(key: str) -> int:
-    digits = key.rpartition("_")[2]
-    return int(digits) if digits.isdigit() else 0
-
-
-# The tables
-
-
-def table(found: Iterable[Row]) -> str:
+def table(rows: Sequence[StudentRow]) -> str:
     """grades.csv; a fault has no score, and says so."""
-    found = list(found)
-    graded = dict.fromkeys(mark.criterion for row in found if row.grade for mark in row.grade.marks)
+    graded = dict.fromkeys(mark.criterion for row in rows if row.grade for mark in row.grade.marks)
     criteria = list(graded or rubric.current().criteria)
-    lines: list[list[object]] = [[*CANVAS, *GRADESCOPE, *OWN, *criteria]]
-    for row in found:
+    final = rubric.current().due is not None or any(row.overrides for row in rows)
+    lines: list[list[object]] = [[*CANVAS, *GRADESCOPE, *(FINAL if final else ()), *OWN, *criteria]]
+    for row in rows:
         points = row.grade.points if row.grade else {}
         marks = [number(points[name]) if name in points else "" for name in criteria]
-        lines.append([*_canvas(row), *_gradescope(row), *_own(row), *marks])
+        lines.append([*_canvas(row), *_gradescope(row), *(_final(row) if final else ()), *_own(row), *marks])
     return _csv(lines)
 
 
-def canvas_table(found: Iterable[Row], title: str) -> str:
-    """canvas.csv: the total as one assignment; faults are left out, so that they overwrite nothing."""
+def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
+    """canvas.csv: the total as one assignment; rows without a score are left out, so that they overwrite nothing.
+
+    `title` is the heading of the assignment; Canvas takes one that ends in `(id)` for the assignment of that id.
+    """
     lines: list[list[object]] = [[*CANVAS, title]]
-    lines += [[*_canvas(row), number(row.grade.score)] for row in found if row.grade]
+    lines += [[*_canvas(row), number(row.score)] for row in rows if row.score is not None]
     return _csv(lines)
 
 
-def _canvas(row: Row) -> list[object]:
+def assignment(wanted: str, title: str) -> str:
+    """The heading for an assignment that exists, given by its id, its title, or both as Canvas writes them."""
+    return f"{title} ({wanted})" if wanted.isdigit() else wanted or title
+
+
+def _canvas(row: StudentRow) -> list[object]:
     student = row.student
-    return [student.name, student.canvas, student.sid, student.email, ""]
+    return [student.name, student.canvas, student.sid, student.email, row.section]
 
 
-def _gradescope(row: Row) -> list[object]:
-    student, grade, entry = row.student, row.grade, row.entry
-    scores = [number(grade.score), number(grade.max_score), "Graded"] if grade else ["", "", "Fault"]
-    return [student.name, student.sid, student.email, *scores, entry.key, entry.created_at]
+def _gradescope(row: StudentRow) -> list[object]:
+    student, entry = row.student, row.entry
+    scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
+    return [student.name, student.sid, student.email, *scores, row.status, entry.key, entry.created_at]
 
 
-def _own(row: Row) -> list[object]:
+def _final(row: StudentRow) -> list[object]:
+    raw = number(row.grade.score) if row.grade else ""
+    return [raw, number(row.late.deduction) if row.late else 0 if row.grade else ""]
+
+
+def _own(row: StudentRow) -> list[object]:
     others = "; ".join(other.key for other in row.others)
-    return ["late" if row.entry.late else "", others, remark(row)]
-
-
-def remark(row: Row) -> str:
-    """What an instructor should know about a row."""
-    parts = [f"not graded, a fault of the grader: {row.fault}"] if row.grade is None else []
-    parts += [row.entry.remark] if row.entry.remark else []
-    parts += [row.grade.remark] if row.grade is not None and row.grade.remark else []
-    return "; ".join(parts)
+    return [str(row.late) if row.late else "late" if row.entry.late else "", others, row.remark]
 
 
 def _csv(lines: list[list[object]]) -> str:
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([[safe(cell) for cell in line] for line in lines])
+    csv.writer(stream, lineterminator="\n").writerows([[cell(value) for value in line] for line in lines])
     return stream.getvalue()
-
-
-def safe(cell: object) -> object:
-    """A cell on one line that no spreadsheet takes for a formula."""
-    if not isinstance(cell, str):
-        return cell
-    text = "".join(" " if c in "\t\r\n\v\f" else c for c in cell if c != "\0")
-    return "'" + text if cell.lstrip().startswith(FORMULA) or cell.startswith(("\t", "\r", "\n")) else text
-
-
-def unsafe(cell: str) -> str:
-    """The text that `safe` made a cell of, but for the line breaks in it."""
-    return cell[1:] if cell.startswith("'") and cell[1:].lstrip().startswith(FORMULA) else cell

@@ -2,20 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean, median, pstdev
 
 import numpy as np
 
 from autograder.cohort.store import Grade
 
-FEW = 5
+FEW = 5  # submissions below which a correlation is not given
 
 
 @dataclass(frozen=True)
 class Item:
     """One criterion over the class. `discrimination` is the point-biserial correlation of passing it with the
-    score of all other criteria, None where it says nothing: fewer than five submissions, all pass, all fail,
-    or all others equal.
+    score of all other criteria over the `cases` that earned anything at all: who hands in nothing misses all, and
+    would make every criterion look good. None where it says nothing: fewer than five cases, all pass, all fail, or all
+    others equal.
     """
 
     criterion: str
@@ -23,6 +24,7 @@ class Item:
     points: float
     passed: int
     of: int
+    cases: int
     discrimination: float | None
 
     @property
@@ -77,15 +79,46 @@ def histogram(grades: Sequence[Grade], bins: int = 20) -> list[int]:
 def items(grades: Sequence[Grade]) -> list[Item]:
     """Every criterion, in the order of the results."""
     found: dict[str, tuple[str, float]] = {}
-    scores: dict[str, list[tuple[bool, float]]] = {}
+    passed: dict[str, list[bool]] = {}
+    pairs: dict[str, list[tuple[bool, float]]] = {}
     for grade in grades:
         for mark in grade.marks:
             found[mark.criterion] = (mark.name, mark.max_score)
-            scores.setdefault(mark.criterion, []).append((mark.score >= mark.max_score, grade.score - mark.score))
+            right = mark.score >= mark.max_score
+            passed.setdefault(mark.criterion, []).append(right)
+            if grade.score > 0:
+                pairs.setdefault(mark.criterion, []).append((right, grade.score - mark.score))
     return [
-        Item(name, *found[name], sum(p for p, _ in pairs), len(pairs), _correlation(pairs))
-        for name, pairs in scores.items()
+        Item(name, *found[name], sum(all_), len(all_), len(pairs.get(name, [])), _correlation(pairs.get(name, [])))
+        for name, all_ in passed.items()
     ]
+
+
+@dataclass(frozen=True)
+class ModuleScores:
+    """What a class has earned in one module."""
+
+    module: str
+    mean: float
+    deviation: float
+    most: float
+
+
+def by_module(grades: Sequence[Grade]) -> list[ModuleScores]:
+    """Mean and standard deviation (of this class, so by its number) of the points of each module."""
+    scores: dict[str, list[float]] = {}
+    most: dict[str, float] = {}
+    for grade in grades:
+        mine: dict[str, float] = {}
+        of: dict[str, float] = {}
+        for mark in grade.marks:
+            module = mark.criterion.partition(".")[0]
+            mine[module] = mine.get(module, 0.0) + mark.score
+            of[module] = of.get(module, 0.0) + mark.max_score
+        for module, score in mine.items():
+            scores.setdefault(module, []).append(score)
+        most |= of
+    return [ModuleScores(module, fmean(found), pstdev(found), most[module]) for module, found in scores.items()]
 
 
 def _correlation(pairs: Sequence[tuple[bool, float]]) -> float | None:

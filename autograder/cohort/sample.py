@@ -1,13 +1,14 @@
-"""A small class to try things on: folders as students hand them in, made from solutions and catalogue.
+"""A small class to try things on: folders as students hand them in, made from the solutions and known mistakes.
 
-Which mistakes are made is taken from the catalogue's order, so the sample follows a homework that is changed.
+Which mistakes are made follows the order of the known mistakes, so the sample follows a homework that is changed.
 """
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from autograder.homework import catalogue, kit, rubric
-from autograder.homework.catalogue import Misconception
+from autograder.homework import kit, rubric
+from autograder.homework import mistakes as known
+from autograder.homework.mistakes import Mistake
 from autograder.release import handout
 
 Files = dict[str, str]
@@ -28,7 +29,7 @@ def _solution(name: str) -> str:
     return (kit.solutions() / f"{name}.py").read_text(encoding="utf-8")
 
 
-def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
+def wrong(files: Mapping[str, str], *mistakes: Mistake) -> Files:
     """The files with mistakes made in them, as if the student had written the wrong version last."""
     changed = dict(files)
     for mistake in mistakes:
@@ -36,9 +37,9 @@ def wrong(files: Mapping[str, str], *mistakes: Misconception) -> Files:
     return changed
 
 
-def mistakes(number: int) -> list[Misconception]:
-    """The `number`-th mistake of each module's catalogue, counted around."""
-    pools = [catalogue.of_module(name) for name in rubric.current().modules]
+def mistakes(number: int) -> list[Mistake]:
+    """The `number`-th known mistake of each module, counted around."""
+    pools = [known.of_module(name) for name in rubric.current().modules]
     return [pool[number % len(pool)] for pool in pools if pool]
 
 

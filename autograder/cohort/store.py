@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
@@ -19,6 +19,8 @@ from autograder.feedback import results
 Document = dict[str, Any]
 RESULTS, EARLIER = "results", "earlier"
 OLD = 3600  # seconds after which a half-written file is nobody's any more
+WHOLE = {"no_zip", "zip_large", "zip_many", "zip_overlaps"}  # kinds of notes on an upload as a whole
+REMARK = 500  # characters of what is said about an upload in a table
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,14 @@ class Mark:
     name: str
     score: float
     max_score: float
-    misconception: str | None
+    misconceptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Grade:
-    """A result without its texts: what tables and reports need."""
+    """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `damaged` why
+    nothing of it could be read.
+    """
 
     key: str
     score: float
@@ -42,6 +46,7 @@ class Grade:
     layers: tuple[str, ...]
     graded_at: float
     remark: str = ""
+    damaged: str = ""
 
     @property
     def points(self) -> dict[str, float]:
@@ -57,21 +62,20 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     marks = tuple(_mark(test) for test in document["tests"])
     if not marks:
         raise ValueError("a result without criteria")
-    layers = tuple(intern(str(layer)) for layer in document["extra_data"]["layers"])
-    return Grade(key, float(document["score"]), marks, layers, graded_at, _remark(str(document.get("output", ""))))
-
-
-def _remark(output: str) -> str:
-    """What stands on top of a student's page about files that are missing or could not be used, as plain text."""
-    notes = [line[2:].replace("**", "").replace("`", "") for line in output.splitlines() if line.startswith("- ")]
-    return " ".join(notes)[:500]
+    extra = document["extra_data"]
+    layers = tuple(intern(str(layer)) for layer in extra["layers"])
+    remark = " ".join(str(note["text"]) for note in extra.get("notes", ()))[:REMARK]
+    damaged = next((str(note["text"]) for note in extra.get("notes", ()) if note["kind"] in WHOLE), "")
+    return Grade(key, float(document["score"]), marks, layers, graded_at, remark, damaged)
 
 
 def _mark(test: Mapping[str, Any]) -> Mark:
     extra = test["extra_data"]
-    found = extra["misconception"]
+    # Results of earlier kits name at most one mistake, under "misconception".
+    found = extra["misconceptions"] if "misconceptions" in extra else [extra["misconception"] or ""]
     criterion, name = intern(str(extra["criterion"])), intern(str(test["name"]))
-    return Mark(criterion, name, float(test["score"]), float(test["max_score"]), intern(found) if found else None)
+    mistakes = tuple(intern(str(one)) for one in found if one)
+    return Mark(criterion, name, float(test["score"]), float(test["max_score"]), mistakes)
 
 
 class Store:
@@ -114,6 +118,11 @@ class Store:
             if self.path(key).exists():
                 (self.out / EARLIER).mkdir(exist_ok=True)
                 os.replace(self.path(key), self.out / EARLIER / f"{key}.json")
+
+
+def documents(out: Path, keys: Iterable[str]) -> dict[str, Document]:
+    """Whole results, by key. Raises OSError or ValueError for one that cannot be read."""
+    return {key: json.loads((out / RESULTS / f"{key}.json").read_bytes()) for key in keys}
 
 
 def read_all(folder: Path) -> dict[str, Grade]:

@@ -13,9 +13,11 @@ from pathlib import Path
 import click
 
 from autograder.homework import rubric as rubrics
-from autograder.sandbox import confine, probes
-from autograder.sandbox.messages import NO_ANSWERS, Reply
-from autograder.sandbox.process import Sandbox, SandboxFault, layers
+from autograder.sandbox import layers, probes
+from autograder.sandbox.faults import SandboxFault
+from autograder.sandbox.layers import landlock
+from autograder.sandbox.messages import Reply, prepared
+from autograder.sandbox.sandbox import Sandbox
 
 BELOW = {  # the layers that one needs below it to be tried
     "landlock": ("no_new_privileges",),
@@ -27,6 +29,7 @@ MEANS = {
     "session": "a student's process has a session of its own, and is killed with its whole group",
     "limits": "memory, file size, open files and processor time are limited",
     "user": "a student's process runs as a user without rights, another for each slot",
+    "mounts": "the kit is covered, and temporary folders are file systems of a fixed size",
     "no_new_privileges": "nothing that is started can gain rights, as by setuid",
     "landlock": "only the interpreter, NumPy and the submission can be read, only the own folder written",
     "seccomp": "no sockets, no processes, no signals to others, no tracing, no mounts",
@@ -48,8 +51,8 @@ def diagnose() -> list[Finding]:
 
     Raises SandboxFault where not even a sandbox without layers can be set up.
     """
-    missing, there = confine.available(), layers()
-    return [_tried(layer) if layer in there else Finding(layer, "missing", missing[layer]) for layer in confine.LAYERS]
+    missing, there = layers.available(), layers.holding()
+    return [_tried(layer) if layer in there else Finding(layer, "missing", missing[layer]) for layer in layers.NAMES]
 
 
 def _tried(layer: str) -> Finding:
@@ -59,7 +62,7 @@ def _tried(layer: str) -> Finding:
         return Finding(layer, "fails", str(fault))
     if reply.value == []:
         proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
-        return Finding(layer, "holds", proof + (f" (ABI {confine.landlock_abi()})" if layer == "landlock" else ""))
+        return Finding(layer, "holds", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else ""))
     possible = ", ".join(map(str, reply.value)) if isinstance(reply.value, list) else f"the trial ended with {reply}"
     return Finding(
         layer, "fails", f"a student's process {possible}: please report this machine to the kit's maintainers"
@@ -68,8 +71,8 @@ def _tried(layer: str) -> Finding:
 
 def attempt(layer: str, kept: tuple[str, ...]) -> tuple[Reply, float]:
     """Try what a layer forbids in a process that has only the layers `kept`; and how long its process took to start."""
-    without = tuple(name for name in confine.LAYERS if name not in kept and name != "fork")
-    with Sandbox(rubrics.current().limits, without) as sandbox, tempfile.TemporaryDirectory() as outside:
+    without = tuple(name for name in layers.NAMES if name not in kept and name != "fork")
+    with Sandbox(rubrics.current().limits, without=without) as sandbox, tempfile.TemporaryDirectory() as outside:
         os.chmod(outside, 0o777)
         sandbox.place({"probes.py": Path(probes.__file__).read_bytes()})
         sandbox.start().close()  # the first one waits for the fork server to come up
@@ -77,11 +80,11 @@ def attempt(layer: str, kept: tuple[str, ...]) -> tuple[Reply, float]:
         student = sandbox.start()
         started = time.monotonic() - began
         try:
-            failed = student.load("probes", ("probes",), {}, NO_ANSWERS)
+            failed = student.load("probes", ["probes"])
             if failed != Reply():
                 return failed, started
             arguments = (__file__, outside, os.getpid())
-            return student.call("probes", "probes", layer, arguments, {}, [], NO_ANSWERS), started
+            return student.play([prepared("probes", "probes", layer, arguments)])[0], started
         finally:
             student.close()
 

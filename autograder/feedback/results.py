@@ -9,7 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from autograder.feedback import messages as feedback
+from autograder.feedback.messages import message
+from autograder.feedback.summary import notes, summary
 from autograder.grading.grader import Graded, Result
 
 
@@ -17,11 +18,11 @@ def gradescope(result: Result) -> dict[str, Any]:
     """The document for one submission; the same submission, kit and layers give the same document."""
     return {
         "score": number(result.points),
-        "output": feedback.summary(result),
+        "output": summary(result),
         "output_format": "md",
         "stdout_visibility": "hidden",
         "tests": [_entry(graded, result) for graded in result.graded],
-        "extra_data": {"layers": list(result.layers)},
+        "extra_data": {"layers": list(result.layers), "notes": [vars(note) for note in notes(result)]},
     }
 
 
@@ -33,11 +34,12 @@ def _entry(graded: Graded, result: Result) -> dict[str, Any]:
         "max_score": number(criterion.points),
         "status": "passed" if graded.passed else "failed",
         "visibility": criterion.visibility,
-        "output": feedback.message(graded, result),
+        "output": message(graded, result),
         "output_format": "md",
         "extra_data": {
             "criterion": criterion.id,
-            "misconception": graded.misconception.id if graded.misconception else None,
+            # Those that points were lost to: what is earned in spite of a mistake has none.
+            "misconceptions": [] if graded.passed else list(dict.fromkeys(mistake.id for mistake in graded.mistakes)),
         },
     }
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.wire import Oddity
+from autograder.sandbox.wire import Opaque
 
 # Largest deviation allowed, as a share of max(1, the largest expected magnitude). `autograder audit --tolerances` shows what
 # correct and wrong solutions deviate by; both stay away from these figures by a factor of ten or more.
@@ -56,19 +56,20 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
         return _compare_scalar(int(expected), actual, "iu", "an int", 0.0)
     if isinstance(expected, float | np.floating):
         return _compare_scalar(float(expected), actual, "fiu", "a float", allowed)
-    same = type(expected) is type(actual) and expected == actual
+    if isinstance(expected, dict) and isinstance(actual, dict) and list(expected) == list(actual):
+        return _compare_parts(list(expected.values()), list(actual.values()), allowed, dtype)
+    same = type(expected) is type(actual) and not isinstance(expected, dict) and expected == actual
     return Verdict(None if same else Difference("value", "is not what was expected"))
 
 
-def form(expected: Any, actual: Any) -> Difference | None:
-    """As `compare`, without a look at the values."""
-    difference = compare(expected, actual, np.inf).difference
-    return None if difference is not None and difference.kind == "value" else difference
+def values_agree(first: Any, second: Any) -> bool:
+    """Whether two values of a student's are the same up to rounding."""
+    return compare(first, second, tolerance((first, second))).difference is None
 
 
 def describe(value: Any) -> str:
     """What kind of thing a value is, in words that its maker cannot choose."""
-    if isinstance(value, Oddity):
+    if isinstance(value, Opaque):
         return value.kind
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} with shape {value.shape}"
@@ -87,7 +88,7 @@ def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed
     if len(actual) != len(expected):
         return Verdict(Difference("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"))
     verdicts = [compare(e, a, allowed, dtype) for e, a in zip(expected, actual, strict=True)]
-    deviation = max(verdict.deviation for verdict in verdicts)
+    deviation = max((verdict.deviation for verdict in verdicts), default=0.0)
     for number, verdict in enumerate(verdicts):
         if verdict.difference is not None:
             text = f"part [{number}] of the result: {verdict.difference.text}"

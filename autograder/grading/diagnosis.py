@@ -1,42 +1,146 @@
-"""Which known mistake is this? Every misconception of the function is tried on the same arguments.
+"""What is wrong with a function? The fewest known mistakes that reproduce all that was recorded of it.
 
-A name is given only to the one misconception that agrees with every call seen so far; where several or none do, there is no name.
+One mistake is tried, then two, each first beside correct helpers and then beside the helpers as they were explained (search.py).
+Values, errors and what is remembered between calls are explained so; which argument changed, and which dtype came back, is
+observed (observed.py).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 
-from autograder.grading.compare import compare, tolerance
-from autograder.grading.direct import observe
-from autograder.grading.suite import Record, Target
-from autograder.homework import catalogue
-from autograder.sandbox.messages import Reply
+from autograder.grading.explanation import Explanation, computes_nothing, has, wrong_in_value
+from autograder.grading.observed import observed
+from autograder.grading.played import Played, alike_in_form
+from autograder.grading.record import Record, Step
+from autograder.grading.search import Search, Table
+from autograder.homework.mistakes import Mistake, of_function
+from autograder.homework.rubric import Rubric
 
+MOST_ALIKE = 8  # sets of a helper's mistakes that do the same there, and are tried in the functions built on it
+MOST_TABLES = 128  # of replies that are kept: one for each function and set of helpers
 
-def diagnose(target: Target, records: Iterable[Record]) -> catalogue.Misconception | None:
-    """The one misconception of `target` that explains all records of its calls, if there is exactly one."""
-    calls = [record for record in records if record.target == target and record.reply.ended is None]
-    if not any(record.fault is not None for record in calls):
-        return None
-    fitting = [m for m in catalogue.of_function(target.module, target.function) if explains(m, calls)]
-    return fitting[0] if len(fitting) == 1 else None
-
-
-def explains(hypothesis: catalogue.Misconception, calls: Iterable[Record]) -> bool:
-    """Whether the wrong version, called in the same order, does in every call just what the student's function did."""
-    function, calls = hypothesis.fresh(), list(calls)
-    only_dtype = {r.fault.kind for r in calls if r.fault is not None} == {"dtype"}
-    for record in calls:
-        dtype = only_dtype and record.fault is not None
-        if not _alike(observe(function, record.args, record.kwargs, list(record.checks)), record, dtype):
-            return False
-    return True
+__all__ = ["Diagnoser", "Explanation", "wrong_in_value"]
 
 
-def _alike(reply: Reply, record: Record, dtype: bool) -> bool:
-    theirs = record.reply
-    if theirs.error is not None or reply.error is not None:
-        return theirs.error is not None and reply.error is not None and reply.error.kind == theirs.error.kind
-    if (reply.changed[:1], reply.shared) != (theirs.changed[:1], theirs.shared):
+class Diagnoser:
+    """Explains what submissions do in a script. The replies of known versions are kept from one submission to the next."""
+
+    def __init__(self, rubric: Rubric, steps: Mapping[str, Sequence[Step]]):
+        """`steps` are those of each module, in the order in which a process plays them."""
+        self.rubric, self.steps = rubric, steps
+        self._played = lru_cache(MOST_TABLES)(self._new_table)
+
+    def played(self, module: str, function: str) -> Played:
+        """The replies of a function's known versions beside correct helpers."""
+        return self._played(module, function, ())
+
+    def explain(self, module: str, records: Iterable[Record]) -> dict[str, Explanation]:
+        """Every function of a module that has a wrong record, explained as far as it can be, in the order of the rubric.
+
+        Of the records that are given nothing but these is looked at: what is shown before the due date is made from visible ones.
+        """
+        found: dict[str, Explanation] = {}
+        every = list(records)
+        for function in self.rubric.modules[module].functions:
+            own = [record for record in every if record.target.function == function]
+            if any(record.fault is not None for record in own):
+                explanation = self._explain(module, function, own, found)
+                found[function] = replace(explanation, observed=_unnamed(own, explanation))
+        return found
+
+    def hidden(self, explanation: Explanation, criterion: str) -> tuple[Mistake, ...] | None:
+        """The criterion's own known mistakes in this function that would not show beside the explanation; () if all would.
+
+        One shows where it would change a reply that the explanation reproduces: the student's function has not made it then.
+        None where there is no such mistake to try: nothing proves then that the criterion is met.
+        """
+        played = explanation.played
+        base = played.version(explanation.mistakes) if played is not None else None
+        if played is None or base is None:
+            return None
+        shown: dict[str, bool] = {}
+        own = of_function(explanation.module, explanation.function)
+        for mistake in (m for m in own if criterion in m.criteria and not has(explanation.mistakes, m)):
+            version = played.version((*explanation.mistakes, mistake))
+            if version is not None and version.source != base.source and self._is_caught(played, mistake):
+                shows = played.differ(base, version, explanation.reproduced)
+                shown[mistake.name] = shows or shown.get(mistake.name, False)
+        unseen = {m.name: m for m in own if shown.get(m.name) is False}
+        return tuple(unseen.values()) if shown else None
+
+    @staticmethod
+    def _is_caught(played: Played, mistake: Mistake) -> bool:
+        """Whether a mistake alone shows anywhere; one that never does proves nothing."""
+        correct, version = played.version(()), played.version((mistake,))
+        return correct is not None and version is not None and played.differ(correct, version, played.steps)
+
+    def _explain(
+        self, module: str, function: str, records: list[Record], above: Mapping[str, Explanation]
+    ) -> Explanation:
+        nothing = Explanation(module, function)
+        wrong = [record for record in records if wrong_in_value(record)]
+        if wrong and all(record.reply.ended is not None or _absent(record) for record in wrong):
+            return nothing
+        tables = list(self._tables(module, function, above))
+        seen = {mistake.name for mistake in observed(records, True)}
+        given = tuple(m for m in of_function(module, function) if m.name in seen and m.way == 0)
+        if given:
+            tables += [replace(table, given=given) for table in tables]
+        search = Search(self.rubric, module, function, records, [t for t in tables if t.version(()) is not None])
+        if not wrong:
+            return search.formal() or replace(nothing, complete=True)
+        found = search.complete()
+        if found is not None:
+            formal = all(_has_form(found, record) for record in records)
+            return replace(found, formal=formal, empty=computes_nothing(records))
+        if self._has_unexplained_helper(module, function, above):
+            return nothing  # it is tried again with correct helpers; what fits in part is chance
+        return replace(search.partial() or nothing, empty=computes_nothing(records))
+
+    def _has_unexplained_helper(self, module: str, function: str, above: Mapping[str, Explanation]) -> bool:
+        helpers = self.rubric.helpers(module, (function,))
+        return any(name in above and not above[name].complete for name in helpers)
+
+    def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator["Table"]:
+        """The replies to be searched: beside correct helpers, then beside those that the submission has."""
+        yield Table(self._played(module, function, ()), ())
+        helpers = self.rubric.helpers(module, (function,))
+        found = {n: above[n].mistakes for n in helpers if n in above and above[n].complete and above[n].mistakes}
+        if found:
+            yield self._beside(module, function, found)
+        for name in found:  # what cannot be told apart in the helper may show here
+            for alike in above[name].alike[:MOST_ALIKE]:
+                if alike and alike != found[name]:
+                    yield replace(self._beside(module, function, found | {name: alike}), alone=True)
+
+    def _beside(self, module: str, function: str, helpers: Mapping[str, tuple[Mistake, ...]]) -> "Table":
+        mistakes = tuple(dict.fromkeys(m for own in helpers.values() for m in own))
+        return Table(self._played(module, function, tuple(helpers.items())), mistakes)
+
+    def _new_table(self, module: str, function: str, helpers: tuple[tuple[str, tuple[Mistake, ...]], ...]) -> Played:
+        built = {name: Played(module, name, (), {}).version(mistakes) for name, mistakes in helpers}
+        return Played(module, function, self.steps[module], {n: version for n, version in built.items() if version})
+
+
+def _absent(record: Record) -> bool:
+    """Whether there is nothing to explain: the function is missing, not written, or cannot be called with its arguments."""
+    error = record.reply.error
+    return error is not None and (error.kind == "NotImplementedError" or error.hint in ("missing", "signature"))
+
+
+def _unnamed(records: list[Record], explanation: Explanation) -> tuple[Mistake, ...]:
+    """What was observed and does not come from the mistakes of the explanation."""
+    left = [record for record in records if not (explanation.complete and _has_form(explanation, record))]
+    return tuple(m for m in observed(left, explanation.complete) if not has(explanation.named, m))
+
+
+def _has_form(explanation: Explanation, record: Record) -> bool:
+    """Whether the explanation's mistakes change, share and convert just what this record shows."""
+    if explanation.formal:
+        return True
+    played = explanation.played
+    version = played.version(explanation.mistakes) if played is not None else None
+    if played is None or version is None:
         return False
-    verdict = compare(reply.value, theirs.value, tolerance((record.args, record.kwargs)), dtype)
-    return verdict.difference is None
+    return alike_in_form(record.step, played.reply(version, record.step.number), record.reply)

@@ -1,26 +1,61 @@
-"""Calls trusted code (references, misconceptions) in this process, observed exactly as a student's process observes a student's.
+"""Plays steps on trusted code (references, known mistakes) in this process, observed as a student's process observes a student's.
 
-For the diagnosis and for the benchmark's floor; a student's code never comes near this.
+A student's code never comes near this.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from autograder.sandbox import child
-from autograder.sandbox.messages import Error, Reply
-from autograder.sandbox.plain import copied, differing, sendable, shares
+from autograder.grading.record import Step
+from autograder.sandbox import wire
+from autograder.sandbox.messages import Change, Error, Reply
+from autograder.sandbox.student.calls import Absent, Calls
+from autograder.sandbox.student.changes import Difference
+from autograder.sandbox.student.errors import builtin_kinds, text_of
+from autograder.sandbox.student.values import copied
 
-LIMIT = 8 * 2**20
+
+class Direct:
+    """Plays steps in order on functions by name that stay the same throughout."""
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]]):
+        self.functions = functions
+        self._calls = Calls(wire.MAX_FROM_STUDENT, _nothing_is_lent)
+
+    def play(self, step: Step) -> Reply:
+        """The reply of a student's process whose functions were these."""
+        try:
+            if step.kind == "call":
+                return self._call(step)
+            if step.kind == "changes":
+                return Reply(changed=_changes(self._calls.changes(step.about)))
+            if step.kind == "look":
+                return Reply(copied(self._calls.look(step.args[0])))
+            self._calls.write(*step.args)
+        except Exception as error:
+            hint = "absent" if isinstance(error, Absent) else ""
+            return Reply(error=Error(tuple(builtin_kinds(error)), text_of(error), "", 0, hint))
+        return Reply()
+
+    def _call(self, step: Step) -> Reply:
+        function = self.functions[step.target.function]
+        args, kwargs = copied(step.args), {name: copied(value) for name, value in step.kwargs.items()}
+        checks = [name for name in ("pure", "new") if getattr(step.rules, name)]
+        seen = self._calls.call(function, args, kwargs, checks, step.number)
+        return Reply(
+            copied(seen.value), _changes(seen.changed), seen.shared
+        )  # a copy: a later step may write into the result
 
 
-def observe(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], checks: list[str]) -> Reply:
-    """What a student's process would have replied if this were the student's function."""
-    args = tuple(copied(arg) for arg in args)
-    kwargs = {name: copied(arg) for name, arg in kwargs.items()}
-    before = [(arg, copied(arg)) for arg in (*args, *kwargs.values())] if "pure" in checks else []
-    try:
-        value = function(*args, **kwargs)
-    except Exception as error:
-        kinds = child.builtin_kinds(error)
-        return Reply(error=Error(tuple(kinds), str(error)[: child.MAX_TEXT], "", 0, ""))
-    return Reply(sendable(value, LIMIT), tuple(differing(before)), "new" in checks and shares(value, args))
+def play(functions: Mapping[str, Callable[..., Any]], steps: Iterable[Step]) -> list[Reply]:
+    """The replies to steps of one script, in their order."""
+    direct = Direct(functions)
+    return [direct.play(step) for step in steps]
+
+
+def _nothing_is_lent(handle: wire.Handle) -> Callable[..., Any]:
+    raise LookupError(f"functions among the arguments are called as they are, not by the handle {handle.id}")
+
+
+def _changes(found: list[Difference]) -> tuple[Change, ...]:
+    return tuple(Change(*difference) for difference in found)

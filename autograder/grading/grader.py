@@ -1,61 +1,82 @@
 """One submission in, one Result out: the rules of grading.
 
-All modules are first tried in one process, each with neighbours of its own; a module that passes everything there has passed.
-So has the integration, which may also fail there, where a module that it builds on fails alone as well.
-For each other module, alone, in a process of its own:
-1. the visible criteria, then the public examples of every function: whatever a student is ever shown comes from here, before
-   the process has been given any hidden input;
-2. the hidden criteria;
-3. a criterion that failed while a helper function of the same module is wrong is tried again, in a new process, with the
-   helpers answered by the reference: nobody pays twice for one mistake.
+In which order things are played stands in player.py, what a mistake costs in charge.py.
+
+1. Whatever may be shown: the visible criteria, then the public examples of every function. An example that went wrong is tried
+   once more, alone; only then it is shown as a counterexample.
+2. The hidden criteria, from the lowest level of modules up.
+3. Each function with a wrong call is explained (diagnosis.py), and its mistakes are charged. Of visible criteria, verdicts and
+   names come from visible records only: students see them at once.
+4. A criterion that is lost without an explanation, while a helper function of the same module is wrong, is tried again with the
+   helpers answered by the reference. A verdict can only become better by it.
 """
 
+import contextlib
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from autograder.grading.compare import TOLERANCE, compare, tolerance
-from autograder.grading.diagnosis import diagnose
-from autograder.grading.runner import Outcome, Suites
-from autograder.grading.suite import Fault, Log, Record, Target
-from autograder.grading.trial import Trial
-from autograder.homework import catalogue
-from autograder.homework import rubric as rubrics
-from autograder.homework.rubric import INTEGRATION, Criterion, Limits, Rubric
+from autograder.grading import script as scripts
+from autograder.grading.charge import Charge, Why, charges
+from autograder.grading.diagnosis import Diagnoser, Explanation
+from autograder.grading.explanation import has
+from autograder.grading.judge import judged
+from autograder.grading.player import Known, Player
+from autograder.grading.record import Record, Step
+from autograder.grading.script import Script
+from autograder.homework import kit
+from autograder.homework import reference as references
+from autograder.homework.mistakes import Mistake
+from autograder.homework.rubric import INTEGRATION, Criterion
 from autograder.intake.submission import Submission
+from autograder.sandbox.limits import Limits
 from autograder.sandbox.messages import Reply
-from autograder.sandbox.process import Sandbox
+from autograder.sandbox.sandbox import Sandbox
+
+SMALLEST_TELLING = 1e-5  # deviation of an example that is preferred as a counterexample
 
 
 @dataclass(frozen=True)
 class Graded:
-    """One criterion of one submission. `blamed` are the helpers that a pass was granted without."""
+    """One criterion of one submission.
+
+    `why` it is earned or lost, and the `mistakes` that it was lost to or that its wrong values come from: see Charge.
+    `charged` is the criterion under which these are charged, "" for this one; `unseen` are mistakes that could not be seen
+    beside them; `undecided` are several that do the same on every call. `record` is the first wrong call, `shown` a public
+    example that is wrong; `blamed` are the helpers that a pass was granted without.
+    """
 
     criterion: Criterion
     passed: bool
+    why: Why = "right"
     record: Record | None = None
     shown: Record | None = None
-    misconception: catalogue.Misconception | None = None
+    mistakes: tuple[Mistake, ...] = ()
+    charged: str = ""
+    unseen: tuple[Mistake, ...] = ()
+    undecided: tuple[Mistake, ...] = ()
     blamed: tuple[str, ...] = ()
 
     @property
     def points(self) -> float:
         return self.criterion.points if self.passed else 0.0
 
+    @property
+    def hidden_by(self) -> bool:
+        """Whether it is lost because the mistakes hide if it is met."""
+        return self.why == "hidden"
+
 
 @dataclass(frozen=True)
 class ModuleResult:
-    """What grading one module found, before it is put into words."""
+    """What grading one module found, before it is put into words. `broken` says why it could not be imported."""
 
     module: str
     graded: tuple[Graded, ...]
     broken: Reply | None = None
-    log: Log = field(default_factory=Log, repr=False)
+    records: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,170 +96,172 @@ class Result:
         return sum(graded.points for graded in self.graded)
 
 
-@contextmanager
+@contextlib.contextmanager
 def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> Iterator["Grader"]:
-    """A grader that is warm: suites collected, sandbox ready. `without` names layers to leave out.
+    """A grader that is warm: script recorded, sandbox ready. `without` names layers to leave out.
 
-    Raises RubricError or SandboxFault.
+    Raises RubricError, SuiteFault or SandboxFault.
     """
-    rubric = rubrics.current()
-    suites = Suites(rubric)
-    with Sandbox(limits or rubric.limits, without) as sandbox:
-        yield Grader(rubric, suites, sandbox)
+    script = scripts.current()
+    with Sandbox(limits or script.rubric.limits, scripts.answers, without, kit.secret()) as sandbox:
+        grader = Grader(script, sandbox)
+        grader.prepare()
+        yield grader
 
 
 class Grader:
-    """The suites, collected once, and a sandbox; grades one submission after another."""
+    """The script, recorded once, and a sandbox; grades one submission after another."""
 
-    def __init__(self, rubric: Rubric, suites: Suites, sandbox: Sandbox):
-        self.rubric, self.suites, self.sandbox = rubric, suites, sandbox
+    def __init__(self, script: Script, sandbox: Sandbox):
+        self.script, self.rubric, self.sandbox = script, script.rubric, sandbox
+        self.known: Known = {}
+        self.diagnoser = diagnoser_of(script)
 
-    def grade(self, submission: Submission, modules: tuple[str, ...] = ()) -> Result:
-        """Grade everything, or only some modules (and "integration")."""
-        self.sandbox.place(submission.files)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            names = modules or self.rubric.groups
-            known, ended = self._together(submission, names)
-            found: dict[str, ModuleResult] = {}
-            for name in names:
-                if name in known and self._stands(known[name], found):
-                    found[name] = known[name]
-                else:
-                    found[name] = self._alone(submission, name, ended)
-        return Result(submission, tuple(found.values()), tuple(self.sandbox.layers))
+    def prepare(self) -> None:
+        """Learn what the references ask of one another, so that the answers can travel with the calls from now on.
 
-    def _together(self, submission: Submission, modules: tuple[str, ...]) -> tuple[dict[str, ModuleResult], bool]:
-        """The modules that pass everything, and the integration, tried in one process; and whether something ended it.
-
-        Those above come last: while the hidden inputs of a module are known there, nobody may ask for its functions any more.
+        The answers are the same for every submission, so they tell no process anything about another one.
         """
-        student = self.sandbox.start()
-        try:
-            trials = {m: Trial(self.sandbox, self.rubric, m, submission, shared=student) for m in modules}
-            good = [m for m in reversed(self.rubric.groups) if m in trials and trials[m].load() is None]
-            outcomes: dict[str, dict[Criterion, Outcome]] = {m: {} for m in good}
-            for visible in (True, False):
-                for m in good:
-                    outcomes[m] |= self._outcomes(trials[m], [c for c in self.rubric.of(m) if c.visible is visible])
-                good = [m for m in good if all(outcome.passed for outcome in outcomes[m].values())]
-            if INTEGRATION in outcomes and student.ended is None:
-                good = [*good, *({INTEGRATION} - set(good))]
-        finally:
-            student.close()
-        return {m: self._result(trials[m], outcomes[m], {}) for m in good}, student.ended is not None
+        with Player(self.sandbox, self.script, Submission("references", references.files()), {}) as player:
+            graded_with(player, self.diagnoser, self.rubric.groups)
+            self.known = player.asked
 
-    def _stands(self, together: ModuleResult, found: dict[str, ModuleResult]) -> bool:
-        """Whether a result of the shared process is final: all passed, or failed in what builds on a module that fails alone."""
-        wrong = {name for name, result in found.items() if not all(graded.passed for graded in result.graded)}
-        return all(graded.passed or self._explained(graded, wrong) for graded in together.graded)
-
-    def _explained(self, graded: Graded, wrong: set[str]) -> bool:
-        below = [graded.record.target.module] if graded.record is not None else list(self.rubric.modules)
-        for name in below:
-            below += [other for other in self.rubric.modules[name].uses if other not in below]
-        return not wrong.isdisjoint(below)
-
-    def _alone(self, submission: Submission, module: str, one_by_one: bool) -> ModuleResult:
-        """A module in a process of its own; call after call where something in the submission ends its process."""
-        trial = Trial(self.sandbox, self.rubric, module, submission)
-        try:
-            outcomes, shown = self._try(trial, one_by_one)
-        finally:
-            trial.close()
-        result = self._result(trial, outcomes, shown)
-        if module == INTEGRATION or trial.broken is not None:
-            return result
-        return replace(result, graded=tuple(self._again(submission, one, trial.log) for one in result.graded))
-
-    def _result(self, trial: Trial, outcomes: dict[Criterion, Outcome], shown: dict[str, Record]) -> ModuleResult:
-        named = cache(lambda target: diagnose(target, trial.log.records))
-        graded = tuple(_judged(c, outcomes[c], shown, named) for c in self.rubric.of(trial.module))
-        return ModuleResult(trial.module, graded, trial.broken, trial.log)
-
-    def _try(self, trial: Trial, one_by_one: bool) -> tuple[dict[Criterion, Outcome], dict[str, Record]]:
-        """Every criterion's outcome, and for each wrong function its public counterexample."""
-        criteria = self.rubric.of(trial.module)
-        if trial.load() is not None:
-            return {c: Outcome(False) for c in criteria}, {}
-        visible = self._outcomes(trial, [c for c in criteria if c.visible], one_by_one)
-        shown = counterexamples(trial)
-        return visible | self._outcomes(trial, [c for c in criteria if not c.visible], one_by_one), shown
-
-    def _outcomes(self, trial: Trial, criteria: list[Criterion], one_by_one: bool = False) -> dict[Criterion, Outcome]:
-        if not one_by_one:
-            self.suites.ask_ahead(criteria, trial)
-        return {c: self.suites.run(c.id, trial) for c in criteria}
-
-    def _again(self, submission: Submission, graded: Graded, log: Log) -> Graded:
-        """A failed criterion once more, with the wrong helpers of its functions answered by the reference."""
-        criterion = graded.criterion
-        wrong = {record.target.function for record in log.records if record.fault is not None}
-        helpers = tuple(f for f in self.rubric.helpers(criterion.module, criterion.grades) if f in wrong)
-        if graded.passed or not helpers or (graded.record is not None and graded.record.reply.ended is not None):
-            return graded
-        trial = Trial(self.sandbox, self.rubric, criterion.module, submission, helpers)
-        try:
-            outcome = self._outcomes(trial, [criterion])[criterion]
-        finally:
-            trial.close()
-        if outcome.passed:
-            return Graded(criterion, True, blamed=helpers)
-        if outcome.record is None:
-            return graded
-        found = diagnose(outcome.record.target, trial.log.records)
-        return replace(graded, record=outcome.record, misconception=found or graded.misconception)
+    def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
+        """Grade everything, or only some modules (and "integration")."""
+        names = tuple(name for name in self.rubric.groups if not modules or name in modules)
+        with Player(self.sandbox, self.script, submission, self.known) as player:
+            return Result(submission, graded_with(player, self.diagnoser, names), tuple(self.sandbox.layers))
 
 
-def _judged(
-    criterion: Criterion,
-    outcome: Outcome,
-    shown: dict[str, Record],
-    named: Callable[[Target], catalogue.Misconception | None],
-) -> Graded:
-    record = outcome.record
-    if outcome.passed or record is None:
-        return Graded(criterion, outcome.passed)
-    return Graded(criterion, False, record, _fitting(shown.get(record.target.function), record), named(record.target))
+def graded_with(player: Player, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
+    """What a player's submission earns in these modules (and "integration")."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        found = _Grading(player.script, player, diagnoser).all(names)
+    return tuple(found[name] for name in names)
 
 
-def _fitting(shown: Record | None, record: Record) -> Record | None:
+def diagnoser_of(script: Script) -> Diagnoser:
+    """What explains submissions that are played on a script."""
+    steps = {m: (*script.shown(m), *script.hidden.get(m, ())) for m in script.rubric.modules}
+    return Diagnoser(script.rubric, steps)
+
+
+class _Grading:
+    """One submission on its way; the methods stand in the order in which they are needed."""
+
+    def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
+        self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
+        self.replies: dict[Step, Reply] = {}
+        self.counterexamples: dict[str, dict[str, Record]] = {}
+
+    def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
+        self.replies |= self.player.shown(names)
+        self.counterexamples = {m: self._counterexamples(m) for m in names if m != INTEGRATION}
+        results: dict[str, ModuleResult] = {}
+        for number, level in enumerate(self.player.levels):
+            self.replies |= self.player.hidden(number)
+            results |= {module: self._result(number, module) for module in level.modules}
+        return results
+
+    def _counterexamples(self, module: str) -> dict[str, Record]:
+        """For each function, a public example that is wrong also when it is played alone: one that tells much, if there is one."""
+        found: dict[str, Record] = {}
+        for example in sorted(self._records(self.script.examples[module]), key=_tells_little):
+            function = example.target.function
+            if example.fault is None or function in found or self.player.broken(module) is not None:
+                continue
+            again = example if _unwritten(example) else self._records([example.step], alone=True)[0]
+            if again.fault is not None:
+                found[function] = again
+        return found
+
+    def _records(self, steps: Sequence[Step], alone: bool = False) -> list[Record]:
+        replies = [self.player.alone(step) if alone else self.replies[step] for step in steps]
+        return judged(steps, replies)
+
+    def _result(self, number: int, module: str) -> ModuleResult:
+        broken = self.player.broken(module)
+        visible = tuple(self._records(self.script.shown(module)))
+        records = (*visible, *self._records(self.script.hidden.get(module, ())))
+        graded = tuple(self._graded(module, visible, records))
+        if module != INTEGRATION and broken is None:
+            graded = tuple(self._with_helpers(number, graded, records))
+        return ModuleResult(module, graded, broken, records)
+
+    def _graded(self, module: str, visible: Sequence[Record], records: Sequence[Record]) -> Iterator[Graded]:
+        """Every criterion of a module: the visible ones from visible records, the others from all."""
+        at_once, later = self._charged(module, visible), self._charged(module, records)
+        for criterion in self.rubric.of(module):
+            explanations, charges = at_once if criterion.visible else later
+            charge = charges[criterion.id]
+            function = charge.record.target.function if charge.record is not None else ""
+            undecided = _undecided(charge, explanations, function)
+            shown = self.counterexamples.get(module, {}).get(function)
+            yield Graded(
+                criterion,
+                charge.earned,
+                charge.why,
+                charge.record,
+                _fitting(shown, charge.record),
+                tuple(mistake for mistake in charge.mistakes if not has(undecided, mistake)),
+                next((name for name in charge.under if name != criterion.id), ""),
+                charge.unseen,
+                undecided,
+            )
+
+    def _charged(self, module: str, records: Sequence[Record]) -> tuple[dict[str, Explanation], dict[str, Charge]]:
+        explanations = {} if module == INTEGRATION else self.diagnoser.explain(module, records)
+        return explanations, charges(self.rubric, module, records, explanations, self.diagnoser)
+
+    def _with_helpers(self, number: int, graded: tuple[Graded, ...], records: Sequence[Record]) -> Iterator[Graded]:
+        """Lost criteria once more, with the wrong helpers of their functions answered by the reference; one process for each
+        set of wrong helpers."""
+        wrong = {record.target.function for record in records if record.fault is not None}
+        sets = {one.criterion: self._helpers(one, wrong) for one in graded}
+        retried: dict[Criterion, bool] = {}
+        for helpers in dict.fromkeys(h for h in sets.values() if h):
+            criteria = [criterion for criterion, needed in sets.items() if needed == helpers]
+            steps = [r.step for r in records if r.step.criterion in {c.id for c in criteria}]
+            replies = self.player.with_helpers(number, criteria[0].module, helpers, steps)
+            again = judged(steps, [replies[step] for step in steps])
+            lost = {record.step.criterion for record in again if record.fault is not None}
+            retried |= {criterion: criterion.id not in lost for criterion in criteria}
+        for one in graded:
+            yield Graded(one.criterion, True, blamed=sets[one.criterion]) if retried.get(one.criterion) else one
+
+    def _helpers(self, one: Graded, wrong: set[str]) -> tuple[str, ...]:
+        """The wrong helpers of a criterion that is worth trying again: not where its own function is unwritten or has ended."""
+        record = one.record
+        if one.passed or one.why not in ("unexplained", "hidden", "mistake") or record is None:
+            return ()
+        if record.reply.ended is not None or _unwritten(record):
+            return ()
+        return tuple(f for f in self.rubric.helpers(one.criterion.module, one.criterion.grades) if f in wrong)
+
+
+def _undecided(charge: Charge, explanations: Mapping[str, Explanation], function: str) -> tuple[Mistake, ...]:
+    """Those that do the same on every call as a mistake that is charged, so that none of them may be named."""
+    concerned = {function, *(mistake.function for mistake in charge.mistakes)}
+    found = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
+    charged_one = not charge.mistakes or any(has(found.values(), mistake) for mistake in charge.mistakes)
+    return tuple(found.values()) if charged_one else ()
+
+
+def _tells_little(record: Record) -> bool:
+    """Whether an example shows less than others may: a single number, or a difference below what is printed."""
+    expected = record.step.expected
+    single = np.size(expected) < 2 if not isinstance(expected, tuple) else False
+    return single or record.deviation < SMALLEST_TELLING
+
+
+def _unwritten(record: Record) -> bool:
+    return record.reply.error is not None and record.reply.error.kind == "NotImplementedError"
+
+
+def _fitting(shown: Record | None, record: Record | None) -> Record | None:
     """A counterexample of a dtype is shown only where the dtype counted."""
+    if record is None:
+        return None
     only_dtype = shown is not None and shown.fault is not None and shown.fault.kind == "dtype"
     return None if only_dtype and record.fault is not None and record.fault.kind != "dtype" else shown
-
-
-def counterexamples(trial: Trial) -> dict[str, Record]:
-    """For each function, the first of its public examples on which it is wrong."""
-    if trial.module == INTEGRATION:
-        return {}
-    found: dict[str, Record] = {}
-    for function in trial.functions[trial.module]:
-        for args, kwargs in catalogue.examples(trial.module, function):
-            record = _example(trial, Target(trial.module, function), args, kwargs)
-            trial.log.records.append(record)
-            if record.fault is not None:
-                found.setdefault(function, record)
-                if record.reply.ended is not None:
-                    break
-    return found
-
-
-def _example(trial: Trial, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Record:
-    reply = trial.call(target, args, kwargs, [])
-    record = Record(target, args, kwargs, reply, None)
-    try:
-        expected = trial.expected(target, args, kwargs)
-    except ValueError:
-        record = replace(record, expects="ValueError")
-    if reply.ended is not None:
-        return replace(record, fault=Fault("ended", reply.ended.why))
-    if record.expects == "ValueError":
-        right = reply.error is not None and "ValueError" in reply.error.kinds
-        return replace(record, fault=None if right else Fault("no_error", "expected ValueError"))
-    if reply.error is not None:
-        return replace(record, fault=Fault("raised", reply.error.kind))
-    allowed = tolerance((args, kwargs))
-    verdict = compare(expected, reply.value, allowed, dtype=allowed == TOLERANCE["float32"])
-    fault = Fault(verdict.difference.kind, verdict.difference.text) if verdict.difference else None
-    return replace(record, fault=fault, deviation=verdict.deviation)

@@ -23,5 +23,10 @@ def suites() -> Path:
     return PACKAGE / "homework" / "suites"
 
 
-def catalogue() -> Path:
-    return PACKAGE / "homework" / "misconceptions"
+def secret() -> list[Path]:
+    """What no student's process may read: the kit, with its solutions, suites and mistakes."""
+    return [PACKAGE, home()]
+
+
+def mistakes() -> Path:
+    return PACKAGE / "homework" / "mistakes"

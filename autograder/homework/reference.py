@@ -4,8 +4,9 @@ Loaded once from the solutions, in the grader's process only; no student process
 """
 
 import importlib
+import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -41,6 +42,24 @@ def functions() -> dict[str, Callable[..., Any]]:
     """Every contract function by name."""
     entries = rubric.current().modules
     return {function: getattr(modules()[name], function) for name in entries for function in entries[name].functions}
+
+
+def files() -> dict[str, bytes]:
+    """The reference modules as a student would hand them in: a perfect submission."""
+    return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubric.current().modules}
+
+
+@cache
+def by_name() -> dict[str, Callable[..., Any]]:
+    """Every contract function by "<module>.<function>"."""
+    return {f"{rubric.current().module_of(name)}.{name}": function for name, function in functions().items()}
+
+
+def signatures(functions_of: Mapping[str, tuple[str, ...]]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """The parameter names of functions, by module and function."""
+    return {
+        m: {f: tuple(inspect.signature(functions()[f]).parameters) for f in names} for m, names in functions_of.items()
+    }
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -7,76 +7,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from autograder.homework import kit
-
-Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
-Feedback = Literal["full", "diagnosis", "score"]
-INTEGRATION = "integration"
+from autograder.homework.rubric_checks import explained, inconsistencies, line_of, twice
+from autograder.homework.rubric_file import (
+    INTEGRATION,
+    Counts,
+    Feedback,
+    IntegrationEntry,
+    LateEntry,
+    LooksAt,
+    ModuleEntry,
+    RubricFile,
+    Visibility,
+)
 
 
 class RubricError(ValueError):
     """The rubric cannot be used; the text says where and what would be right."""
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class CriterionEntry(Strict):
-    """One thing that earns points. `grades` are the contract functions that it tries."""
-
-    points: float = Field(gt=0)
-    about: str = Field(min_length=3)
-    grades: list[str] = []
-    visibility: Visibility | None = None
-    feedback: Feedback | None = None
-
-
-class ModuleEntry(Strict):
-    """One file that a student writes."""
-
-    title: str
-    points: float = Field(gt=0)
-    uses: list[str] = []
-    functions: dict[str, list[str]] = Field(min_length=1)
-    criteria: dict[str, CriterionEntry] = Field(min_length=1)
-
-
-class IntegrationEntry(Strict):
-    """The whole submission tried together."""
-
-    points: float = Field(gt=0)
-    criteria: dict[str, CriterionEntry] = Field(min_length=1)
-
-
-class Limits(Strict):
-    """What one submission may cost."""
-
-    call_seconds: float = Field(default=4, gt=0, description="processor time of one call")
-    submission_seconds: float = Field(default=60, gt=0, description="processor time of all calls")
-    wall_factor: float = Field(default=4, ge=1, description="wall-clock time allowed for a second of processor time")
-    memory_mb: int = Field(default=512, ge=128, description="address space of the student's process")
-    message_mb: int = Field(default=8, ge=1, description="one message over the wire")
-    disk_mb: int = Field(default=16, ge=1, description="the temporary folder as a whole")
-    processes: int = Field(default=32, ge=1, description="threads of the student's process")
-    open_files: int = Field(default=64, ge=16)
-    upload_files: int = Field(default=500, ge=1, description="files in one submission")
-    upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")
-
-
-class RubricFile(Strict):
-    title: str
-    points: float = Field(gt=0)
-    visibility: Visibility = "after_published"
-    feedback: Feedback = "full"
-    limits: Limits = Limits()
-    modules: dict[str, ModuleEntry] = Field(min_length=1)
-    integration: IntegrationEntry | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +42,9 @@ class Criterion:
     grades: tuple[str, ...]
     visibility: Visibility
     feedback: Feedback
+    looks_at: LooksAt = "values"
+    counts: Counts | None = None
+    why: str = ""
 
     @property
     def visible(self) -> bool:
@@ -104,6 +59,8 @@ class Rubric:
         self.title = file.title
         self.points = file.points
         self.limits = file.limits
+        self.charge = file.charge
+        self.due, self.late = file.due, file.late
         self.modules = file.modules
         self._file = file
 
@@ -126,6 +83,9 @@ class Rubric:
                     grades=tuple(entry.grades),
                     visibility=entry.visibility or self._file.visibility,
                     feedback=entry.feedback or self._file.feedback,
+                    looks_at=entry.looks_at,
+                    counts=entry.counts,
+                    why=entry.why,
                 )
 
     @cached_property
@@ -140,9 +100,13 @@ class Rubric:
         """Whether students are told more than the score in any criterion of a module."""
         return any(criterion.feedback != "score" for criterion in self.of(module))
 
-    def stand_ins(self, module: str) -> dict[str, tuple[str, ...]]:
-        """The neighbours' functions that answer correctly while `module` is graded."""
+    def neighbours(self, module: str) -> dict[str, tuple[str, ...]]:
+        """The modules that `module` may use, with their functions, which answer correctly while it is graded."""
         return {name: tuple(self.modules[name].functions) for name in self.modules[module].uses}
+
+    def level(self, module: str) -> int:
+        """How many modules stand below one another under this one: 0 for a module that uses none."""
+        return max((1 + self.level(name) for name in self.modules[module].uses), default=0)
 
     def helpers(self, module: str, functions: tuple[str, ...]) -> tuple[str, ...]:
         """The functions of the same module that `functions` are built from, directly or not, without themselves."""
@@ -158,7 +122,7 @@ class Rubric:
         """Where the file has a criterion: file, line and key, as in all messages about the rubric."""
         module, _, name = criterion.partition(".")
         where = (*([module] if module == INTEGRATION else ["modules", module]), "criteria", name)
-        return f"{self._path}:{_line(self._tree, where)}: {'.'.join(where)}"
+        return f"{self._path}:{line_of(self._tree, where)}: {'.'.join(where)}"
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -193,120 +157,23 @@ def load(path: Path | None = None) -> Rubric:
     try:
         file = RubricFile.model_validate(data)
     except ValidationError as error:
-        lines = [_explain(path, tree, problem) for problem in error.errors()]
+        lines = [explained(path, tree, problem) for problem in error.errors()]
         raise RubricError("\n".join(lines)) from None
-    problems = [f"{path}:{_line(tree, where)}: {'.'.join(where)}: {text}" for where, text in _inconsistencies(file)]
-    problems += [f"{path}:{_line(tree, where)}: {'.'.join(where)}: this key stands twice" for where in _twice(tree)]
+    problems = [f"{path}:{line_of(tree, where)}: {'.'.join(where)}: {text}" for where, text in inconsistencies(file)]
+    problems += [f"{path}:{line_of(tree, where)}: {'.'.join(where)}: this key stands twice" for where in twice(tree)]
     if problems:
         raise RubricError("\n".join(problems))
     return Rubric(file, path, tree)
 
 
-def _explain(path: Path, tree: Any, problem: Any) -> str:
-    where = tuple(str(part) for part in problem["loc"])
-    text = problem["msg"]
-    if problem["type"] == "extra_forbidden":
-        text = f"unknown key; {_known_keys(where)}"
-    elif problem["type"] == "missing":
-        text = "this key is missing"
-    elif problem["type"] == "literal_error":
-        text = f"{problem['input']!r} is none of {problem['ctx']['expected']}"
-    return f"{path}:{_line(tree, where)}: {'.'.join(where)}: {text}"
-
-
-def _known_keys(where: tuple[str, ...]) -> str:
-    model: type[BaseModel] = RubricFile
-    if where[0] == "limits":
-        model = Limits
-    elif where[0] == "modules":
-        model = CriterionEntry if len(where) > 4 else ModuleEntry
-    elif where[0] == INTEGRATION:
-        model = CriterionEntry if len(where) > 3 else IntegrationEntry
-    return "known here: " + ", ".join(model.model_fields)
-
-
-def _line(node: Any, where: tuple[str, ...]) -> int:
-    """The line of the innermost part of `where` that the file has."""
-    line = node.start_mark.line + 1 if node is not None else 1
-    for part in where:
-        if isinstance(node, yaml.MappingNode):
-            found = [(key, value) for key, value in node.value if key.value == part]
-            if not found:
-                break
-            line, node = found[0][0].start_mark.line + 1, found[0][1]
-        elif isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
-            node = node.value[int(part)]
-            line = node.start_mark.line + 1
-        else:
-            break
-    return line
-
-
-def _twice(node: Any, where: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Keys that stand twice in one mapping (YAML would quietly take the last)."""
-    if isinstance(node, yaml.MappingNode):
-        seen = set()
-        for key, value in node.value:
-            if key.value in seen:
-                yield (*where, key.value)
-            seen.add(key.value)
-            yield from _twice(value, (*where, key.value))
-
-
-def _inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
-    total = sum(m.points for m in file.modules.values()) + (file.integration.points if file.integration else 0)
-    if abs(total - file.points) > 1e-9:
-        yield ("points",), f"is {file.points:g}, but the modules and the integration add up to {total:g}"
-    owners: dict[str, str] = {}
-    for name, module in file.modules.items():
-        here = ("modules", name)
-        if not name.isidentifier() or name == INTEGRATION:
-            yield here, "a module's name must be a Python name other than integration"
-        yield from _module_inconsistencies(here, name, module, file)
-        for function in module.functions:
-            if owners.setdefault(function, name) != name:
-                yield (*here, "functions", function), f"the module {owners[function]} has this function already"
-    if file.integration:
-        for key, entry in file.integration.criteria.items():
-            if entry.grades:
-                yield (INTEGRATION, "criteria", key, "grades"), "integration tries everything; leave this key out"
-        yield from _points((INTEGRATION,), file.integration)
-
-
-def _points(here: tuple[str, ...], group: ModuleEntry | IntegrationEntry) -> Iterator[tuple[tuple[str, ...], str]]:
-    total = sum(entry.points for entry in group.criteria.values())
-    if abs(total - group.points) > 1e-9:
-        yield (*here, "points"), f"is {group.points:g}, but the criteria add up to {total:g}"
-
-
-def _module_inconsistencies(
-    here: tuple[str, ...], name: str, module: ModuleEntry, file: RubricFile
-) -> Iterator[tuple[tuple[str, ...], str]]:
-    yield from _points(here, module)
-    names = list(file.modules)
-    for other in module.uses:
-        if other not in file.modules:
-            yield (*here, "uses"), f"there is no module {other!r}; known: {', '.join(names)}"
-        elif names.index(other) >= names.index(name):
-            yield (*here, "uses"), f"{other!r} must stand above {name!r}: a module uses only modules above it"
-    order = list(module.functions)
-    for function, helpers in module.functions.items():
-        for helper in helpers:
-            if helper not in module.functions:
-                yield (*here, "functions", function), f"{helper!r} is no function of this module: {', '.join(order)}"
-            elif order.index(helper) >= order.index(function):
-                yield (*here, "functions", function), f"{helper!r} must stand above it: functions build on those above"
-    graded = set()
-    for key, entry in module.criteria.items():
-        graded.update(entry.grades)
-        unknown = [g for g in entry.grades if g not in module.functions]
-        if unknown:
-            yield (
-                (*here, "criteria", key, "grades"),
-                f"{unknown[0]!r} is no function of this module: {', '.join(order)}",
-            )
-        if not entry.grades:
-            yield (*here, "criteria", key), f"grades: name the functions that it tries, of {', '.join(order)}"
-    for function in order:
-        if function not in graded:
-            yield (*here, "functions", function), "no criterion grades this function"
+__all__ = [
+    "INTEGRATION",
+    "Criterion",
+    "Feedback",
+    "LateEntry",
+    "Rubric",
+    "RubricError",
+    "Visibility",
+    "current",
+    "load",
+]

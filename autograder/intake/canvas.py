@@ -6,10 +6,12 @@ or `_link.html`.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from autograder.intake.entries import Entry, Source, Student
+from autograder.intake.entries import Entry, Student
+from autograder.intake.tree import Source, of_sources
 
 _NAME = re.compile(
     r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+|\d+)_"
@@ -39,18 +41,18 @@ def is_download(names: Sequence[str]) -> bool:
     return bool(kept) and 2 * sum(map(matches, kept)) > len(kept)
 
 
-def entries(files: Iterable[tuple[str, Source]]) -> tuple[list[Entry], list[str]]:
+def entries(files: Mapping[str, Source], place: Path) -> tuple[list[Entry], list[str]]:
     """One entry a student, with the newest version of each file; and what Canvas cannot have named."""
     users: dict[str, list[_File]] = {}
     problems = []
-    for name, source in files:
+    for name, source in files.items():
         file = _parsed(name, source)
         if file is None:
             if name.lower().endswith((".py", ".zip")):
                 problems.append(f"{name}: not named as Canvas names files, so it was not graded")
         else:
             users.setdefault(file.user, []).append(file)
-    return [_entry(found) for found in users.values()], problems
+    return [_entry(found, place) for found in users.values()], problems
 
 
 def _parsed(name: str, source: Source) -> _File | None:
@@ -63,16 +65,16 @@ def _parsed(name: str, source: Source) -> _File | None:
     if repeated is not None:
         file, again = repeated["stem"] + repeated["end"], int(repeated["number"])
     order = (again, int(part["number"] or 0))
-    return _File(part["user"], part["name"] or "", bool(part["late"]), file, order, replace(source, name=file))
+    return _File(part["user"], part["name"] or "", bool(part["late"]), file, order, source)
 
 
-def _entry(files: list[_File]) -> Entry:
+def _entry(files: list[_File], place: Path) -> Entry:
     newest: dict[str, _File] = {}
     for file in sorted(files, key=lambda file: file.order):
-        newest.pop(file.name.lower(), None)
         newest[file.name.lower()] = file
     first = files[0]
     number = first.user if first.user.isdigit() else ""
     student = Student(first.student or first.user, sid="" if number else first.user, canvas=number)
     key = f"{first.student}_{first.user}" if first.student else first.user
-    return Entry(key, tuple(file.source for file in newest.values()), (student,), any(file.late for file in files))
+    upload = of_sources(key, place, {file.name: file.source for file in newest.values()})
+    return Entry(key, upload, (student,), any(file.late for file in files))

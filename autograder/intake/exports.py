@@ -1,21 +1,35 @@
-"""What a path holds: a submission, a class, a Gradescope export, a Canvas download; as folder or zip.
+"""What the paths given to a command hold: submissions, classes, Gradescope exports, Canvas downloads; folder or zip.
 
-Told apart by names alone, in this order: a `submission_metadata.yml` makes a Gradescope export; a module of
-the rubric directly inside makes a single submission; names as Canvas writes them make a Canvas download;
-several folders or zips with work in them make a class; all else is a single submission.
+Told apart by names alone, in this order, because a later form may look like an earlier one:
+
+1. "gradescope": a `submission_metadata.yml` beside folders that Gradescope has named;
+2. "submission": a module of the rubric directly inside;
+3. "canvas": files only, most of them named as Canvas names them;
+4. "class": several folders or zips with work in them;
+5. "submission": all else.
 """
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from autograder.homework import rubric
-from autograder.intake import canvas, gradescope, tree
-from autograder.intake.entries import Entry, Source, Student, keyed
+from autograder.intake import canvas, gradescope
+from autograder.intake import tree as trees
+from autograder.intake.entries import Entry, Student, keyed
 from autograder.intake.tree import Tree
+from autograder.intake.zips import BadZipError
 
+Kind = Literal["gradescope", "submission", "canvas", "class"]
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
+LOOKED_AT = 2000  # files of one unit by which it is told what it is
+_NO_ZIP = {
+    "no_zip": "is not a zip that can be opened; download it again",
+    "zip_many": "has more files than the zip of a class; unpack it and give its folders",
+    "zip_overlaps": "is a zip whose files overlap, as no program makes them; it was not opened",
+}
 
 
 class UnusableError(ValueError):
@@ -44,8 +58,11 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     Raises UnusableError for a path that does not exist, cannot be read, or holds no form of submission.
     """
     paths = list({path.absolute(): path for path in paths}.values())
-    modules = [path for path in paths if path.suffix.lower() == ".py" and os.path.isfile(path)]
-    found = [_look(path, out) for path in paths if path not in modules]
+    modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
+    others = [path for path in paths if path not in modules]
+    found = [_look(path, out) for path in others]
+    if len(others) > 1:
+        found = [_section(one, path) for one, path in zip(found, others, strict=True)]
     if modules:
         found.append(_files(modules))
     entries = keyed(entry for one in found for entry in one.entries)
@@ -55,129 +72,186 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     return Listing(tuple(entries), tuple(one.form for one in found), problems)
 
 
+def _section(found: _Found, path: Path) -> _Found:
+    """The submissions of one of several paths: the name of the path is that of the section."""
+    return replace(found, entries=[replace(entry, section=path.stem) for entry in found.entries])
+
+
 def _look(path: Path, out: Path | None) -> _Found:
     try:
         if path.is_dir():
-            inside = _unwrapped(tree.of_folder(path, out))
-            if kind(inside) == "submission" and out is not None and path.resolve() in (out / "x").resolve().parents:
-                raise UnusableError(f"{path}: the results would go into the submission itself; give another -o")
-            return _recognised(inside, path)
+            return _recognised(trees.of_folder(path, _results_in(path, out)), path, out)
         if path.suffix.lower() == ".zip" and path.is_file():
-            zipped = tree.of_zip(path)
-            return _single(path) if zipped is None else _recognised(_unwrapped(zipped), path)
+            return _recognised(trees.of_zip(path), path, out)
         path.lstat()
+    except BadZipError as error:
+        raise UnusableError(f"{path}: {_NO_ZIP[error.kind]}") from None
     except OSError as error:
         raise UnusableError(f"{path}: {error.strerror or error}") from error
     raise UnusableError(f"{path}: neither a folder nor a .zip nor a .py file")
 
 
+def _results_in(path: Path, out: Path | None) -> str:
+    """The name of the folder for results, if it lies directly in `path`: what is in it is no submission."""
+    return out.name if out is not None and out.resolve().parent == path.resolve() else ""
+
+
+def _recognised(outer: Tree, path: Path, out: Path | None) -> _Found:
+    tree, found = _unwrapped(outer)
+    match found:
+        case "gradescope":
+            entries, problems = gradescope.entries(tree)
+            return _Found(f"{path}: a Gradescope export of {_counted(len(entries), 'submission')}", entries, problems)
+        case "canvas":
+            entries, problems = canvas.entries(tree.files, tree.place)
+            return _Found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
+        case "class":
+            return _class(tree, path)
+    if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
+        raise UnusableError(f"{path}: the results would go into the submission itself; give another -o")
+    if next(outer.walk(), None) is None:
+        raise UnusableError(f"{path}: there is no submission in it, it is empty")
+    return _Found(f"{path}: one submission", [_entry(outer.name, outer)], _misplaced(outer, path))
+
+
 def _files(paths: list[Path]) -> _Found:
     """Single .py files: together one submission, unless Canvas has named them."""
-    pairs = [(path.name, Source(path, path.name)) for path in paths]
-    if all(canvas.matches(name) for name, _ in pairs):
-        entries, problems = canvas.entries(pairs)
+    folder = paths[0].absolute().parent
+    sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
+    if all(map(canvas.matches, sources)):
+        entries, problems = canvas.entries(sources, folder)
         return _Found(f"{_counted(len(entries), 'submission')} downloaded from Canvas", entries, problems)
-    names = [name.lower() for name, _ in pairs]
+    names = [path.name.lower() for path in paths]
     twice = next((name for name in names if names.count(name) > 1), "")
     if twice:
         raise UnusableError(f"there are several files called {twice}; give the folders that they lie in instead")
-    folders = {path.absolute().parent for path in paths}
-    key = paths[0].stem if len(paths) == 1 else folders.pop().name if len(folders) == 1 else "submission"
-    return _Found(f"{_counted(len(paths), 'file')}: one submission", [_entry(key, tuple(s for _, s in pairs))], [])
+    together = {path.absolute().parent for path in paths} == {folder}
+    key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
+    entry = _entry(key, trees.of_sources(key, folder, sources))
+    return _Found(f"{_counted(len(paths), 'file')}: one submission", [entry], [])
 
 
-def _entry(key: str, sources: tuple[Source, ...], remark: str = "") -> Entry:
-    return Entry(key, sources, (Student(name=key),), remark=remark)
+def _entry(key: str, upload: Tree) -> Entry:
+    return Entry(key, upload, (Student(name=key),))
 
 
-def _recognised(inside: Tree, path: Path) -> _Found:
-    match kind(inside):
-        case "gradescope":
-            entries, problems = gradescope.entries(inside)
-            return _Found(f"{path}: a Gradescope export of {_counted(len(entries), 'submission')}", entries, problems)
-        case "canvas":
-            pairs = [(name, inside.source(name)) for name in inside.loose]
-            entries, problems = canvas.entries(pairs)
-            return _Found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
-        case "class":
-            return _class(inside, path)
-    return _single(path)
+# A class
 
 
-def _single(path: Path) -> _Found:
-    name = path.absolute().name if path.is_dir() else path.stem
-    sources = tree.of_folder(path).work() if path.is_dir() else (Source(path),)
-    return _Found(f"{path}: one submission", [_entry(name, sources)], [])
-
-
-def _class(inside: Tree, path: Path) -> _Found:
-    entries = [_entry(name, inside.below(name).work()) for name in inside.folders if name not in KIT_FOLDERS]
-    zips = [name for name in inside.loose if name.lower().endswith(".zip")]
-    entries += [_entry(Path(name).stem, (_whole(inside.source(name)),)) for name in zips]
-    stray = [name for name in inside.loose if name.endswith(".py")]
-    problems = [f"{path}: {name} lies beside the submissions and was not graded" for name in stray]
+def _class(tree: Tree, path: Path) -> _Found:
+    units = {name: unit for name, unit in tree.folders.items() if _is_unit(name)}
+    entries = [_entry(name, unit) for name, unit in units.items() if name not in KIT_FOLDERS]
+    entries += [_entry(Path(name).stem, _packed(tree, name)) for name in tree.files if _is_zip(name)]
+    problems = [f"{path}: {name} {why}" for name, why in _left_out(tree)]
+    problems += [problem for tree in [tree, *_uploads(entries)] for problem in _misplaced(tree, path)]
     return _Found(f"{path}: a folder of {_counted(len(entries), 'submission')}", entries, problems)
 
 
-def _whole(source: Source) -> Source:
-    """A zip that is a submission by itself: read where it lies if it lies in a folder."""
-    return source if source.member else replace(source, name="")
+def _packed(tree: Tree, name: str) -> Tree:
+    """A zip that is a submission by itself."""
+    place = tree.place if tree.zipped else tree.place / name
+    return trees.of_sources(Path(name).stem, place, {name: tree.files[name]})
+
+
+def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
+    """What lies beside the submissions of a class, and why it is none."""
+    for name, source in tree.files.items():
+        if name.lower().endswith(".py"):
+            yield name, "lies beside the submissions and was not graded"
+        elif source.problem == "link":
+            yield name, "is a link, which is never followed; it was not graded"
+    for name in tree.folders:
+        if name.startswith(".") and name not in trees.JUNK:
+            yield name, "has a name with a dot in front and was not graded"
+
+
+def _uploads(entries: Iterable[Entry]) -> list[Tree]:
+    return [entry.upload for entry in entries if entry.upload is not None]
+
+
+def _misplaced(tree: Tree, path: Path) -> list[str]:
+    if not tree.readable or gradescope.METADATA not in tree.files:
+        return []
+    advice = "if this folder is Gradescope's export, give it as PATH itself"
+    return [f"{path}: {gradescope.METADATA} in {tree.name} was not believed, so no names are taken from it; {advice}"]
 
 
 # What kind of thing a tree is
 
 
-def kind(inside: Tree) -> str:
-    """ "gradescope", "canvas", "class" or "submission"."""
-    if gradescope.METADATA in inside.files:
-        return "gradescope"
-    if has_module(inside.loose):
-        return "submission"
-    if canvas.is_download(inside.loose) and not any("/" in name for name in inside.files):
-        return "canvas"
-    return "class" if _is_class(inside) else "submission"
+def _unwrapped(outer: Tree) -> tuple[Tree, Kind]:
+    """Through folders that hold nothing but one folder, if that leads to a class; and what was found there."""
+    for depth, inner in enumerate(_wrapped(outer)):
+        found = kind(inner, inside=depth > 0)
+        one_folder = found == "class" and len(inner.folders) == 1
+        if found in ("gradescope", "canvas") or (found == "class" and not one_folder):
+            return inner, found
+    return outer, kind(outer)
 
 
-def has_module(names: Sequence[str]) -> bool:
-    """Whether a file of the rubric is among the names, in whatever folder."""
-    wanted = {f"{module}.py" for module in rubric.current().modules}
-    return any(name.split("/")[-1] in wanted for name in names)
-
-
-def _is_class(inside: Tree) -> bool:
-    units = [inside.below(name) for name in inside.folders]
-    if KIT_FOLDERS.intersection(inside.folders):
-        units = [unit for unit in units if unit.name not in KIT_FOLDERS and has_module(tuple(unit.files))]
-        return len(units) > 1
-    zips = [name for name in inside.loose if name.lower().endswith(".zip")]
-    strong = len(zips) + sum(unit.unreadable != frozenset() or _handed_in(unit) for unit in units)
-    if strong > 1:
-        return True
-    loose = any(name.endswith(".py") for name in inside.loose)
-    return bool(units or zips) and not loose and not inside.zipped and all(_some_work(unit) for unit in units)
-
-
-def _handed_in(unit: Tree) -> bool:
-    return has_module(tuple(unit.files)) or any(name.lower().endswith(".zip") for name in unit.loose)
-
-
-def _some_work(unit: Tree) -> bool:
-    return any(name.lower().endswith((".py", ".zip")) for name in unit.files)
-
-
-def _unwrapped(outer: Tree) -> Tree:
-    """Through folders that hold nothing but one folder, if that leads to a class."""
-    for inner in _layers(outer):
-        if kind(inner) in ("gradescope", "canvas") or (kind(inner) == "class" and len(inner.folders) != 1):
-            return inner
-    return outer
-
-
-def _layers(outer: Tree) -> Iterator[Tree]:
+def _wrapped(outer: Tree) -> Iterator[Tree]:
     yield outer
-    while len(outer.folders) == 1 and not any(name.endswith((".py", ".zip")) for name in outer.loose):
-        outer = outer.below(outer.folders[0])
+    for _ in range(trees.DEPTH):
+        units = [unit for name, unit in outer.folders.items() if _is_unit(name)]
+        if len(units) != 1 or not units[0].readable or any(map(_is_work, outer.files)):
+            return
+        outer = units[0]
         yield outer
+
+
+def kind(tree: Tree, inside: bool = False) -> Kind:
+    """What a folder is. `inside`: it is not what the command was given, but lies in that."""
+    if gradescope.is_export(tree, inside):
+        return "gradescope"
+    if _has_module(tree.files):
+        return "submission"
+    if canvas.is_download(list(tree.files)) and not any(map(_is_unit, tree.folders)):
+        return "canvas"
+    return "class" if _is_class(tree) else "submission"
+
+
+def _is_class(tree: Tree) -> bool:
+    units = [unit for name, unit in tree.folders.items() if _is_unit(name) and name not in KIT_FOLDERS]
+    zips = [name for name in tree.files if _is_zip(name)]
+    if KIT_FOLDERS.intersection(tree.folders):
+        # A copy of the kit or of what students get is one submission, whatever else lies in it.
+        return sum(_has_module(_names(unit)) for unit in units) > 1
+    if len(zips) + sum(map(_is_handed_in, units)) > 1:
+        return True
+    # Nobody has the names right, or there is only one: then all of it must look like work, and nothing lie loose.
+    loose = any(name.endswith(".py") for name in tree.files)
+    return bool(units or zips) and not loose and not tree.zipped and all(any(map(_is_work, _names(u))) for u in units)
+
+
+def _is_handed_in(unit: Tree) -> bool:
+    """Whether a folder surely is somebody's submission; one that cannot be read must not vanish."""
+    return not unit.readable or any(map(_is_zip, unit.files)) or _has_module(_names(unit))
+
+
+def _names(unit: Tree) -> list[str]:
+    """Names of files at any depth, as far as one looks; empty if the folder cannot be read."""
+    try:
+        return [path.rpartition("/")[2] for path, _ in islice(unit.walk(), LOOKED_AT)]
+    except OSError:
+        return []
+
+
+def _has_module(names: Iterable[str]) -> bool:
+    wanted = {f"{module}.py" for module in rubric.current().modules}
+    return not wanted.isdisjoint(names)
+
+
+def _is_unit(name: str) -> bool:
+    """Whether a folder can be somebody's submission, or hold one."""
+    return not name.startswith(".") and (name not in trees.JUNK or name == "checks")
+
+
+def _is_zip(name: str) -> bool:
+    return name.lower().endswith(".zip")
+
+
+def _is_work(name: str) -> bool:
+    return name.lower().endswith((".py", ".zip"))
 
 
 def _counted(number: int, what: str) -> str:

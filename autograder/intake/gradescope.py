@@ -13,12 +13,14 @@ from typing import Any
 
 import yaml
 
-from autograder.intake.entries import Entry, Student, content_of
-from autograder.intake.submission import UnreadableError
+from autograder.intake.entries import Entry, Student
 from autograder.intake.tree import Tree
+from autograder.intake.zips import DamagedError
 
 METADATA = "submission_metadata.yml"
-LARGEST = 2**30
+LARGEST = 2**28  # bytes of the yml that are read; it holds all results of a class
+_FOLDER = re.compile(r"submission_\d+")
+_WRAPPER = re.compile(r"assignment_\d+_export.*", re.DOTALL)
 _MISSING = {"", "~", "null"}
 
 
@@ -28,16 +30,28 @@ class _Record:
     created_at: str
 
 
+def is_export(tree: Tree, inside: bool = False) -> bool:
+    """Whether this is an export: the yml, and beside it nothing but folders that Gradescope has named.
+
+    A student can hand in such a yml, and it would say whose other submissions are. So it is believed only at the top
+    of what the command was given, or (`inside`) in a folder there that bears Gradescope's own name or that of its zip.
+    """
+    named = _WRAPPER.fullmatch(tree.name) or (tree.zipped and tree.name == tree.place.stem)
+    if METADATA not in tree.files or (inside and not named):
+        return False
+    return all(_FOLDER.fullmatch(name) for name in tree.folders)
+
+
 def entries(tree: Tree) -> tuple[list[Entry], list[str]]:
     """One entry a folder, one with a problem for each submission without a folder; and what is odd."""
     problems = []
     records: dict[str, _Record] = {}
     earlier: dict[str, _Record] = {}
     try:
-        text = content_of(tree.source(METADATA), LARGEST)
+        text = tree.files[METADATA].read(LARGEST)
         document = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
         records, earlier = dict(_records(document)), dict(_earlier(document))
-    except (yaml.YAMLError, UnreadableError) as error:
+    except (yaml.YAMLError, DamagedError) as error:
         problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
     folders = sorted(tree.folders, key=_natural)
     found = [_entry(tree, folder, records.get(folder) or earlier.get(folder)) for folder in folders]
@@ -47,16 +61,16 @@ def entries(tree: Tree) -> tuple[list[Entry], list[str]]:
 
 
 def _entry(tree: Tree, folder: str, record: _Record | None) -> Entry:
-    sources = tree.below(folder).work()
+    upload = tree.folders[folder]
     if record is None:
-        return Entry(folder, sources, remark=f"not in {METADATA}")
+        return Entry(folder, upload, remark=f"not in {METADATA}")
     remark = "" if record.students else f"nobody is named in {METADATA}"
-    return Entry(folder, sources, record.students, created_at=record.created_at, remark=remark)
+    return Entry(folder, upload, record.students, created_at=record.created_at, remark=remark)
 
 
 def _without_folder(name: str, record: _Record) -> Entry:
     problem = f"it is in {METADATA}, but the export has no folder for it"
-    return Entry(name, (), record.students, created_at=record.created_at, problem=problem)
+    return Entry(name, None, record.students, created_at=record.created_at, problem=problem)
 
 
 # The yml

@@ -1,217 +1,145 @@
-"""Is the grading right? Every known mistake against every criterion, every correct alternative against every criterion.
+"""Is the grading right? Every known mistake, code that computes nothing, and correct solutions, against every criterion.
 
-A misconception is submitted as a student would: the whole module, one function wrong. It must lose points, only in criteria that
-grade its function, and be named as itself or not at all; trivial code must lose every criterion that grades its function; an
-alternative must lose nothing; every criterion must be lost by some misconception.
+What must hold, and is a problem where it does not:
+- a mistake alone loses the criteria that it belongs to, what it hides, and the worked examples that show it, nothing else;
+- it is named as itself, or a sentence is said that it shares with those it cannot be told from; never as another one;
+- in the integration, no module is called the cause but the one that the mistake is in;
+- code that computes nothing loses every criterion that grades its function;
+- a correct alternative loses nothing;
+- every criterion is lost by some mistake.
+Pairs of mistakes stand in pairs.py.
 """
 
-import random
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from autograder.feedback import messages as feedback
-from autograder.grading.compare import TOLERANCE, tolerance
-from autograder.grading.grader import Grader, Result, open_grader
-from autograder.homework import catalogue, kit
+from autograder.grading.grader import Grader
+from autograder.homework import kit, mistakes
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
-from autograder.intake.submission import Submission, read
-from autograder.proof.graders import each
-
-ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
-
-
-@dataclass(frozen=True)
-class Case:
-    """One submission of the audit: a wrong version of one function of `module`, or a correct alternative (no function)."""
-
-    name: str
-    module: str = ""
-    function: str = ""
-    trivial: bool = False
+from autograder.proof.cases import ALTERNATIVES, Case, cases, submission
+from autograder.proof.graders import each, each_directly
+from autograder.proof.in_process import InProcess
+from autograder.proof.rows import Row, Verdict, row
 
 
-@dataclass(frozen=True, order=True)
-class Check:
-    """One call of one test, and the deviation that it allows."""
-
-    module: str
-    test: str
-    number: int
-    dtype: str
-    allowed: float
+def run(chosen: Sequence[Case] | None = None, jobs: int | None = None) -> Iterator[Row]:
+    """Grade the cases in their order, in `jobs` processes: alternatives in the sandbox, the kit's own mistakes by direct calls."""
+    every = cases() if chosen is None else chosen
+    inside = [case for case in every if case.kind == "alternative"]
+    yield from each_directly(_direct, [case for case in every if case.kind != "alternative"], jobs)
+    yield from in_sandbox(inside, jobs)
 
 
-@dataclass(frozen=True)
-class Deviation:
-    """How far one submission was from the expected value in a check."""
-
-    check: Check
-    value: float
+def in_sandbox(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
+    """Grade whole submissions as a student's are graded."""
+    if chosen:
+        yield from each(_sandboxed, chosen, jobs)
 
 
-@dataclass(frozen=True)
-class Row:
-    """What the grading made of a case: the criteria that it lost, the name that it was given in each, its deviations."""
-
-    case: Case
-    lost: dict[str, str | None]
-    deviations: tuple[Deviation, ...] = ()
-
-    @property
-    def named(self) -> bool:
-        return self.case.name in self.lost.values()
+def _direct(grader: InProcess, case: Case) -> Row:
+    return row(case, grader.grade(submission(case), case.module, case.function, whole=True))
 
 
-def cases(only: Collection[str] = ()) -> list[Case]:
-    """Every misconception, every trivial version and every alternative; of some modules only, if they are given."""
-    found = []
-    for module, entry in rubrics.current().modules.items():
-        if only and module not in only:
-            continue
-        found += [Case(m.id, module, m.function) for m in catalogue.of_module(module)]
-        for function in entry.functions if catalogue.of_module(module) else ():
-            found += [Case(m.id, module, function, True) for m in catalogue.trivial(module, function)]
-    found += [Case(path.name) for path in sorted(ALTERNATIVES.glob("[!_.]*/"))]
-    return found
+def _sandboxed(grader: Grader, case: Case) -> Row:
+    return row(case, grader.grade(submission(case)))
 
 
-def submission(case: Case) -> Submission:
-    """The files of a case: the references, with its own in their place."""
-    files = {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubrics.current().modules}
-    if not case.function:
-        return Submission(case.name, files | read(ALTERNATIVES / case.name, rubrics.current().limits).files)
-    wrong = _wrong_version(case)
-    name = f"{case.module}.py"
-    return Submission(case.name, files | {name: files[name] + b"\n\n" + wrong.source.encode()})
+# What is a problem
 
 
-def _wrong_version(case: Case) -> catalogue.Misconception:
-    pool = catalogue.trivial(case.module, case.function) if case.trivial else catalogue.of_module(case.module)
-    return next(m for m in pool if m.id == case.name)
+def problems(rows: Iterable[Row], only: Collection[str] = (), complete: bool = True) -> list[str]:
+    """Everything that is not as it should be, a sentence each; `complete`: all cases of the modules were tried."""
+    rows = list(rows)
+    found = [problem for row in rows for problem in of_case(row)]
+    return found + list(_missing(rows, only)) if complete else found
 
 
-def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Row]:
-    """Grade the cases, in their order, in `jobs` processes."""
-    yield from each(_grade, list(chosen or cases()), jobs)
-
-
-def _grade(grader: Grader, case: Case) -> Row:
-    result = grader.grade(submission(case), (case.module, INTEGRATION) if case.module else ())
-    lost = {g.criterion.id: g.misconception.id if g.misconception else None for g in result.graded if not g.passed}
-    return Row(case, lost, tuple(_deviations(result)))
-
-
-def _deviations(result: Result) -> Iterator[Deviation]:
-    for module in result.modules:
-        seen: dict[str, int] = {}
-        for record in module.log.records:
-            seen[record.test] = seen.get(record.test, 0) + 1
-            kind = record.fault.kind if record.fault is not None else "value"
-            if record.test and record.expects == "value" and kind == "value" and record.reply.error is None:
-                wide = tolerance((record.args, record.kwargs)) == TOLERANCE["float32"]
-                check = Check(
-                    module.module, record.test, seen[record.test], "float32" if wide else "float64", record.allowed
-                )
-                yield Deviation(check, record.deviation)
-
-
-def problems(rows: list[Row], only: Collection[str] = ()) -> list[str]:
-    """Everything that is not as it should be, a sentence each."""
-    found = []
-    for row in rows:
-        found += list(_case_problems(row))
-    for module in only or rubrics.current().modules:
-        if rubrics.current().explains(module) and not catalogue.of_module(module):
-            found.append(f"{module}: there is no catalogue {kit.catalogue() / f'{module}.py'}")
-    for name, criterion in rubrics.current().criteria.items():
-        if only and criterion.module not in only:
-            continue
-        written = any(not row.case.trivial and row.case.function and name in row.lost for row in rows)
-        if not written and catalogue.of_module(criterion.module):
-            found.append(f"{name}: no misconception loses it")
-    return found
-
-
-def _case_problems(row: Row) -> Iterator[str]:
-    case, criteria = row.case, rubrics.current().criteria
-    if not case.function:
-        yield from (f"alternative {case.name} loses {name}" for name in row.lost)
-        return
-    graded = {name for name, c in criteria.items() if case.function in c.grades}
-    inside = {name for name in row.lost if criteria[name].module != INTEGRATION}
-    if not inside:
-        yield f"{case.name} keeps full marks"
-    yield from (f"{case.name} loses {name}, which does not grade it" for name in sorted(inside - graded))
-    if case.trivial:
-        yield from (f"{case.name} keeps {name}, though it computes nothing" for name in sorted(graded - inside))
+def of_case(row: Row) -> Iterator[str]:
+    """What is wrong with the grading of one case."""
+    if row.case.kind == "alternative":
+        yield from (f"the correct alternative {row.case.name} loses {name}" for name in row.lost)
+    elif row.case.kind == "nothing":
+        yield from _of_nothing(row)
     else:
-        wrong = {given for name, given in row.lost.items() if given not in (None, case.name) and name in inside}
-        yield from (f"{case.name} is named {given}" for given in sorted(filter(None, wrong)))
+        yield from _too_little(row)
+        yield from _too_much(row)
+        yield from _names(row)
+        yield from _blamed(row)
 
 
-@dataclass(frozen=True)
-class Margin:
-    """One check: how far the alternatives are from right at most, and the misconceptions at least."""
-
-    check: Check
-    right: float
-    wrong: float
-
-    @property
-    def good(self) -> bool:
-        return self.right * 10 <= self.check.allowed <= self.wrong / 10
+def _of_nothing(row: Row) -> Iterator[str]:
+    """A criterion of form asks for half of its functions: it is kept where only one of them computes nothing."""
+    for criterion in rubrics.current().of(row.case.module):
+        one = row.case.function
+        graded = (one in criterion.grades and criterion.looks_at != "form") if one else True
+        if graded and criterion.id not in row.lost:
+            yield f"{row.case.name} keeps {criterion.id}, though it computes nothing"
 
 
-def margins(rows: list[Row]) -> list[Margin]:
-    """For each check, the spread of what is right and of what is wrong.
-
-    A misconception that gives the same as the reference in a check, up to a tenth of the tolerance, is right there.
-    """
-    right: dict[Check, float] = {}
-    wrong: dict[Check, float] = {}
-    for row in rows:
-        for d in row.deviations:
-            if not row.case.function:
-                right[d.check] = max(right.get(d.check, 0.0), d.value)
-            elif d.value > d.check.allowed / 10:
-                wrong[d.check] = min(wrong.get(d.check, float("inf")), d.value)
-    return [Margin(c, right.get(c, 0.0), wrong.get(c, float("inf"))) for c in sorted(right.keys() | wrong.keys())]
+def _too_little(row: Row) -> Iterator[str]:
+    if not row.lost:
+        yield f"{row.case.name} keeps full marks"
+        return
+    for name in sorted(row.case.criteria - row.lost.keys()):
+        yield f"{row.case.name} keeps {name}, where it belongs"
 
 
-def ambiguous(rows: list[Row]) -> list[str]:
-    """The misconceptions that were not named, which other ones they could not be told from, or that nothing names them."""
-    return [row.case.name for row in rows if row.case.function and not row.case.trivial and not row.named]
+def _too_much(row: Row) -> Iterator[str]:
+    for name, verdict in row.lost.items():
+        if name not in row.case.criteria and not may_lose(row.case, name, verdict):
+            yield f"{row.case.name} loses {name} as well ({verdict.why})"
 
 
-def print_messages(count: int, seed: int | None = None) -> None:
-    """Grade misconceptions chosen at random and print what their students are told, to be read aloud."""
-    chosen = random.Random(seed).sample([case for case in cases() if case.function and not case.trivial], count)
-    with open_grader() as grader:
-        for case in chosen:
-            result = grader.grade(submission(case), (case.module,))
-            wrong = [graded for graded in result.graded if not graded.passed]
-            print(f"--- {case.name}: {', '.join(graded.criterion.id for graded in wrong)}\n")
-            print(feedback.message(wrong[0], result))
+def may_lose(case: Case, name: str, verdict: Verdict) -> bool:
+    """Whether mistakes may lose a criterion that they do not belong to: they hide it, or it goes by all results."""
+    criterion = rubrics.current().criteria[name]
+    if criterion.module == INTEGRATION:
+        return True
+    return criterion.module == case.module and (criterion.looks_at == "examples" or hides(verdict))
 
 
-def html_page(rows: list[Row]) -> str:
-    """The matrix as a self-contained page."""
-    from jinja2 import Environment, PackageLoader
+def hides(verdict: Verdict) -> bool:
+    """Whether a criterion is lost because it cannot be seen beside the mistakes: nothing shows, or runs, or too little is right."""
+    return not verdict.passed and verdict.why in ("hidden", "not run", "too little")
 
-    page = Environment(loader=PackageLoader("autograder"), autoescape=True).get_template("audit.html")
+
+def _names(row: Row) -> Iterator[str]:
+    if row.case.kind == "pair":
+        return  # two mistakes may reply as another one does, see pairs.py
+    others = sorted(name for name in row.named if not _is_of(name, row.case))
+    yield from (f"{row.case.name} is named {other}" for other in others)
+    if not row.lost or row.case.ids & row.named:
+        return
+    rivals = ", ".join(sorted(row.undecided - row.case.ids))
+    if not row.case.ids & row.undecided:
+        yield f"{row.case.name} is not named" + (f", but may be one of {rivals}" if rivals else "")
+    elif not row.shared:
+        yield f"{row.case.name} cannot be told from {rivals}, and shares no sentence with them"
+
+
+def _is_of(name: str, case: Case) -> bool:
+    """Whether an id is one of the case's mistakes, or of the same mistake in another function of the module."""
+    return name in case.ids or name.partition(".")[2] in {mistake.name for mistake in case.mistakes}
+
+
+def _blamed(row: Row) -> Iterator[str]:
+    for name, verdict in row.lost.items():
+        if rubrics.current().criteria[name].module == INTEGRATION:
+            others = [module for module in verdict.blamed if module != row.case.module]
+            yield from (f"{row.case.name}: {name} calls {other}.py the cause" for other in others)
+            yield from (f"{row.case.name}: {name} is said to come from {other}" for other in verdict.named)
+
+
+def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
+    """What no case is there for."""
     rubric = rubrics.current()
-    blocks = []
-    for module in rubric.modules:
-        ids = [c.id for c in rubric.of(module)]
-        blocks.append((module, ids, [row for row in rows if row.case.module == module]))
-    alternatives = [row for row in rows if not row.case.function]
-    return page.render(
-        blocks=blocks, alternatives=alternatives, criteria=list(rubric.criteria), problems=problems(rows)
-    )
-
-
-def write_html(rows: list[Row], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(html_page(rows), encoding="utf-8")
+    if not any(row.case.kind == "alternative" for row in rows) and any(row.case.module for row in rows):
+        yield f"there are no correct alternatives in {ALTERNATIVES}, so nothing proves that what is correct loses nothing"
+    lost = {name for row in rows if row.case.kind == "mistake" for name in row.lost}
+    for module in only or rubric.modules:
+        if rubric.explains(module) and not mistakes.of_module(module):
+            yield f"{module}: there are no known mistakes in {kit.mistakes() / module}"
+    for name, criterion in rubric.criteria.items():
+        tried = (criterion.module == INTEGRATION and not only) or criterion.module in (only or rubric.modules)
+        if tried and name not in lost and (criterion.module == INTEGRATION or mistakes.of_module(criterion.module)):
+            yield f"{name}: no known mistake loses it"

@@ -1,7 +1,8 @@
 """Mistakes that nobody listed: every reference function, changed a little by machine, and graded as a student's.
 
-A mutant is killed when it loses a criterion that grades its function. One that keeps them all must be equivalent, that is,
-still right by the contract; equivalent_mutants.yaml says why, one line each, and nothing else may survive.
+A mutant is killed when a call of any criterion is wrong (the plain rule, whatever the rubric says about charging). One that is
+right in all of them must be equivalent, that is, still right by the contract; equivalent_mutants.yaml says why, one line
+each, and nothing else may survive.
 
 Why ours on `ast`: cosmic-ray writes each mutant over the module and starts a test command for it; mutmut builds a package in
 which all mutants stand side by side, and forks its own pytest. For both, suite and code share a process, and a mutant costs a
@@ -10,18 +11,17 @@ Nor do they make the mistakes of array code: another axis, no `keepdims`, `sum` 
 has the same shape.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import click
-import numpy as np
 import yaml
 
 from autograder.grading.grader import Grader
-from autograder.grading.trial import Trial
+from autograder.grading.judge import judged
+from autograder.grading.player import Player
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
@@ -50,17 +50,13 @@ def _grade(grader: Grader, mutant: Mutant) -> Graded:
 
 
 def first_lost(grader: Grader, mutant: Mutant) -> str | None:
-    """The first criterion that grades the mutated function and is lost; the rest is not tried."""
-    submission = _submission(mutant)
-    grader.sandbox.place(submission.files)
-    trial = Trial(grader.sandbox, grader.rubric, mutant.module, submission)
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            graded = (c.id for c in grader.rubric.of(mutant.module) if mutant.function in c.grades)
-            return next((name for name in graded if not grader.suites.run(name, trial).passed), None)
-    finally:
-        trial.close()
+    """The first criterion with a wrong call: by the plain rule, since what is charged elsewhere was seen all the same."""
+    script, module = grader.script, mutant.module
+    steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
+    with Player(grader.sandbox, script, _submission(mutant), grader.known) as player:
+        replies = player.shown((module,)) | player.hidden(0)
+    records = judged(steps, [replies[step] for step in steps])
+    return next((record.step.criterion for record in records if record.fault is not None), None)
 
 
 def _submission(mutant: Mutant) -> Submission:

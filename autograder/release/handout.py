@@ -13,7 +13,8 @@ from pathlib import Path
 from otter.assign.solutions import replace_solutions
 
 from autograder.feedback.results import number
-from autograder.homework import catalogue, kit
+from autograder.homework import kit, mistakes
+from autograder.homework.errors import CommandError
 from autograder.homework.rubric import Rubric
 
 MARKER = "<!-- grading table -->"
@@ -27,19 +28,15 @@ WHEN = {
 }
 
 
-class HandoutError(ValueError):
-    """The solutions cannot be turned into a handout; the text says where and what to do."""
-
-
 def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     """Complete the students' folder: stubs, README, the order of the checks, and what the notebook exports.
 
-    Raises HandoutError.
+    Raises CommandError.
     """
     for module, entry in rubric.modules.items():
         path = solutions / f"{module}.py"
         if not path.is_file():
-            raise HandoutError(f"rubric.yaml has the module {module}, but there is no {path}")
+            raise CommandError(f"rubric.yaml has the module {module}, but there is no {path}")
         text = stub(path.read_text(encoding="utf-8"), tuple(entry.functions), str(path))
         (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
     _rewrite(solutions / "README.md", lambda text: readme(text, rubric), folder / "README.md")
@@ -48,7 +45,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     _remove_junk(folder)
     forgotten = list(missing(folder, solutions, rubric, notebook))
     if forgotten:
-        raise HandoutError("; ".join(forgotten))
+        raise CommandError("; ".join(forgotten))
 
 
 def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
@@ -59,9 +56,9 @@ def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Ite
             yield f"there are no public checks of {module}: {solutions / 'checks' / f'test_{module}.py'}"
         if f'grader.check(\\"{module}\\")' not in text:
             yield f"{solutions / notebook} has no question named {module}"
-        bare = [function for function in entry.functions if not catalogue.examples(module, function)]
+        bare = [function for function in entry.functions if not mistakes.examples(module, function)]
         if bare and rubric.explains(module):
-            yield f"{kit.catalogue() / f'{module}.py'} has no EXAMPLES for {', '.join(bare)}"
+            yield f"{kit.mistakes() / module} has no EXAMPLES for {', '.join(bare)}"
 
 
 def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:
@@ -72,11 +69,11 @@ def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:
 def stub(source: str, functions: Collection[str], path: str = "the solution") -> str:
     """A solution without its answers: the body of each function is one line that says that it is not written yet.
 
-    Raises HandoutError for a function that is missing, and for any code outside the marks that is not an import.
+    Raises CommandError for a function that is missing, and for any code outside the marks that is not an import.
     """
     marks = re.findall(r"^\s*# (BEGIN|END) SOLUTION", source, re.MULTILINE)
     if marks != ["BEGIN", "END"] * (len(marks) // 2):
-        raise HandoutError(f"{path}: # BEGIN SOLUTION and # END SOLUTION must come in pairs")
+        raise CommandError(f"{path}: # BEGIN SOLUTION and # END SOLUTION must come in pairs")
     lines = replace_solutions(source.split("\n"), "python")
     module = ast.parse("\n".join(lines))
     found = set()
@@ -87,13 +84,13 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
             found.add(node.name)
         elif not isinstance(node, ast.Import | ast.ImportFrom) and not _is_docstring(node):
             what = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else lines[node.lineno - 1].strip()
-            raise HandoutError(
+            raise CommandError(
                 f"{path}: students would get all of {what!r}. Put # BEGIN SOLUTION and # END SOLUTION around what they "
                 "shall not see; what they shall see belongs in a file of its own, listed under `files` in the notebook"
             )
     missing = [function for function in functions if function not in found]
     if missing:
-        raise HandoutError(f"{path}: there is no function {missing[0]}, which rubric.yaml has")
+        raise CommandError(f"{path}: there is no function {missing[0]}, which rubric.yaml has")
     return "\n".join(lines)
 
 
@@ -109,18 +106,31 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def readme(text: str, rubric: Rubric) -> str:
-    """The students' README: two marked lines give way to tables, {module} and {function} to the first of the rubric.
+    """The students' README: two marked lines give way to tables, names in braces to what the rubric says.
 
-    Raises HandoutError where a marker is not there exactly once.
+    Lines "- `module.py`: ..." of modules that the rubric does not have are left out. Raises CommandError where a marker
+    is not there exactly once.
     """
+    text = re.sub(r"^- `(\w+)\.py`: .*\n", lambda line: line[0] if line[1] in rubric.modules else "", text, flags=re.M)
     for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
         if text.split("\n").count(marker) != 1:
-            raise HandoutError(
+            raise CommandError(
                 f"solutions/README.md: the line {marker} must stand there once, where its table shall go"
             )
         text = text.replace(marker, table)
+    for name, value in _said_in_readme(rubric).items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def _said_in_readme(rubric: Rubric) -> dict[str, str]:
     module, entry = next(iter(rubric.modules.items()))
-    return text.replace("{module}", module).replace("{function}", next(iter(entry.functions)))
+    visible = sum(criterion.points for criterion in rubric.criteria.values() if criterion.visible)
+    limits = {name: getattr(rubric.limits, name) for name in ("call_seconds", "submission_seconds", "memory_mb")}
+    numbers = {**limits, "visible": visible, "points": rubric.points}
+    return {"module": module, "function": next(iter(entry.functions))} | {
+        name: str(number(value)) for name, value in numbers.items()
+    }
 
 
 def modules_table(rubric: Rubric) -> str:
@@ -135,12 +145,12 @@ def modules_table(rubric: Rubric) -> str:
 def checks(text: str, rubric: Rubric) -> str:
     """The public checks' conftest.py with the rubric's modules, in their order.
 
-    Raises HandoutError.
+    Raises CommandError.
     """
     names = "".join(f'    "{module}",\n' for module in rubric.modules)
     changed, found = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
     if found != 1:
-        raise HandoutError(
+        raise CommandError(
             f"solutions/{CHECKS}: it must have one list MODULES = [...], an entry a line, to be filled in"
         )
     return changed
@@ -149,12 +159,16 @@ def checks(text: str, rubric: Rubric) -> str:
 def exporting(text: str) -> str:
     """The students' notebook, whose last cell puts every .py file beside it into the zip, a student's own ones too.
 
-    Raises HandoutError.
+    Its checks end in a semicolon, so that Jupyter shows what the public checks print and not Otter's report of a test
+    that raised AssertionError. Raises CommandError.
     """
     notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        if re.fullmatch(r'grader\.check\("\w+"\)', "".join(cell["source"])):
+            cell["source"] = ["".join(cell["source"]) + ";"]
     exports = [cell for cell in notebook["cells"] if "grader.export(" in "".join(cell["source"])]
     if len(exports) != 1:
-        raise HandoutError("the notebook must have an export cell; leave export_cell in its first cell as it was")
+        raise CommandError("the notebook must have an export cell; leave export_cell in its first cell as it was")
     source = re.sub(r",? *files=\[.*\]", "", "".join(exports[0]["source"]))
     source = re.sub(r"grader\.export\((.*)\)", _export_all, source)
     exports[0]["source"] = source.splitlines(keepends=True)

@@ -10,19 +10,18 @@ results.json, and Gradescope then shows the instructor an error and keeps the su
 
 import contextlib
 import functools
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from otter.plugins import AbstractOtterPlugin
 
 from autograder.feedback.results import gradescope, number
-from autograder.grading.grader import Graded, Result, open_grader
+from autograder.grading.grader import Graded
 from autograder.homework import kit, rubric
-from autograder.homework.rubric import Limits
-from autograder.intake.submission import Submission, read
-from autograder.sandbox import sweep
+from autograder.homework.errors import CommandError
+from autograder.release.quarantine import Quarantine
+
+FAULT_LENGTH = 500  # characters
 
 
 class GraderFault(Exception):
@@ -35,12 +34,10 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
     def during_assign(self, assignment: Any) -> None:
         """Complete what `otter assign` has written: the students' folder, and what goes into the zip.
 
-        Raises HandoutError, RubricError, or ValueError where notebook and rubric differ.
+        Raises CommandError or RubricError.
         """
-        from autograder.release import (  # only here: a machine that grades can do without what they need
-            handout,
-            packing,
-        )
+        # Only here, to save start-up time: these import otter.assign and hatchling, which grading never needs.
+        from autograder.release import handout, lock, packing
 
         solutions = Path(assignment.master).parent.resolve()
         _check(assignment, solutions)
@@ -50,8 +47,12 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         packing.test_files(_tests(assignment), rubric.current())
         packing.driver(grader / assignment.master.name, assignment.name)
         wheel = packing.wheel(solutions.parent, grader)
+        lines = packing.requirements(wheel, f"{assignment.generate.autograder_dir}/source/files")
+        (grader / "requirements.txt").write_text("\n".join(lines) + "\n")
         assignment.requirements = str(grader / "requirements.txt")
-        (grader / "requirements.txt").write_text(f"{assignment.generate.autograder_dir}/source/files/{wheel.name}\n")
+        # Otter would add its own line, with packages for features that the kit does not use and at no exact version.
+        assignment.overwrite_requirements = True
+        assignment.python_version = lock.python_version()
         assignment.files = [assignment.master.name, wheel.name]
 
     def before_grading(self, config: Any) -> None:
@@ -61,12 +62,14 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         """
         place = Path(self.submission_path).parent.parent
         try:
+            # First of all, so that a fault cannot leave the result of an earlier run to be taken for this one's.
             (place / "results" / "results.json").unlink(missing_ok=True)
-            self._desk = Desk(place)
-            self._result = self._desk.grade()
+            self._quarantine = Quarantine(place)
+            self._result = self._quarantine.grade()
             self._document = gradescope(self._result)
         except Exception as error:
-            raise GraderFault(f"the grader failed, so there is no result: {type(error).__name__}: {error}") from error
+            why = f"{type(error).__name__}: {str(error)[:FAULT_LENGTH]}"  # one of a full disk may list every file
+            raise GraderFault(f"the grader failed, so there is no result: {why}") from error
 
     def after_grading(self, results: Any) -> None:
         """Let Otter write the kit's entries, one a criterion, and give its own questions the same scores.
@@ -83,74 +86,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
     def generate_report(self) -> None:
         """Otter's last event: put the upload back, so that a second run in the same container finds it again."""
         with contextlib.suppress(OSError):
-            self._desk.give_back()
-
-
-class Desk:
-    """The folder in which Otter grades: submission/ beside source/, and a private place for the upload in between."""
-
-    def __init__(self, place: Path):
-        self.submission, self.source = place / "submission", place / "source"
-        self.source.chmod(0o700)
-        self.private = Path(tempfile.mkdtemp(prefix="upload-", dir=place))
-
-    def grade(self) -> Result:
-        """Take the upload away and grade it; then submission/ holds only what Otter needs."""
-        try:
-            self._take()
-            with open_grader() as grader:
-                result = grader.grade(self._handed_in(grader.rubric.limits))
-            self._furnish()
-        except BaseException:
-            self.give_back()
-            raise
-        return result
-
-    def give_back(self) -> None:
-        """Put the upload back where it was."""
-        if self.private.is_dir():
-            _move_all(self.private, self.submission)
-            self.private.rmdir()
-
-    def _take(self) -> None:
-        """Move everything out of submission/, and drop what Otter has put there itself."""
-        _move_all(self.submission, self.private)
-        for own in (*(file.name for file in (self.source / "files").iterdir()), "tests"):
-            _remove(self.private / own)
-        marker = self.private / "__init__.py"
-        if marker.is_file() and not marker.is_symlink() and not marker.stat().st_size:
-            marker.unlink()
-
-    def _furnish(self) -> None:
-        """Put the driver notebook and the tests, and nothing else, where Otter looks for them."""
-        for path in list(self.submission.iterdir()):
-            _remove(path)
-        for notebook in (self.source / "files").glob("*.ipynb"):
-            shutil.copy(notebook, self.submission)
-        shutil.copytree(self.source / "tests", self.submission / "tests")
-
-    def _handed_in(self, limits: Limits) -> Submission:
-        """The upload: what lies in the folder, or in the one zip in it if Gradescope has not unpacked that."""
-        submission = read(self.private, limits)
-        zips = [path for path in self.private.iterdir() if path.suffix.lower() == ".zip"]
-        if len(zips) == 1 and not any(name.endswith(".py") for name in submission.files):
-            return read(zips[0], limits)
-        return submission
-
-
-def _move_all(source: Path, target: Path) -> None:
-    """Move what lies in one folder into another, where it takes the place of things of the same name."""
-    for path in list(source.iterdir()):
-        _remove(target / path.name)
-        shutil.move(path, target / path.name)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        sweep.empty(str(path))  # a student's folder may be deeper than rmtree can go
-        path.rmdir()
-    else:
-        path.unlink(missing_ok=True)
+            self._quarantine.give_back()
 
 
 def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:
@@ -170,15 +106,15 @@ def _score(question: Any, graded: tuple[Graded, ...]) -> None:
 def _check(assignment: Any, solutions: Path) -> None:
     """Refuse a notebook that does not go with this kit: else the zip would grade something else than was checked."""
     if solutions.parent != kit.home():
-        raise ValueError(f"the kit that is installed is {kit.home()}; first run: pip install -e {solutions.parent}")
+        raise CommandError(f"the kit that is installed is {kit.home()}; first run: pip install -e {solutions.parent}")
     foreign = [name for name in assignment.student_files if name not in _modules()]
     if foreign:
         advice = "what students write is taken from rubric.yaml; leave student_files out"
-        raise ValueError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
+        raise CommandError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
     for question in sorted(path.stem for path in _tests(assignment).glob("*.py")):
         if question not in rubric.current().groups:
             known = ", ".join(rubric.current().groups)
-            raise ValueError(
+            raise CommandError(
                 f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {known}"
             )
 

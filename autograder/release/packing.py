@@ -4,9 +4,8 @@ Nothing here runs student code. Otter copies everything under files/ over the up
 place of the student's, and there is exactly one notebook also when only .py files were uploaded.
 """
 
+import importlib.metadata
 import json
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,8 @@ from hatchling.builders.wheel import WheelBuilder
 
 from autograder.feedback.results import number
 from autograder.homework.rubric import Rubric
+from autograder.release import files, lock
+from autograder.release.prerequisites import temporary_folder
 
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "rubric.yaml", "autograder", "solutions")
 TEST_FILE = """\
@@ -35,15 +36,17 @@ def wheel(root: Path, folder: Path) -> Path:
     """Build a wheel of the kit in `root`, with its rubric and solutions, and put it into `folder`.
 
     The same files give the same bytes: what an instructor's own runs have left behind is not packed.
+    Raises CommandError.
     """
-    with tempfile.TemporaryDirectory() as place:
-        for part in PARTS:
-            source, target = root / part, Path(place, part)
-            if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-            else:
-                shutil.copy(source, target)
-        return Path(next(WheelBuilder(place).build(directory=str(folder), versions=["standard"])))
+    with temporary_folder("autograder-wheel-") as place:
+        files.copy_parts(root, place, PARTS, (".*", "__pycache__"))
+        return Path(next(WheelBuilder(str(place)).build(directory=str(folder), versions=["standard"])))
+
+
+def requirements(wheel: Path, source: str) -> list[str]:
+    """The lines for pip: the wheel, which the image finds in the folder `source`, and all that it needs at exact versions."""
+    (kit,) = importlib.metadata.distributions(path=[str(wheel)])
+    return [f"{source}/{wheel.name}", *lock.pinned(kit.requires or ())]
 
 
 def driver(path: Path, assignment_name: str | None) -> None:

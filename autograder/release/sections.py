@@ -13,12 +13,10 @@ from typing import Any
 
 import yaml
 
+from autograder.homework.errors import ArgumentsError
+
 Cell = dict[str, Any]
 BEGIN = "# BEGIN QUESTION"
-
-
-class MixedSectionError(ValueError):
-    """A section has questions of modules that stay and of modules that go."""
 
 
 @dataclass
@@ -65,7 +63,7 @@ class Part:
 def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
     """The cells of a notebook without the sections, and the parts of other sections, that need what is left out.
 
-    Raises MixedSectionError.
+    Raises ArgumentsError for a section with questions of modules that stay and of modules that go.
     """
     introduction, *rest = split(cells, "## ")
     gone = [section for section in rest if _goes(section, left_out)]
@@ -109,7 +107,9 @@ def _goes(section: Part, left_out: Collection[str]) -> bool:
     if goes and goes != section.questions:
         title = next(source(cell).splitlines()[0] for cell in section.cells if _is_heading(cell, "## "))
         names = ", ".join(sorted(section.questions))
-        raise MixedSectionError(f"the section {title!r} has the questions {names}; give each a heading ## of its own")
+        raise ArgumentsError(
+            f"the notebook's section {title!r} has the questions {names}; give each a heading ## of its own"
+        )
     return bool(goes)
 
 

@@ -1,7 +1,7 @@
 """A smaller homework: a temporary copy of the tree with some modules only, to be built like the whole.
 
-Left out go the rubric's entry, solution, public checks, suite, catalogue and notebook section of every other module, and the
-integration. What is left must not need them: a module may only `use` modules that stay.
+Left out go the rubric's entry, solution, public checks, suite, known mistakes, alternatives and notebook section of every other
+module, and the integration. What is left must not need them: a module may only `use` modules that stay.
 """
 
 import contextlib
@@ -17,41 +17,33 @@ import yaml
 from autograder.feedback.results import number
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
+from autograder.homework.errors import ArgumentsError
 from autograder.homework.rubric import INTEGRATION, Rubric
-from autograder.release import build, packing, sections
+from autograder.release import files, packing, sections
+from autograder.release.prerequisites import MASTER, clone, temporary_folder
 
-NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "tests", "benchmarks", "docs", "alternatives")
-PLACES = (
-    "solutions/{}.py",
-    "solutions/checks/test_{}.py",
-    "autograder/homework/suites/test_{}.py",
-    "autograder/homework/misconceptions/{}.py",
-)
-
-
-class SelectionError(build.BuildError):
-    """These modules cannot be a homework of their own; one line says why and what to do."""
+NOT_COPIED = (".*", "__pycache__", "tests", "benchmarks", "docs")
 
 
 def modules(only: Sequence[str], rubric: Rubric) -> tuple[str, ...]:
     """The chosen modules in the rubric's order.
 
-    Raises SelectionError for a name that the rubric does not have, and for a module that uses one that is not chosen.
+    Raises ArgumentsError for a name that the rubric does not have, and for a module that uses one that is not chosen.
     """
     known = list(rubric.modules)
     for name in only:
         if name not in known:
-            raise SelectionError(f"rubric.yaml has no module {name!r}; choose among {', '.join(known)}")
-    needed = _with_all_used(only, rubric)
+            raise ArgumentsError(f"rubric.yaml has no module {name!r}; choose among {', '.join(known)}")
+    needed = with_all_used(only, rubric)
     for name in only:
         missing = [used for used in rubric.modules[name].uses if used not in only]
         if missing:
             advice = ",".join(module for module in known if module in needed)
-            raise SelectionError(f"{name} uses {', '.join(missing)}; add what is left out: --only {advice}")
+            raise ArgumentsError(f"{name} uses {', '.join(missing)}; add what is left out: --only {advice}")
     return tuple(name for name in known if name in only)
 
 
-def _with_all_used(names: Iterable[str], rubric: Rubric) -> set[str]:
+def with_all_used(names: Iterable[str], rubric: Rubric) -> set[str]:
     """The modules, what they use, what that uses, and so on."""
     found = list(names)
     for name in found:
@@ -63,42 +55,55 @@ def _with_all_used(names: Iterable[str], rubric: Rubric) -> set[str]:
 def selected(only: Sequence[str]) -> Iterator[Path]:
     """A copy of this kit's tree that has only some modules; gone afterwards.
 
-    Raises SelectionError, or BuildError if the copy cannot be made.
+    Raises ArgumentsError for modules that cannot stand alone, CommandError if the copy cannot be made.
     """
-    home = build.clone()
-    kept = modules(only, rubrics.current())
-    with build.temporary_folder("autograder-selection-") as root:
-        try:
-            _copy(home, root)
-            _leave_out(root, kept, [group for group in rubrics.current().groups if group not in kept])
-        except sections.MixedSectionError as error:
-            raise SelectionError(f"{build.MASTER}: {error}") from error
-        except OSError as error:
-            raise build.BuildError(f"{error.filename or root}: {error.strerror or error}") from error
+    home, kept = clone(), modules(only, rubrics.current())
+    with temporary_folder("autograder-selection-") as root:
+        files.copy_parts(home, root, packing.PARTS, NOT_COPIED)
+        left_out = [group for group in rubrics.current().groups if group not in kept]
+        _leave_out_files(root, left_out)
+        _leave_out_alternatives(root / _below(kit.PACKAGE) / "proof" / "alternatives", kept)
+        _shorten_rubric(root / _below(kit.rubric_file()), kept)
+        _shorten_notebook(root / _below(kit.solutions()) / MASTER, kept, left_out)
         yield root
 
 
-def _copy(home: Path, root: Path) -> None:
-    for part in packing.PARTS:
-        if (home / part).is_dir():
-            shutil.copytree(home / part, root / part, ignore=NOT_COPIED)
-        else:
-            shutil.copy(home / part, root / part)
+def _below(path: Path) -> Path:
+    """A place of the kit, seen from the folder that the kit lies in."""
+    return path.relative_to(kit.home())
 
 
-def _leave_out(root: Path, kept: Sequence[str], left_out: Sequence[str]) -> None:
+def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
+    solutions, suites, mistakes = (_below(place) for place in (kit.solutions(), kit.suites(), kit.mistakes()))
     for name in left_out:
-        for place in PLACES:
-            (root / place.format(name)).unlink(missing_ok=True)
-    rubric = root / kit.rubric_file().name
-    smaller = yaml.safe_dump(smaller_rubric(rubric.read_text(encoding="utf-8"), kept), sort_keys=False, width=120)
-    rubric.write_text(
-        f"# Part of a larger homework: autograder build --only {','.join(kept)}\n{smaller}", encoding="utf-8"
-    )
-    master = root / "solutions" / build.MASTER
-    notebook = json.loads(master.read_text(encoding="utf-8"))
-    notebook["cells"] = [_adapted(cell, kept, left_out) for cell in sections.without(notebook["cells"], left_out)]
-    master.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        for path in (
+            solutions / f"{name}.py",
+            solutions / "checks" / f"test_{name}.py",
+            suites / f"test_{name}.py",
+            suites / f"{name}_factors.py",
+        ):
+            (root / path).unlink(missing_ok=True)
+        shutil.rmtree(root / mistakes / name, ignore_errors=True)
+
+
+def _leave_out_alternatives(folder: Path, kept: Sequence[str]) -> None:
+    """Of each correct alternative keep the modules that stay, and helper files; it goes where no module is left.
+
+    The audit of the smaller kit would otherwise try files that no criterion grades, and count them as right.
+    """
+    everywhere = set(rubrics.current().modules)
+    for alternative in (path for path in folder.iterdir() if path.is_dir()):
+        there = {path.stem for path in alternative.glob("*.py")}
+        for name in there & everywhere - set(kept):
+            (alternative / f"{name}.py").unlink()
+        if not there & set(kept):
+            shutil.rmtree(alternative)
+
+
+def _shorten_rubric(path: Path, kept: Sequence[str]) -> None:
+    smaller = yaml.safe_dump(smaller_rubric(path.read_text(encoding="utf-8"), kept), sort_keys=False, width=120)
+    head = f"# Part of a larger homework: autograder build --only {','.join(kept)}\n"
+    path.write_text(head + smaller, encoding="utf-8")
 
 
 def smaller_rubric(text: str, kept: Sequence[str]) -> dict[str, Any]:
@@ -108,6 +113,12 @@ def smaller_rubric(text: str, kept: Sequence[str]) -> dict[str, Any]:
     document.pop(INTEGRATION, None)
     document["points"] = number(sum(entry["points"] for entry in document["modules"].values()))
     return document
+
+
+def _shorten_notebook(path: Path, kept: Sequence[str], left_out: Sequence[str]) -> None:
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook["cells"] = [_adapted(cell, kept, left_out) for cell in sections.without(notebook["cells"], left_out)]
+    path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _adapted(cell: sections.Cell, kept: Sequence[str], left_out: Sequence[str]) -> sections.Cell:

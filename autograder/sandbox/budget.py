@@ -1,80 +1,108 @@
-"""What one submission may cost: the deadlines of its calls, and the memory of the machine or container that it runs in."""
+"""What one submission may cost, and has cost: time, memory of the machine, bytes received."""
 
 import contextlib
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 
 from autograder.sandbox import wire
+from autograder.sandbox.limits import Limits
 
-if TYPE_CHECKING:
-    from autograder.sandbox.process import Student
+CONTAINER_MEMORY = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+LOOK_SECONDS = 0.2  # between two looks at the clocks
+LARGE_BYTES, MAX_RECEIVED_BYTES = 65_536, 64 * 2**20  # messages that count, and what one submission may send of them
 
-CGROUP = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # a container's memory
-LOOK = 0.2  # seconds of silence after which the deadlines are looked at
+
+@dataclass
+class Budget:
+    """The account of one submission, over all its processes."""
+
+    limits: Limits
+    wall_seconds: float = 0.0  # of the requests that are answered
+    ended_seconds: float = 0.0  # processor time of the processes that have ended
+    received_bytes: int = 0
+    running: dict[int, float] = field(
+        default_factory=dict
+    )  # processes, with their processor time before this submission
+
+    @property
+    def processor_seconds(self) -> float:
+        """Processor time of all processes of the submission, also those that have ended."""
+        return self.ended_seconds + sum(_processor_seconds(pid) - before for pid, before in self.running.items())
+
+    def run(self, pid: int) -> None:
+        """Count the processor time of a process from now on."""
+        self.running[pid] = _processor_seconds(pid)
+
+    def end(self, pid: int, seconds: float | None = None) -> None:
+        """A process has ended, after so many seconds of processor time in all; None: what can still be seen of it."""
+        before = self.running.pop(pid, None)
+        if before is not None:
+            self.ended_seconds += (_processor_seconds(pid) if seconds is None else seconds) - before
+
+    def receive(self, message: bytes) -> bytes:
+        """A message, as long as those of one submission that are large do not fill the grader's memory."""
+        if len(message) > LARGE_BYTES:
+            self.received_bytes += len(message)
+            if self.received_bytes > MAX_RECEIVED_BYTES:
+                raise wire.WireError("too much data")
+        return message
+
+    def check(self, wall_seconds: float = 0.0) -> float:
+        """The processor time so far; raises TimeoutError where it, or the wall-clock time, is used up."""
+        used = self.processor_seconds
+        if used > self.limits.submission_seconds:
+            raise TimeoutError("processor time of the submission")
+        if self.wall_seconds + wall_seconds > self.limits.submission_seconds * self.limits.wall_factor:
+            raise TimeoutError("time of the submission")
+        return used
 
 
 class Clock:
-    """The deadlines of one request after another: processor time of the student's process, and wall-clock time as a backstop."""
+    """The deadlines of one request after another: processor time, and wall-clock time as a backstop."""
 
-    def __init__(self, student: "Student"):
-        self.student, self.limits = student, student.limits
-        self._begin()
-
-    def _begin(self) -> None:
-        self.started = self.looked = time.monotonic()
-        self.processor: float | None = None
-        self.answering = 0.0
-
-    def receive(self) -> bytes:
-        self.check()
-        return self.student.line.receive(self.check)
-
-    def send(self, *payloads: bytes) -> None:
-        self.student.line.send(*payloads, patience=self.limits.call_seconds * self.limits.wall_factor)
+    def __init__(self, budget: Budget, watch: Callable[[], None]):
+        """`watch` is called at each look, and may raise what ends the process."""
+        self.budget, self.watch = budget, watch
+        self.looked = self.began = time.monotonic()
+        self.processor: float | None = None  # of the submission when the request began
 
     def check(self) -> None:
-        """Raise TimeoutError when the request, or the submission as a whole, has cost too much; looks every LOOK seconds."""
+        """Raise TimeoutError when the request, or the submission as a whole, has cost too much; looks every LOOK_SECONDS."""
         now = time.monotonic()
-        if now - self.looked < LOOK:
+        if now - self.looked < LOOK_SECONDS:
             return
-        self.looked, elapsed = now, now - self.started
-        sandbox, limits = self.student.sandbox, self.limits
-        used = self._processor_time()
+        self.looked, elapsed, limits = now, now - self.began, self.budget.limits
+        used = self.budget.check(elapsed)
+        self.watch()
         if self.processor is None:
+            # Nobody looked when the request began: it has used at most the time that has passed since.
             self.processor = used - min(used, elapsed)
-        if (
-            used - self.processor + self.answering > limits.call_seconds
-            or elapsed > limits.call_seconds * limits.wall_factor
-        ):
-            raise TimeoutError("deadline")
-        if sandbox.spent + elapsed > limits.submission_seconds * limits.wall_factor:
-            raise TimeoutError("deadline")
-        if self.student.single is not None and sandbox.disk_full():
-            raise wire.Gone("its temporary folder is full")
-
-    def _processor_time(self) -> float:
-        try:
-            times = psutil.Process(self.student.pid).cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(times.user + times.system)
+        if used - self.processor > limits.call_seconds or elapsed > limits.call_seconds * limits.wall_factor:
+            raise TimeoutError("time of a call")
 
     def next(self) -> None:
         """A reply has come: the deadlines of the next request begin."""
-        self.stop()
-        self._begin()
+        now = time.monotonic()
+        self.budget.wall_seconds += now - self.began
+        self.began, self.processor = now, None
 
-    def stop(self) -> None:
-        self.student.sandbox.spent += time.monotonic() - self.started
+
+def _processor_seconds(pid: int) -> float:
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.user + times.system)
 
 
 def container_memory() -> int:
     """Megabytes that this machine or container has."""
     found = psutil.virtual_memory().total
-    for place in CGROUP:
+    for place in CONTAINER_MEMORY:
         with contextlib.suppress(OSError, ValueError):
             found = min(found, int(Path(place).read_text()))
     return found // 2**20

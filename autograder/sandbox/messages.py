@@ -1,52 +1,28 @@
-"""What a grader asks of a student's process, and what comes back: the forms, and how they are checked."""
+"""What the grader asks of a student's process, and what comes back: the forms, and how they are checked."""
 
 import builtins
-import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from autograder.sandbox import wire
+from autograder.sandbox.student.changes import MAX_CHANGES
+from autograder.sandbox.student.errors import MAX_TEXT
+from autograder.sandbox.wire import Handle, Kept
 
-
-class Answer(Protocol):
-    """Answers the questions of a student's process, or raises Refusal. `known` are answers by question, both encoded."""
-
-    known: dict[bytes, bytes]
-
-    def __call__(
-        self,
-        target: "str | Callable[..., Any]",
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        invoke: Callable[..., Any],
-    ) -> Any: ...
-
-
-class Refusal(Exception):
-    """A question of the student's that is not answered; the text goes to the student's code."""
-
-    def __init__(self, kind: str, text: str):
-        super().__init__(text)
-        self.kind = kind
-
-
-class _NoAnswers:
-    """Answers nothing."""
-
-    def __init__(self) -> None:
-        self.known = dict[bytes, bytes]()
-
-    def __call__(self, target: Any, args: Any, kwargs: Any, invoke: Any) -> Any:
-        raise Refusal("ValueError", "this function is not available here")
-
-
-NO_ANSWERS: Answer = _NoAnswers()
+HOW_CHANGED = ("entry written", "key added", "key removed", "length", "replaced", "dtype or shape")
+MAX_KINDS = 32  # classes that an error is said to be of
+HINTS = ("", "signature", "refused", "missing", "absent")
 
 
 @dataclass(frozen=True)
 class Error:
-    """An exception in the student's code. `kinds` are built-in names, the most special first."""
+    """An exception in the student's code. `kinds` are built-in names, the most special first.
+
+    The hint is "missing" where there is no such function, "signature" where the function cannot take these arguments at
+    all, "refused" where a question of its code was not answered, "absent" where an argument was to be an object of an
+    earlier call that is not there.
+    """
 
     kinds: tuple[str, ...]
     text: str
@@ -61,17 +37,30 @@ class Error:
 
 @dataclass(frozen=True)
 class Ended:
-    """The student's process is gone: "deadline", "crash", "disk" or "protocol"."""
+    """The student's process is gone: "deadline", "crash", "disk", "memory" or "protocol"."""
 
     why: str
 
 
 @dataclass(frozen=True)
+class Change:
+    """One way in which an argument is not what it was before the call.
+
+    Arguments count from 0, those by keyword after the others. The path leads to what has changed, by keys and indices that
+    the argument had before the call; `how` is one of HOW_CHANGED. So nothing in it was chosen by the student's code.
+    """
+
+    argument: int
+    path: tuple[str | int, ...]
+    how: str
+
+
+@dataclass(frozen=True)
 class Reply:
-    """What a call came to: exactly one of a value (with what was observed), an error, or an end."""
+    """What a request came to: a value (with what was observed), an error, or an end."""
 
     value: Any = None
-    changed: tuple[int, ...] = ()
+    changed: tuple[Change, ...] = ()
     shared: bool = False
     error: Error | None = None
     ended: Ended | None = None
@@ -79,61 +68,131 @@ class Reply:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a student's function, ready to be sent, with the functions that it lends by handle."""
+    """A request, ready to be sent. `arguments` are those whose changes are reported, `lent` the handles that it lends."""
 
+    kind: str
+    context: str
     payload: bytes
-    lent: Mapping[int, Callable[..., Any]]
-
-
-_handles = itertools.count(1)  # never used twice: a function is lent for one call
+    lent: frozenset[int] = frozenset()
+    arguments: tuple[Any, ...] = ()
 
 
 def prepared(
-    context: str, module: str, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], checks: Sequence[str]
+    context: str,
+    module: str,
+    function: str,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    checks: Sequence[str] = (),
+    number: int = 0,
 ) -> Call:
-    """A call of `module.function` in a context; `checks` are of "pure" and "new"."""
-    lent: dict[int, Callable[..., Any]] = {}
+    """A call of `module.function` in a context; `checks` are of "pure" and "new".
 
-    def lend(value: Any) -> Any:
-        if not callable(value):
-            return value
-        lent[number := next(_handles)] = value
-        return wire.Handle(number)
-
-    plain, named = [lend(arg) for arg in args], {name: lend(arg) for name, arg in kwargs.items()}
-    return Call(wire.encode(("call", context, module, function, plain, named, list(checks))), lent)
+    A number above 0 keeps the arguments and the result alive in the student's process. Arguments are plain data and
+    arrays, `Kept` objects of earlier calls, and a `Handle` for each function that is lent. Raises WireError for others.
+    """
+    named = dict(kwargs or {})
+    payload = wire.encode(("call", context, module, function, args, named, checks, number))
+    arguments = (*args, *named.values())
+    return Call("call", context, payload, frozenset(_handles(arguments)), arguments)
 
 
-def reply_of(message: list[Any], request: str, lines: Mapping[str, int]) -> Reply:
-    """A final reply, held to the form that the request allows."""
-    match message:
-        case ["loaded"] if request == "load":
+def prepared_changes(context: str, number: int, call: Call) -> Call:
+    """Ask how the arguments of an earlier `call` of this number differ by now from what they were before it."""
+    return Call("changes", context, wire.encode(("changes", context, number)), arguments=call.arguments)
+
+
+def prepared_look(context: str, kept: Kept) -> Call:
+    """Ask what a kept object holds now."""
+    return Call("look", context, wire.encode(("look", context, kept)))
+
+
+def prepared_write(context: str, kept: Kept, value: Any) -> Call:
+    """Overwrite a kept array in place; nothing happens where it is no writable array of that shape."""
+    return Call("write", context, wire.encode(("write", context, kept, value)))
+
+
+def prepared_load(
+    context: str, modules: Sequence[str], proxies: Mapping[str, Mapping[str, Sequence[str]]], replaced: Sequence[str]
+) -> Call:
+    """Import modules into a context; see `StudentProcess.load`."""
+    plain = {name: {f: list(parameters) for f, parameters in entry.items()} for name, entry in proxies.items()}
+    return Call("load", context, wire.encode(("load", context, modules, plain, replaced)))
+
+
+def _handles(value: Any) -> set[int]:
+    if isinstance(value, Handle):
+        return {value.id}
+    if isinstance(value, dict):
+        value = list(value.values())
+    return {found for part in value for found in _handles(part)} if isinstance(value, list | tuple) else set()
+
+
+def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
+    """A final reply, held to the form that the request allows; WireError for any other.
+
+    `lines` says how many lines each file of the submission has.
+    """
+    match call.kind, message:
+        case _, ["raised", list() as error]:
+            return Reply(error=_error(error, lines))
+        case "load", ["loaded"]:
             return Reply()
-        case ["failed", list() as error] if request == "load":
-            return Reply(error=_error(error, lines))
-        case ["raised", list() as error] if request in ("call", "invoke"):
-            return Reply(error=_error(error, lines))
-        case ["returned", value, list() as changed, bool() as shared] if request in ("call", "invoke"):
-            return Reply(value=value, changed=_indices(changed), shared=shared)
-        case ["changed", list() as changed] if request == "again":
-            return Reply(changed=_indices(changed))
+        case "call" | "invoke", ["returned", value, list() as changed, bool() as shared]:
+            return Reply(value=value, changed=_changes(changed, call.arguments), shared=shared)
+        case "changes", ["changed", list() as changed]:
+            return Reply(changed=_changes(changed, call.arguments))
+        case "look", ["holds", value]:
+            return Reply(value=value)
+        case "write", ["written"]:
+            return Reply()
     raise wire.WireError("a reply of another form")
 
 
-def _indices(values: list[Any]) -> tuple[int, ...]:
-    if not all(type(value) is int and 0 <= value < 32 for value in values):
-        raise wire.WireError("an impossible argument number")
-    return tuple(values)
+def _changes(parts: list[Any], arguments: tuple[Any, ...]) -> tuple[Change, ...]:
+    if len(parts) > MAX_CHANGES:
+        raise wire.WireError("too many changes")
+    return tuple(_change(part, arguments) for part in parts)
+
+
+def _change(part: Any, arguments: tuple[Any, ...]) -> Change:
+    match part:
+        case [argument, list() as path, str() as how] if type(argument) is int and how in HOW_CHANGED:
+            if not 0 <= argument < len(arguments):
+                raise wire.WireError("an argument that was not sent")
+            return Change(argument, _known_path(arguments[argument], path), how)
+    raise wire.WireError("a change of another form")
+
+
+def _known_path(argument: Any, path: list[Any]) -> tuple[str | int, ...]:
+    """The path, as far as it leads through what the grader has sent.
+
+    A student's process could report any path: keys would carry text into a message. Of a kept object the grader does not
+    know what is in it.
+    """
+    if isinstance(argument, Kept):
+        return ()
+    here = argument
+    for depth, key in enumerate(path, 1):
+        known = isinstance(here, dict) and type(key) in (str, int) and key in here
+        if not known and not (isinstance(here, list | tuple) and type(key) is int and 0 <= key < len(here)):
+            raise wire.WireError("a place that the argument does not have")
+        here = here[key]
+        if isinstance(here, Kept):
+            return tuple(path[:depth])
+    return tuple(path)
 
 
 def _error(parts: list[Any], lines: Mapping[str, int]) -> Error:
     """An error whose place is one that the submission has, since the place is shown."""
     match parts:
-        case [list() as kinds, str() as text, str() as file, int() as line, str() as hint] if kinds and len(kinds) < 32:
+        case [list() as kinds, str() as text, str() as file, int() as line, str() as hint] if (
+            0 < len(kinds) < MAX_KINDS
+        ):
             names = tuple(kind for kind in kinds if isinstance(kind, str) and _is_exception(kind))
-            known = 0 < line <= lines.get(file, 0) + 1
-            place = (file, line) if known else (file if file in lines else "", 0)
-            return Error(names or ("Exception",), text[:300], *place, hint[:20])
+            # A name that is no file of the submission could be any text.
+            place = (file, line if 0 < line <= lines[file] + 1 else 0) if file in lines else ("", 0)
+            return Error(names or ("Exception",), text[:MAX_TEXT], *place, hint if hint in HINTS else "")
     raise wire.WireError("an error of another form")
 
 

@@ -1,9 +1,11 @@
-"""The fork server: a small process that has imported NumPy and nothing secret, and forks one student process at a time.
+"""The fork server: a small process that has imported NumPy and nothing secret, and forks the student processes.
 
-Started by path with `python -I`; its only argument is a JSON object (see `process.py`). Requests arrive on the control socket,
-one byte each: b"+" with a descriptor forks a student process that speaks on it, b"-" ends that process and everything
-it has left behind. Each is answered with a line. Without fork, the process becomes the student process itself.
-What children must not load later, since files can then no longer be mapped, is loaded here: every extension module.
+Requests arrive on the control socket, each a line of JSON, and are answered with one:
+    {"start": slot, "seconds": n}, with a descriptor   -> {"pid": n}, {"trouble": why no process can be
+                                                          confined} or {"no_room": why files cannot be written}
+    {"end": slot}                                      -> {"seconds": processor time, "why": what it was killed for, or ""}
+Without fork, this process becomes the student process itself. What children must not load later, since files can then no
+longer be mapped, is loaded here: every extension module.
 """
 
 import contextlib
@@ -18,53 +20,119 @@ import signal
 import socket
 import sys
 import threading
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-WATCH = 0.05  # seconds between two looks at what the student's process uses up
+import numpy
+
+from autograder.sandbox import layers, sweep
+from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock, mounts
+from autograder.sandbox.layers.resources import Resources
+from autograder.sandbox.slots import Slot
+from autograder.sandbox.student.loading import Baseline
+from autograder.sandbox.student.session import Session, warm_up
+
+WATCH_SECONDS = 0.05  # between two looks at what the processes use up
+MAX_REQUEST = 4096  # bytes
+_SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """What the grader has decided, sent as JSON."""
+
+    folder: str
+    slots: str
+    view: str
+    first_uid: int
+    closed_places: list[str]
+    covered: list[str]  # by mounts
+    layers: list[str]
+    message_limit: int
+    memory: int
+    memory_together: int
+    file_size: int
+    disk: int
+    threads: int
+    open_files: int
+    seconds: int
+    alone: int  # the slot, where there is no fork
+
+    @property
+    def submission(self) -> str:
+        return os.path.join(self.folder, "submission")
+
+    def has(self, layer: str) -> bool:
+        return layer in self.layers
+
+    def slot(self, number: int) -> Slot:
+        return Slot(self.slots, number, self.first_uid + number if self.first_uid else 0)
+
+
+def main(essential: frozenset[str]) -> None:
+    """Serve the grader; `essential` are the modules that NumPy needs."""
     os.umask(0o077)
-    settings = json.loads(sys.argv[1])
-    sys.path[:0] = settings["imports"]
-    import numpy
+    settings = Settings(**json.loads(sys.argv[1]))
+    control = socket.socket(fileno=int(sys.argv[2]))
+    sys.argv[:] = sys.orig_argv[:] = [""]  # they say where the kit lies
+    _preload_extensions()
+    readable = _readable(settings)
+    _import_only_from(settings.view)
+    if settings.has("mounts"):
+        _mount(settings)
+    if settings.has("not_dumpable"):
+        kernel.hide_memory()
+    baseline = Baseline(essential)
+    server = Server(control, settings, baseline, readable)
+    if not settings.has("fork"):
+        server.become_student()
+    kernel.adopt_orphans()
+    warm_up(baseline)
+    gc.collect()
+    gc.freeze()  # children then share this memory for good, since the collector does not write to it
+    server.serve()
 
-    essential = frozenset(sys.modules)
-    import msgpack  # noqa: F401  imported once for all children
 
+def _preload_extensions() -> None:
+    """Load what could not be loaded later: extension modules are mapped, and mapping files is refused."""
     for name in ("fft", "linalg", "ma", "polynomial", "random"):
         importlib.import_module(f"numpy.{name}")
+    thread = threading.Thread(target=int)  # its end makes the C library load what it needs to end threads
+    thread.start()
+    thread.join()
+    for file in sorted(os.listdir(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))):
+        name = file.split(".")[0]
+        if not name.startswith(("_test", "_xx", "xx", "_ctypes_test")):
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
 
-    from autograder.sandbox import child, confine, sweep
 
-    child.ESSENTIAL = essential
+def _readable(settings: Settings) -> list[Path]:
+    """What every student process may read besides its own slot: the interpreter and NumPy, without other packages."""
     numpy_folder = os.path.dirname(numpy.__file__)
-    plan = confine.Plan(**settings["plan"])
-    _only_the_interpreter(settings["view"], numpy_folder)
-    exactly = [settings["view"] or numpy_folder, numpy_folder + ".libs"]
-    roots = _SYSTEM if settings["view"] else (*sys.path, *_SYSTEM)
-    confine.prepare(plan, exactly, roots, settings["holes"])
-    if plan.has("not_dumpable"):
-        confine.hide_memory()
-    control = socket.socket(fileno=int(sys.argv[2]))
-    if "fork" not in plan.layers:
-        _become_student(control, plan, settings["message_limit"], child, confine)
-        return
-    confine.adopt_orphans()
-    child.warm_up()
-    gc.collect()
-    gc.freeze()
-    _serve(control, plan, settings["message_limit"], child, confine, sweep)
+    exactly = [settings.view or numpy_folder, numpy_folder + ".libs"]
+    roots = _SYSTEM_FILES if settings.view else (*_library_paths(), *_SYSTEM_FILES)
+    holes = [Path(place) for place in settings.closed_places]
+    return [*map(Path, exactly), *landlock.without(map(os.path.realpath, roots), holes)]
 
 
-_SYSTEM = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
+def _mount(settings: Settings) -> None:
+    """Cover what no student may read, apart from what the interpreter needs that lies within."""
+    mounts.separate()
+    needed = [Path(path).resolve() for path in (os.path.dirname(numpy.__file__), *_library_paths(), settings.folder)]
+    mounts.cover(landlock.without(settings.covered, needed))
 
 
-def _only_the_interpreter(view: str, numpy_folder: str) -> None:
-    """Let imports find the standard library, NumPy and the submission, through `view` where the real place is closed."""
+def _library_paths() -> list[str]:
     stdlib = os.path.dirname(os.__file__)
-    paths = [stdlib, os.path.join(stdlib, "lib-dynload")] + [p for p in sys.path if p.endswith(".zip")]
-    _preload_extensions(os.path.join(stdlib, "lib-dynload"))
+    return [stdlib, os.path.join(stdlib, "lib-dynload"), *(path for path in sys.path if path.endswith(".zip"))]
+
+
+def _import_only_from(view: str) -> None:
+    """Let imports find the standard library, NumPy and the submission, through `view` where the real place is closed."""
+    numpy_folder, stdlib = os.path.dirname(numpy.__file__), os.path.dirname(os.__file__)
+    paths = _library_paths()
     if view:
         moved = {numpy_folder: os.path.join(view, "numpy"), stdlib: os.path.join(view, "stdlib")}
         for module in list(sys.modules.values()):
@@ -73,10 +141,8 @@ def _only_the_interpreter(view: str, numpy_folder: str) -> None:
                 module.__path__ = [_moved(place, moved) for place in places]
         paths = [moved[stdlib]]
     sys.path[:] = paths
-    for name in [
-        name for name in sys.modules if name.split(".")[0] in ("autograder", "__main__") and name != "__main__"
-    ]:
-        del sys.modules[name]
+    for name in [name for name in sys.modules if name.split(".")[0] in ("autograder", "msgpack")]:
+        del sys.modules[name]  # student code finds what it would find at home: the standard library and NumPy
     sys.path_importer_cache.clear()
     importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now: behind Landlock they cannot be listed
 
@@ -88,135 +154,147 @@ def _moved(place: str, moved: dict[str, str]) -> str:
     return place
 
 
-def _preload_extensions(folder: str) -> None:
-    thread = threading.Thread(target=int)  # its end makes the C library load what it needs to end threads
-    thread.start()
-    thread.join()
-    for file in sorted(os.listdir(folder)):
-        name = file.split(".")[0]
-        if not name.startswith(("_test", "_xx", "xx", "_ctypes_test")):
-            with contextlib.suppress(Exception):
-                importlib.import_module(name)
+class Server:
+    """Starts, watches and ends the processes of one sandbox."""
 
+    def __init__(self, control: socket.socket, settings: Settings, baseline: Baseline, readable: list[Path]):
+        self.control, self.settings, self.baseline, self.readable = control, settings, baseline, readable
+        self.alive: dict[int, int] = {}  # process by slot
+        self.killed: dict[int, str] = {}  # why the process of a slot was killed
+        self.rules: dict[int, int] = {}  # Landlock's rules by slot
 
-def _serve(control: socket.socket, plan: Any, limit: int, child: Any, confine: Any, sweep: Any) -> None:
-    _cleared(plan, sweep)
-    trouble = _trouble(plan, confine)
-    running = 0
-    while True:
-        if running and not select.select([control], [], [], WATCH)[0]:
-            _watch(running, plan, sweep)
-            continue
-        request, descriptor = _request(control)
-        status = 0
-        if running:
-            status = sweep.end(running, plan.uid)
-            running = 0
-            _cleared(plan, sweep)
-        if request == b"":
-            _vanish(plan, sweep)
-            return
-        if request == b"-":
-            _answer(control, status)
-            continue
-        if not trouble:
-            _fresh_folder(plan)
-            running = os.fork()
-            if running == 0:
-                control.close()
-                _start(descriptor, plan, limit, child, confine)
-        os.close(descriptor)
-        _answer(control, trouble or running)
+    def serve(self) -> None:
+        """Answer requests until the grader has gone, with or without a farewell."""
+        trouble = self._trouble()
+        while True:
+            if self.alive and not select.select([self.control], [], [], WATCH_SECONDS)[0]:
+                self._watch()
+                continue
+            request, descriptor = self._request()
+            if not request:
+                break
+            if "end" in request:
+                self._answer(self._end(request["end"]))
+            else:
+                self._answer({"trouble": trouble} if trouble else self._start(request, descriptor))
+                os.close(descriptor)
+        for slot in list(self.alive):
+            self._end(slot)
+        for number in self.rules:
+            self.settings.slot(number).unmount()
+        for folder in (self.settings.slots, self.settings.folder):
+            sweep.empty(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
+    def become_student(self) -> None:
+        """Be the student process of a slot instead."""
+        slot = self.settings.slot(self.settings.alone)
+        self._renewed(slot)
+        layers.apply(self._confinement(slot, self.settings.seconds), self.rules[slot.number])
+        Session(self.control, slot.files, self.settings.message_limit, self.baseline).serve()
+        os._exit(0)
 
-def _request(control: socket.socket) -> tuple[bytes, int]:
-    """The next request and the descriptor that comes with it; b"" when the grader has gone, with or without a farewell."""
-    try:
-        request, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-    except OSError:
-        return b"", -1
-    return request, descriptors[0] if descriptors else -1
-
-
-def _answer(control: socket.socket, said: object) -> None:
-    with contextlib.suppress(OSError):  # the next request will say that the grader has gone
-        control.sendall(f"{said}\n".encode())
-
-
-def _trouble(plan: Any, confine: Any) -> str:
-    """Why a child cannot be confined, "" if it can: found out once, so that no student is blamed for it."""
-    reader, writer = os.pipe()
-    _fresh_folder(plan)
-    trial = os.fork()
-    if trial == 0:
+    def _request(self) -> tuple[dict[str, Any], int]:
+        """The next request and the descriptor that comes with it; {} when the grader has gone."""
         try:
-            confine.apply(plan)
-            os.listdir(plan.folder)
-        except BaseException as error:
-            os.write(writer, " ".join(f"{type(error).__name__}: {error}".split()).encode()[:1000])
+            line, descriptors, _, _ = socket.recv_fds(self.control, MAX_REQUEST, 1)
+        except OSError:
+            return {}, -1
+        return (json.loads(line) if line else {}), descriptors[0] if descriptors else -1
+
+    def _answer(self, said: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # the next request will say that the grader has gone
+            self.control.sendall(json.dumps(said).encode() + b"\n")
+
+    def _start(self, request: dict[str, Any], descriptor: int) -> dict[str, Any]:
+        slot = self.settings.slot(request["start"])
+        try:
+            self._renewed(slot)
+        except OSError as error:
+            slot.clear()
+            return {"no_room": f"its files cannot be written: {error}"}
+        confinement = self._confinement(slot, request["seconds"])
+        process = os.fork()
+        if process == 0:
+            self._be_student(slot, confinement, descriptor)
+        self.alive[slot.number] = process
+        return {"pid": process}
+
+    def _be_student(self, slot: Slot, confinement: Confinement, descriptor: int) -> None:
+        """In the child: confine this process, then serve the grader. Never returns."""
+        status, rules = 1, self.rules[slot.number]
+        try:
+            descriptors.close_all_but(descriptor, rules)
+            layers.apply(confinement, rules)
+            Session(socket.socket(fileno=descriptor), slot.files, self.settings.message_limit, self.baseline).serve()
+            status = 0
         finally:
-            os._exit(0)
-    os.close(writer)
-    with open(reader, "rb") as pipe:
-        said = pipe.read()
-    os.waitpid(trial, 0)
-    return said.decode("utf-8", "replace")
+            os._exit(status)  # whatever happens, the server's own code is not run twice
 
+    def _end(self, number: int) -> dict[str, Any]:
+        slot, seconds = self.settings.slot(number), 0.0
+        process = self.alive.pop(number, None)
+        if process is not None:
+            seconds = sweep.end(process, slot.uid, set(self.alive.values()))
+        slot.clear()
+        if slot.uid and not self.settings.has("landlock"):
+            sweep.strays(slot.uid)
+        return {"seconds": seconds, "why": self.killed.pop(number, "")}
 
-def _watch(pid: int, plan: Any, sweep: Any) -> None:
-    """Kill a student's process that fills the disk or starts too many threads, also while nobody calls it."""
-    if not plan.has("limits"):
-        return
-    if sweep.usage(os.path.dirname(plan.temporary)) > plan.disk or sweep.threads(pid) > plan.processes:
-        os.kill(pid, signal.SIGKILL)
+    def _watch(self) -> None:
+        """Kill a process that takes too much of what no limit of the kernel bounds, also while nobody calls it."""
+        if not self.settings.has("limits"):
+            return
+        for number, process in self.alive.items():
+            if not self.settings.has("mounts") and self._disk_used(number) > self.settings.disk:
+                self._kill(number, "disk")
+            elif sweep.threads(process) > self.settings.threads:
+                self._kill(number, "crash")
+        held = {number: sweep.memory(process) for number, process in self.alive.items()}
+        if sum(held.values()) > self.settings.memory_together:
+            for number in [number for number in held if not sweep.stopped(self.alive[number])]:
+                self._kill(
+                    number, "memory"
+                )  # the one whose turn it is: the others have not asked for more since theirs
 
+    def _disk_used(self, number: int) -> float:
+        return sweep.usage(self.settings.slot(number).writable) + sweep.unlinked(self.alive[number])
 
-def _fresh_folder(plan: Any) -> None:
-    """A new temporary folder, so that not even its times tell a process anything about the one before."""
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(plan.temporary, 0o700)
-        if plan.uid:
-            os.chown(plan.temporary, plan.uid, plan.uid)
-        for entry in os.scandir(plan.folder):  # data that code opens by its bare name
-            if entry.is_file() and not entry.name.endswith(".py"):
-                os.symlink(entry.path, os.path.join(plan.temporary, entry.name))
+    def _kill(self, number: int, why: str) -> None:
+        self.killed.setdefault(number, why)
+        os.kill(self.alive[number], signal.SIGKILL)
 
+    def _renewed(self, slot: Slot) -> None:
+        """Make the slot ready for its next process."""
+        if slot.number not in self.rules:
+            slot.make(self.settings.disk if self.settings.has("mounts") else 0)
+            own = [Path(slot.path)] if self.settings.has("landlock") else []
+            self.rules[slot.number] = landlock.rules([*self.readable, *own], Path(slot.writable)) if own else -1
+        slot.renew(self.settings.submission)
 
-def _cleared(plan: Any, sweep: Any) -> None:
-    """Leave nothing of the process before."""
-    with contextlib.suppress(OSError):
-        os.chmod(os.path.dirname(plan.temporary), 0o711)  # the student's user may be ours, and have closed it
-    sweep.empty(os.path.dirname(plan.temporary))
-    if plan.uid and not plan.has("landlock"):
-        sweep.strays(plan.uid)
+    def _confinement(self, slot: Slot, seconds: int) -> Confinement:
+        s = self.settings
+        resources = Resources(s.memory, s.file_size, seconds, s.threads, s.open_files)
+        return Confinement(tuple(s.layers), slot.temporary, slot.uid, resources)
 
-
-def _vanish(plan: Any, sweep: Any) -> None:
-    """Remove the sandbox's folder: the grader has gone, perhaps without a farewell."""
-    sweep.empty(os.path.dirname(plan.temporary))
-    shutil.rmtree(os.path.dirname(plan.folder), ignore_errors=True)
-
-
-def _start(descriptor: int, plan: Any, limit: int, child: Any, confine: Any) -> None:
-    status = 1
-    try:
-        null = os.open(os.devnull, os.O_RDWR)
-        for number in (0, 1, 2):
-            os.dup2(null, number)
-        if null > 2:
-            os.close(null)
-        confine.apply(plan)
-        child.Worker(socket.socket(fileno=descriptor), plan.folder, limit).serve()
-        status = 0
-    finally:
-        os._exit(status)
-
-
-def _become_student(control: socket.socket, plan: Any, limit: int, child: Any, confine: Any) -> None:
-    confine.apply(plan)
-    child.Worker(control, plan.folder, limit).serve()
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
+    def _trouble(self) -> str:
+        """Why a child cannot be confined, "" if it can: found out once, so that no student is blamed for it."""
+        reader, writer = os.pipe()
+        slot = self.settings.slot(0)
+        self._renewed(slot)
+        confinement = self._confinement(slot, 1)
+        trial = os.fork()
+        if trial == 0:
+            try:
+                layers.apply(confinement, self.rules[0])
+                os.listdir(slot.files)
+            except BaseException as error:
+                os.write(writer, " ".join(f"{type(error).__name__}: {error}".split()).encode()[:1000])
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with open(reader, "rb") as pipe:
+            said = pipe.read()
+        os.waitpid(trial, 0)
+        slot.clear()
+        return said.decode("utf-8", "replace")

@@ -9,6 +9,7 @@ import math
 import os
 import shutil
 import signal
+import stat
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,22 +17,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import subprocess
 
-SECONDS = 20  # for what a process has left behind where there is no fork server
-FILES = 2000  # more entries than this in the temporary folder count as a full disk
+MAX_SWEEP_SECONDS = 20  # for what a process has left behind where there is no fork server
+MAX_ENTRIES = 2000  # more entries than this in the temporary folder count as a full disk
 
 
 def usage(folder: str) -> float:
-    """Bytes in a folder; infinite where it has too many entries or hides some."""
+    """Bytes that a folder takes up; infinite where it has too many entries or hides some."""
     total, seen, waiting = 0.0, 0, [folder]
     while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
                     seen += 1
-                    if seen > FILES:
+                    if seen > MAX_ENTRIES:
                         return math.inf
                     with contextlib.suppress(FileNotFoundError):
-                        total += entry.stat(follow_symlinks=False).st_size
+                        total += _bytes(entry.stat(follow_symlinks=False))
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
         except FileNotFoundError:
@@ -39,6 +40,32 @@ def usage(folder: str) -> float:
         except OSError:
             return math.inf
     return total
+
+
+def unlinked(pid: int) -> float:
+    """Bytes of the files without a name that a process holds open, as far as this one may see them."""
+    total = 0.0
+    with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                found = entry.stat()
+                if stat.S_ISREG(found.st_mode) and not found.st_nlink:
+                    total += _bytes(found)
+    return total
+
+
+def _bytes(found: os.stat_result) -> int:
+    """The size, or what the blocks take up if that is more: there may be some beyond the end of a file."""
+    return max(found.st_size, 512 * getattr(found, "st_blocks", 0))
+
+
+def memory(pid: int) -> int:
+    """Bytes of memory that a process has for itself, 0 where the platform does not say."""
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        told = Path(f"/proc/{pid}/status").read_text()
+        kinds = ("RssAnon:", "RssShmem:")  # not the pages of files, which every process of the machine may share
+        return 1024 * sum(int(told.partition(kind)[2].split(maxsplit=1)[0]) for kind in kinds)
+    return 0
 
 
 def empty(folder: str) -> bool:
@@ -89,9 +116,21 @@ def _first_folder(here: int) -> str:
     return ""
 
 
+def open_folders() -> list[str]:
+    """Where everybody may write."""
+    found = []
+    for place in ("/", "/dev", "/run", "/var", "/var/lib", "/var/spool", "/mnt", "/srv", "/opt"):
+        with contextlib.suppress(OSError), os.scandir(place) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mode & stat.S_IWOTH:
+                        found.append(entry.path)
+    return found
+
+
 def strays(uid: int) -> None:
     """Remove what a student's user has put where everybody may write."""
-    for folder in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue"):
+    for folder in open_folders():
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
             for entry in [e for e in entries if e.stat(follow_symlinks=False).st_uid == uid]:
                 if entry.is_dir(follow_symlinks=False):
@@ -108,34 +147,44 @@ def threads(pid: int) -> int:
     return 0
 
 
-def end(pid: int, uid: int = 0) -> int:
-    """Kill a child, its group, whatever they have started, and all else of its user; returns its wait status."""
+def stopped(pid: int) -> bool:
+    """Whether a process stands still until it is told to go on."""
+    with contextlib.suppress(OSError, IndexError):
+        return _fields(pid)[0] == "T"
+    return False
+
+
+def end(pid: int, uid: int, alive: set[int]) -> float:
+    """Kill a child, its group, whatever they have started, and all else of its user; returns its seconds of processor time.
+
+    Processes that have escaped from it are children of this one by now; `alive` are the children that shall go on.
+    """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
-    status = os.waitpid(pid, 0)[1]
-    while orphans():
+    used = os.wait4(pid, 0)[2]
+    while escaped := children() - alive:
         if uid:
             _kill_all_of(uid)
-        for orphan in orphans():
+        for orphan in escaped:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(orphan, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-    return status
+        for orphan in escaped:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(orphan, 0)
+    return used.ru_utime + used.ru_stime
 
 
-def orphans() -> list[int]:
+def children() -> set[int]:
     """The children of this process."""
-    me, found = os.getpid(), []
+    me, found = os.getpid(), set[int]()
     with contextlib.suppress(OSError):
-        return [int(child) for child in Path(f"/proc/{me}/task/{me}/children").read_text().split()]
+        return {int(child) for child in Path(f"/proc/{me}/task/{me}/children").read_text().split()}
     with contextlib.suppress(OSError):
         for entry in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError, IndexError):
                 if int(_fields(int(entry))[1]) == me:
-                    found.append(int(entry))
+                    found.add(int(entry))
     return found
 
 
@@ -164,7 +213,7 @@ def end_family(single: "subprocess.Popen[bytes]", temporary: str) -> None:
             os.killpg(single.pid, signal.SIGKILL)
     single.kill()
     single.wait()
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + MAX_SWEEP_SECONDS
     while time.monotonic() < end:
         found = False
         for pid in sorted(psutil.pids(), reverse=True):  # the youngest first: it is the one that goes on forking

@@ -9,8 +9,8 @@ from autograder.feedback import results
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.homework.rubric import Limits
 from autograder.intake.submission import Submission
+from autograder.sandbox.limits import Limits
 
 QUICK = Limits(call_seconds=0.5, submission_seconds=20)
 

@@ -19,9 +19,9 @@ from otter.test_files.exception_test import ExceptionTestFile
 
 from autograder.feedback import results
 from autograder.grading.grader import Grader
-from autograder.homework.rubric import Limits
-from autograder.intake.submission import read
+from autograder.intake.reading import read
 from autograder.release import build
+from autograder.sandbox.limits import Limits
 
 Files = Mapping[str, bytes]
 

@@ -18,7 +18,7 @@ import yaml
 
 from autograder.cohort import sample
 from autograder.cohort.sample import Files
-from autograder.homework import catalogue, kit, rubric
+from autograder.homework import kit, mistakes, rubric
 
 ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
 KINDS = {
@@ -146,7 +146,7 @@ def _alternatives() -> list[Files]:
 
 def _wrong(files: Files, chance: random.Random, number: int) -> Files:
     """Some mistakes are made far more often than others, as in life."""
-    pools = [pool for name in rubric.current().modules if (pool := catalogue.of_module(name))]
+    pools = [pool for name in rubric.current().modules if (pool := mistakes.of_module(name))]
     chosen = [
         pool[min(int(chance.expovariate(0.25)), len(pool) - 1)]
         for pool in chance.sample(pools, min(number, len(pools)))

@@ -2,280 +2,223 @@
 
 A check reads
 
-    call.layer_norm(x, gamma, beta).gives(expected, hint="...")
+    call.layer_norm(x, gamma, beta).gives(expected)
 
 call.layer_norm(...) only notes what is to be called. gives(), raises() and the others make the call. When it
 does not do what is expected, they end in CheckFailed with a short text: what was called, what came back, what
-was expected, what to look at. When the module cannot be imported or the function is not written yet, they end
-in NotReady, with one line.
+was expected, why the two differ. When the module cannot be imported or the function is not written yet, they
+end in NotReady, with one line. Of all calls it is noted what came back, for known_mistakes.
 """
 
 from __future__ import annotations
 
 import copy
-import functools
 import importlib
-import textwrap
-import traceback
+import inspect
+from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
-from types import ModuleType
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
+import known_mistakes
+import student_values as values
+from endless_loops import SECONDS
+from known_mistakes import Seen
+from student_errors import CheckFailed, NotReady, Stopped, TooLong, where, where_it_stood
+from student_modules import cut_off, find, not_written
 
-CHECKS = Path(__file__).resolve().parent
-FOLDER = CHECKS.parent
-
-OTHER_KIND = "it is a"
 # Ten times what correct solutions differ by from numbers printed with six decimals.
 TOLERANCE = 5e-6
 
+NO_RETURN = "Does every way through the function end with a return?"
+COPY = "Work on a copy: x = x + y makes a new array, x += y writes into the one of the caller."
+FLOAT32 = "In NumPy 2, float32_array / np.sqrt(8) is float64, and float32_array / math.sqrt(8) is float32."
 
-class CheckFailed(AssertionError):
-    """A check that failed; its text is written for the student."""
-
-
-class NotReady(CheckFailed):
-    """A function that is not written yet, or a module that cannot be imported: said in one line."""
+# What came back of the calls of each function, by (module, function), in the order in which they were made.
+SEEN: dict[tuple[str, str], list[Seen]] = defaultdict(list)
 
 
 class Caller:
     """The functions of one student module: caller.f(x) is the call f(x), not made yet."""
 
-    def __init__(self, module: str) -> None:
-        self._module = module
+    def __init__(self, module: str, notes: list[Call] | None = None) -> None:
+        self._module, self._notes = module, notes
 
     def __getattr__(self, function: str) -> Callable[..., Call]:
-        return lambda *args, **kwargs: Call(self._module, function, args, kwargs)
+        return lambda *args, **kwargs: Call(self._module, function, args, kwargs, notes=self._notes)
+
+
+def calls_in(module: str) -> list[Call]:
+    """All calls in the public checks of a module, in their order, without making any of them."""
+    notes: list[Call] = []
+    for name, check in vars(importlib.import_module(f"test_{module}")).items():
+        if name.startswith("test_"):
+            check(Caller(module, notes))
+    return notes
+
+
+def functions_in(module: str) -> list[str]:
+    """The functions that the public checks of a module call, in their order."""
+    return list(dict.fromkeys(call.function for call in calls_in(module)))
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a student's function, made when one of the methods below asks for its result."""
+    """One call of a student's function, made when one of the methods below asks for its result.
+
+    With `notes`, nothing is called, and the call is appended there.
+    """
 
     module: str
     function: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    names: tuple[str, ...] = ()
     part: str = ""
     choose: Callable[[Any], Any] = lambda result: result
+    notes: list[Call] | None = field(default=None, compare=False)
+
+    def returning(self, *names: str) -> Call:
+        """The same call, which returns a tuple whose parts have these names."""
+        return replace(self, names=names)
 
     def then(self, part: str, choose: Callable[[Any], Any]) -> Call:
         """The same call, of whose result only choose(result) is looked at; part says what that is."""
         return replace(self, part=part, choose=choose)
 
-    def gives(self, expected: Any, hint: str, tolerance: float = TOLERANCE) -> None:
+    def gives(self, expected: Any, tolerance: float = TOLERANCE) -> None:
         """The result has the kind, the shape and the values of expected."""
-        result = self._result()
-        difference = differs(result, expected, tolerance)
-        if difference:
-            hint = "" if difference.startswith(OTHER_KIND) else hint  # hints are about values
-            raise self._failed(hint, returned=show_result(result), expected=show_result(expected), why=difference)
-
-    def agrees_with(self, other: Call, hint: str) -> None:
-        """Both calls give the same."""
-        one, two = self._result(), other._result()
-        difference = differs(one, two, 1e-9)
-        if difference:
-            raise self._failed(
-                hint, returned=show_result(one), expected=f"{show(two)}, as from {other}", why=difference
-            )
-
-    def fulfils(self, expected: str, condition: Callable[[Any], Any], hint: str) -> None:
-        """condition(result) holds; expected says the condition in words."""
-        result = self._result()
-        try:
-            holds = bool(condition(result))
-        except Exception:  # a result of another kind than the condition is about
-            holds = False
-        if not holds:
-            raise self._failed(hint, returned=show_result(result), expected=expected)
-
-    def raises(self, error: type[Exception], hint: str) -> None:
-        """The call ends with this exception, or a subclass of it."""
-        function = find(self.module, self.function)
-        try:
-            result = function(*copy.deepcopy(self.args), **copy.deepcopy(self.kwargs))
-        except NotImplementedError as unfinished:
-            raise not_written(self.function, unfinished) from None
-        except error:
+        if self._noted():
             return
-        except (Exception, SystemExit) as other:
-            raise self._failed(hint, stopped=where(other), expected=error.__name__) from None
-        raise self._failed(hint, returned=show_result(result), expected=error.__name__)
+        result, entry = self._result()
+        why = values.difference(result, expected, tolerance, self.names)
+        only_dtype = all(values.OTHER_DTYPE in line for line in why.splitlines())  # also where there is no line
+        self._note(entry, only_dtype, tolerance)  # the mistakes of the table are told apart by their values
+        if why:
+            hint = FLOAT32 if only_dtype and "float64" in why else ""
+            wanted = values.table(expected, self.names)
+            raise self._failed(hint, returned=values.table(result, self.names), expected=wanted, why=why)
 
-    def _result(self) -> Any:
+    def agrees_with(self, other: Call) -> None:
+        """Both calls, which differ in some arguments, give the same."""
+        if self._noted():
+            other._noted()
+            return
+        (one, entry), (two, entry_of_other) = self._result(), other._result()
+        why = values.difference(one, two, 1e-9)
+        other._note(entry_of_other, True, TOLERANCE)
+        self._note(entry, not why, TOLERANCE)
+        if why:
+            changed = [pair for pair in zip(other.args, self.args, strict=True) if values.changed_part(*pair, "it")]
+            others = " and ".join(f"{values.code(new)} in place of {values.code(old)}" for new, old in changed)
+            wanted = f"{values.table(two)}\nas with {others}"
+            raise self._failed(returned=values.table(one), expected=wanted, why=why)
+
+    def fulfils(self, expected: str, fault: Callable[[Any], str]) -> None:
+        """fault(result), which says what is wrong with the result, is empty; expected says it in words."""
+        if self._noted():
+            return
+        result, entry = self._result()
+        why = fault(result)
+        self._note(entry, not why, TOLERANCE)
+        if why:
+            raise self._failed(returned=values.table(result), expected=expected, why=why)
+
+    def raises(self, error: type[Exception], because: str) -> None:
+        """The call ends with this exception, or a subclass of it."""
+        if self._noted():
+            return
+        wanted = f"{error.__name__}, because {because}"
+        result, other, changed = self._made()
+        if other is None:
+            self._note(known_mistakes.as_entry(result, changed=changed), False, TOLERANCE)
+            raise self._failed(returned=values.table(result, self.names), expected=wanted)
+        right = isinstance(other, error) and not isinstance(other, NotImplementedError)
+        self._note(known_mistakes.as_entry(raised=type(other).__name__), right, TOLERANCE)
+        if not right:
+            raise self._failed(stopped=where(other), expected=wanted)
+
+    def entry_of(self, function: Callable[..., Any]) -> dict[str, Any]:
+        """What known_mistakes notes of this call if `function` stands in the place of the student's."""
+        args, kwargs = copy.deepcopy(self.args), copy.deepcopy(self.kwargs)
+        try:
+            result = function(*args, **kwargs)
+        except Exception as error:
+            return known_mistakes.as_entry(raised=type(error).__name__)
+        return known_mistakes.as_entry(result, changed=self._changed(function, args, kwargs))
+
+    def _result(self) -> tuple[Any, dict[str, Any]]:
+        """What is looked at of the result, and the table's entry for all of it."""
+        result, error, changed = self._made()
+        if error is not None:
+            self._note(known_mistakes.as_entry(raised=type(error).__name__), False, TOLERANCE)
+            raise self._failed(stopped=where(error))
+        entry = known_mistakes.as_entry(result, changed=changed)
+        if changed:
+            self._note(entry, False, TOLERANCE)
+            raise self._failed(COPY, why=f"the call has changed its argument {changed[0]}")
+        if result is None:
+            raise self._failed(NO_RETURN, returned="None")
+        try:
+            return self.choose(result), entry
+        except Exception:
+            self._note(entry, False, TOLERANCE)
+            raise self._failed(returned=values.table(result), why=f"it has no {self.part}") from None
+
+    def _made(self) -> tuple[Any, BaseException | None, list[str]]:
+        """Make the call: its result, the error that ended it, and which arguments it has changed."""
         function = find(self.module, self.function)
         args, kwargs = copy.deepcopy(self.args), copy.deepcopy(self.kwargs)
         try:
             result = function(*args, **kwargs)
-        except NotImplementedError as unfinished:
-            raise not_written(self.function, unfinished) from None
+        except TooLong as error:
+            cut_off(self.module, self.function)
+            raise self._failed(stopped=where_it_stood(error, SECONDS)) from None
+        except Stopped as stopped:
+            raise NotReady(str(stopped)) from None
+        except NotImplementedError as error:
+            raise not_written(self.module, self.function, error) from None
         except (Exception, SystemExit) as error:
-            raise self._failed("", stopped=where(error)) from None
-        if result is None:
-            raise self._failed("Does every way through the function end with a return?", returned="None")
-        if not (same(args, self.args) and same(kwargs, self.kwargs)):
-            hint = "Work on a copy: x = x + y makes a new array, x += y writes into the one of the caller."
-            raise self._failed(hint, why="an argument was changed by the call")
-        try:
-            return self.choose(result)
-        except Exception:
-            raise self._failed("", returned=show_result(result), why=f"it has no {self.part}") from None
+            return None, error, []
+        return result, None, self._changed(function, args, kwargs)
 
-    def _failed(self, hint: str, **lines: str) -> CheckFailed:
-        called = f"{self}, {self.part}" if self.part else str(self)
-        rows = [("called", called), *lines.items(), ("hint", textwrap.fill(hint, 90, break_on_hyphens=False))]
-        return CheckFailed("\n".join(f"{title.capitalize():9} {indent(text)}" for title, text in rows if text))
+    def _changed(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+        try:
+            names = list(inspect.signature(function).parameters)[: len(args)]
+        except ValueError:
+            names = []
+        names += [f"number {i + 1}" for i in range(len(names), len(args))]
+        now = [*zip(args, self.args, names, strict=True), *((kwargs[key], self.kwargs[key], key) for key in kwargs)]
+        return [part for triple in now if (part := values.changed_part(*triple))]
+
+    def _note(self, entry: dict[str, Any], right: bool, tolerance: float) -> None:
+        SEEN[self.module, self.function].append(Seen(self.key, entry, right, tolerance))
+
+    def _noted(self) -> bool:
+        if self.notes is not None:
+            self.notes.append(self)
+        return self.notes is not None
+
+    def _failed(self, hint: str = "", **lines: str) -> CheckFailed:
+        called = f"{self}\nand of that {self.part}" if self.part else str(self)
+        rows = [("called", called), *lines.items()]
+        text = "\n".join(labelled(title, text) for title, text in rows if text)
+        return CheckFailed(text, (self.module, self.function), hint)
 
     def __str__(self) -> str:
-        shown = [show(arg) for arg in self.args] + [f"{name}={show(arg)}" for name, arg in self.kwargs.items()]
-        return f"{self.function}({', '.join(shown)})"
+        return self._with(values.code)
+
+    @property
+    def key(self) -> str:
+        """The call in known_mistakes: as Python, but with the names of lent functions, which no Python spells anew."""
+        return self._with(lambda arg: arg.__name__ if inspect.isfunction(arg) else values.code(arg))
+
+    def _with(self, code: Callable[[Any], str]) -> str:
+        keywords = [f"{name}={code(arg)}" for name, arg in self.kwargs.items()]
+        return f"{self.function}({', '.join([*map(code, self.args), *keywords])})"
 
 
-def find(module: str, function: str) -> Callable[..., Any]:
-    """The student's function, or NotReady with the reason in one line."""
-    loaded = load(module)
-    if isinstance(loaded, str):
-        raise NotReady(loaded)
-    found: Callable[..., Any] | None = getattr(loaded, function, None)
-    if not callable(found):
-        raise NotReady(f"{module}.py has no function {function}")
-    return found
-
-
-@functools.cache
-def load(module: str) -> ModuleType | str:
-    """The student's module, or one line that says why it cannot be imported."""
-    files = sorted(path.name for path in FOLDER.iterdir())
-    if f"{module}.py" not in files:
-        near = next((name for name in files if resembles(name, module)), "")
-        advice = f"; is it {near}? Rename that" if near else f": it must lie beside the folder {CHECKS.name}"
-        return f"{module}.py is missing{advice}"
-    try:
-        return importlib.import_module(module)
-    except NotImplementedError as unfinished:
-        return f"{module}.py cannot be imported: {unfinished or 'something in it is not written yet'}"
-    except (Exception, SystemExit) as error:
-        reason = where(error).partition("\n")[0]
-        return reason if reason.startswith(f"{module}.py,") else f"{module}.py cannot be imported: {reason}"
-
-
-def resembles(name: str, module: str) -> bool:
-    """Whether a file may be the module under another name: LayerNorm.py, layernorm (1).py, layer-norm.py.txt."""
-    letters = "".join(c for c in name.lower().partition(".")[0] if c.isalpha())
-    return ".py" in name and letters.startswith(module.replace("_", ""))
-
-
-def not_written(function: str, error: NotImplementedError) -> NotReady:
-    """The line for a function that still ends in NotImplementedError, or needs one that does."""
-    reason = str(error).partition("\n")[0] or f"{function} is not written yet"
-    return NotReady(reason if reason.split()[0] == function else f"{reason} ({function} needs it)")
-
-
-def where(error: BaseException) -> str:
-    """File, line and reason of an exception, from the last line of the student's own code that led to it."""
-    reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".removesuffix(": ")
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{Path(error.filename).name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
-    if isinstance(error, ModuleNotFoundError):
-        reason += " (NumPy and the standard library are all that is needed)"
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = Path(frame.filename)
-        if FOLDER in path.parents and CHECKS not in path.parents:
-            return f"{path.name}, line {frame.lineno}: {reason}" + (f"\n    {frame.line}" if frame.line else "")
-    return reason
-
-
-def differs(result: Any, expected: Any, tolerance: float) -> str:
-    """Why result is not as expected, kind and shape before values; empty if it is."""
-    if isinstance(expected, tuple):
-        return differs_in_parts(result, expected, tolerance)
-    if type(result) not in (np.ndarray, bool, int, float) and not isinstance(result, np.generic):
-        return f"{OTHER_KIND} {type(result).__name__}, not a {'NumPy array' if np.ndim(expected) else 'number'}"
-    if np.shape(result) != np.shape(expected):
-        return f"its shape is {np.shape(result)}, not {np.shape(expected)}"
-    result, expected = np.asarray(result), np.asarray(expected)
-    if expected.dtype == bool and result.dtype != bool:
-        return f"its entries are {result.dtype}, not bool"
-    if expected.dtype.kind == "i" and result.dtype.kind not in "iu":
-        return f"its entries are {result.dtype}, not whole numbers (int)"
-    if result.dtype.kind not in "biuf":
-        return f"its entries are {result.dtype}, not numbers"
-    if expected.dtype == np.float32 and result.dtype != np.float32:
-        return f"its dtype is {result.dtype}, not float32"
-    right = np.isclose(result.astype(float), expected.astype(float), rtol=tolerance, atol=tolerance)
-    if right.all():
-        return ""
-    if right.ndim == 0:
-        return "the value differs"
-    first = tuple(int(i) for i in np.argwhere(~right)[0])
-    entry = f"entry {list(first)} is {show(result[first])}, not {show(expected[first])}"
-    return entry if right.size < 2 else f"{np.sum(~right)} of {right.size} entries differ; {entry}"
-
-
-def differs_in_parts(result: Any, expected: tuple[Any, ...], tolerance: float) -> str:
-    """differs, for a function that returns several things."""
-    if not isinstance(result, tuple | list) or len(result) != len(expected):
-        return f"it is not a tuple of {len(expected)} things"
-    for i, (one, two) in enumerate(zip(result, expected, strict=True)):
-        difference = differs(one, two, tolerance)
-        if difference:
-            return f"part {i} of the tuple: {difference}"
-    return ""
-
-
-def same(one: Any, two: Any) -> bool:
-    """Whether arguments, also nested ones, are equal to the last bit."""
-    if isinstance(one, np.ndarray):
-        return one.shape == two.shape and np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
-    if isinstance(one, dict):
-        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
-    if isinstance(one, list | tuple):
-        return len(one) == len(two) and all(same(a, b) for a, b in zip(one, two, strict=True))
-    return bool(one == two)
-
-
-def show(value: Any, entries: int = 12) -> str:
-    """A value in one line, in as few characters as tell what it is."""
-    if isinstance(value, np.ndarray):
-        if value.size > entries:
-            return f"<array of shape {value.shape}>"
-        return " ".join(table(value).split()).replace("[ ", "[").replace(" ,", ",").replace(" ]", "]")
-    if isinstance(value, bool | np.bool_ | int):
-        return str(value)
-    if isinstance(value, float | np.floating):
-        return f"{float(value):.7g}"
-    if isinstance(value, dict):
-        items = [(repr(key), show(entry)) for key, entry in value.items()]
-        short = sum(len(entry) for _, entry in items) <= 100
-        return "{" + ", ".join(f"{key}: {entry if short else '...'}" for key, entry in items) + "}"
-    if isinstance(value, tuple):
-        return "(" + ", ".join(show(entry) for entry in value) + ")"
-    if isinstance(value, list):
-        return "[" + ", ".join(show(entry) for entry in value) + "]"
-    if callable(value):
-        return getattr(value, "__name__", "a function")
-    text = repr(value)
-    return text if len(text) <= 200 else f"<{type(value).__name__}>"
-
-
-def show_result(value: Any) -> str:
-    """A value that came back or should have: as show, but the rows of an array one below the other."""
-    if isinstance(value, np.ndarray) and value.size <= 40:
-        return table(value)
-    if isinstance(value, tuple):
-        return "\n".join(f"{i}: {show(entry, 40)}" for i, entry in enumerate(value))
-    return show(value)
-
-
-def table(array: np.ndarray) -> str:
-    """An array as NumPy prints it, with commas and six decimals."""
-    return np.array2string(array, precision=6, suppress_small=True, separator=", ", max_line_width=10**6)
-
-
-def indent(text: str) -> str:
-    """Further lines of a text stand under its first one."""
-    return text.replace("\n", "\n" + " " * 10)
+def labelled(title: str, text: str) -> str:
+    """Lines of a message, with their title in front; tables keep the lines that they have."""
+    laid_out = text if title in ("returned", "expected") and "\n" in text else values.fill(text)
+    return f"{title.capitalize():9} {values.under(laid_out)}"

@@ -3,103 +3,178 @@
 import numpy as np
 from student_calls import Caller
 
-# "The cat sat on the mat": the query of "cat", and keys and values of the six words, as the notes list them.
-QUERY = np.array([[1.0, 0.0, 1.0]])
-KEYS = np.array([[1, 0, 0], [1, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
-VALUES = np.array([[1, 0, 0], [0, 1, 0.5], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
+# Two queries look at three keys; the values are wider than the keys.
+Q = np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
+K = np.array([[1.0, 0.0, 0.0], [1.0, 0.5, 0.0], [0.0, 0.0, 2.0]])
+V = np.array([[1.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.5, 0.0], [3.0, 0.0, 1.0, 1.0]])
+PARTS = ("output", "weights")
 
-# Three tokens with queries, keys and values alike.
-QKV = np.array([[0.9, 1.0, 1.1, 1.2], [2.02, 2.28, 2.54, 2.8], [3.14, 3.56, 3.98, 4.4]])
+X = np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0]])
+HEADS = np.array([[[1.0, 2.0], [5.0, 6.0], [9.0, 10.0]], [[3.0, 4.0], [7.0, 8.0], [11.0, 12.0]]])
+
+SENTENCES = np.array(
+    [
+        [[1.0, 0.0, 2.0, 0.0], [0.0, 2.0, 1.0, 1.0], [3.0, 1.0, 0.0, 1.0]],
+        [[0.0, 1.0, 1.0, 2.0], [2.0, 0.0, 1.0, 0.0], [1.0, 1.0, 1.0, 3.0]],
+    ]
+)
+PARAMS = {
+    "w_q": np.array([[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]),
+    "w_k": np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.5], [0.0, 0.0, 0.0, 1.0]]),
+    "w_v": np.array([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 2.0]]),
+    "w_o": np.array([[5.0, 0.0, 0.0, 0.0], [1.0, 5.0, 0.0, 0.0], [0.0, 0.0, 5.0, 0.0], [0.0, 0.0, 0.0, 5.0]]),
+}
 
 
 def test_softmax(call: Caller) -> None:
-    call.softmax(np.array([10.0, 2.0, 3.0, 1.0])).gives(
-        np.array([0.998631, 0.000335, 0.000911, 0.000123]),
-        hint="exp of each score, divided by their sum. The notes print 0.9997, 0.0001, 0.0001, 0.0000; but "
-        "the weights of the scores 3 and 2 must differ by the factor e.",
+    call.softmax(np.array([[10.0, 2.0, 3.0, 1.0], [0.0, 2.0, -1.0, 2.0]])).gives(
+        np.array([[0.998631, 0.000335, 0.000911, 0.000123], [0.061935, 0.45764, 0.022785, 0.45764]])
     )
+
+
+def test_softmax_along_another_axis(call: Caller) -> None:
     call.softmax(np.array([[0.0, 5.0, 1.0], [2.0, 5.0, 1.0]]), axis=0).gives(
-        np.array([[0.119203, 0.5, 0.5], [0.880797, 0.5, 0.5]]), hint="Here axis=0: the columns sum to 1."
+        np.array([[0.119203, 0.5, 0.5], [0.880797, 0.5, 0.5]])
     )
 
 
-def test_softmax_of_extreme_scores(call: Caller) -> None:
-    infinity = np.inf
-    call.softmax(np.array([[1000.0, 1001.0, -infinity], [-infinity, -infinity, -infinity]])).gives(
-        np.array([[0.268941, 0.731059, 0.0], [0.0, 0.0, 0.0]]),
-        hint="Subtract the largest score first, so that exp cannot overflow; a row that is -inf throughout "
-        "gives zeros.",
+def test_softmax_of_large_scores(call: Caller) -> None:
+    call.softmax(np.array([[1000.0, 1001.0, 0.0], [-1000.0, -1001.0, -999.0]])).gives(
+        np.array([[0.268941, 0.731059, 0.0], [0.244728, 0.090031, 0.665241]])
     )
 
 
-def test_attention_of_cat(call: Caller) -> None:
-    attention = call.scaled_dot_product_attention(QUERY, KEYS, VALUES)
-    attention.then("the weights (part 1 of the tuple)", lambda parts: parts[1]).gives(
-        np.array([[0.181867, 0.181867, 0.181867, 0.136265, 0.181867, 0.136265]]),
-        hint="Divide the scores by sqrt(d_k), here sqrt(3); without it you get 0.1918 and 0.1163. The "
-        "notes print 0.217 and 0.132, which sum to 1.132, so they are no weights.",
+def test_softmax_of_minus_infinity(call: Caller) -> None:
+    call.softmax(np.array([[2.0, 1.0, -np.inf], [-np.inf, -np.inf, -np.inf]])).gives(
+        np.array([[0.731059, 0.268941, 0.0], [0.0, 0.0, 0.0]])
     )
-    attention.then("the output (part 0 of the tuple)", lambda parts: parts[0]).gives(
-        np.array([[0.340934, 0.318133, 0.431867]]), hint="The weights times the values: weights @ v."
+
+
+def test_attention(call: Caller) -> None:
+    call.scaled_dot_product_attention(Q, K, V).returning(*PARTS).gives(
+        (
+            np.array([[1.677708, 0.264458, 0.603312, 1.0], [1.766634, 0.29916, 0.682477, 0.868784]]),
+            np.array([[0.264458, 0.264458, 0.471083], [0.167943, 0.29916, 0.532897]]),
+        )
     )
 
 
 def test_attention_under_a_mask(call: Caller) -> None:
-    mask = np.array([[True, False, False], [True, True, False], [False, False, False]])
-    call.scaled_dot_product_attention(QKV, QKV, QKV, mask).gives(
+    mask = np.array([[True, True, False], [False, True, True]])
+    call.scaled_dot_product_attention(Q, K, V, mask).returning(*PARTS).gives(
         (
-            np.array([[0.9, 1.0, 1.1, 1.2], [2.018566, 2.278361, 2.538156, 2.797951], [0.0, 0.0, 0.0, 0.0]]),
-            np.array([[1.0, 0.0, 0.0], [0.001281, 0.998719, 0.0], [0.0, 0.0, 0.0]]),
-        ),
-        hint="Where the mask is False the score becomes -inf before the softmax, so that the other weights "
-        "still sum to 1; a query that sees nothing gets zeros. Rows of the mask are queries, columns "
-        "are keys.",
+            np.array([[0.5, 0.5, 0.25, 1.0], [1.921372, 0.359543, 0.820229, 0.640457]]),
+            np.array([[0.5, 0.5, 0.0], [0.0, 0.359543, 0.640457]]),
+        )
     )
 
 
-def test_heads_are_split_and_merged(call: Caller) -> None:
-    x = np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0]])
-    heads = np.array([[[1.0, 2.0], [5.0, 6.0], [9.0, 10.0]], [[3.0, 4.0], [7.0, 8.0], [11.0, 12.0]]])
-    call.split_heads(x, 2).gives(
-        heads,
-        hint="Head 0 has the first two features of every token. reshape cuts, but the order of the axes "
-        "needs a swap as well.",
+def test_attention_of_a_query_that_sees_nothing(call: Caller) -> None:
+    mask = np.array([[True, False, True], [False, False, False]])
+    call.scaled_dot_product_attention(Q, K, V, mask).returning(*PARTS).gives(
+        (
+            np.array([[2.280915, 0.0, 0.640457, 1.359543], [0.0, 0.0, 0.0, 0.0]]),
+            np.array([[0.359543, 0.0, 0.640457], [0.0, 0.0, 0.0]]),
+        )
     )
-    call.merge_heads(heads).gives(x, hint="Swap the axes back before you reshape.")
-    call.merge_heads(np.ones((8, 5, 64))).fulfils(
-        "an array of shape (5, 512)",
-        lambda merged: merged.shape == (5, 512),
-        hint="8 heads of width 64 side by side are 512 features for each of 5 tokens.",
+
+
+def test_attention_that_hides_the_largest_score(call: Caller) -> None:
+    mask = np.array([[True, True, False], [True, False, True]])
+    call.scaled_dot_product_attention(np.array([[0.0, 500.0, 1000.0], [-900.0, 0.0, -900.0]]), K, V, mask).returning(
+        *PARTS
+    ).gives((np.array([[0.0, 1.0, 0.5, 0.0], [1.0, 0.0, 0.0, 2.0]]), np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])))
+
+
+def test_attention_in_a_batch(call: Caller) -> None:
+    q, k, v = (np.array([array[:2], array[-2:]]) for array in (Q, K, V))
+    call.scaled_dot_product_attention(q, k, v).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [[0.5, 0.5, 0.25, 1.0], [0.359543, 0.640457, 0.320229, 0.719085]],
+                    [[1.921372, 0.359543, 0.820229, 0.640457], [1.921372, 0.359543, 0.820229, 0.640457]],
+                ]
+            ),
+            np.array([[[0.5, 0.5], [0.359543, 0.640457]], [[0.359543, 0.640457], [0.359543, 0.640457]]]),
+        )
     )
-    call.split_heads(x, 3).raises(ValueError, hint="3 heads cannot share 4 features equally.")
+
+
+def test_heads_are_split(call: Caller) -> None:
+    call.split_heads(X, 2).gives(HEADS)
+    call.split_heads(np.ones((2, 5, 8)), 4).gives(np.ones((2, 4, 5, 2)))
+
+
+def test_heads_of_unequal_width(call: Caller) -> None:
+    call.split_heads(X, 3).raises(ValueError, because="3 heads cannot share 4 features equally")
+
+
+def test_heads_are_merged(call: Caller) -> None:
+    call.merge_heads(HEADS).gives(X)
+    call.merge_heads(np.ones((8, 5, 64))).gives(np.ones((5, 512)))
+    call.merge_heads(np.ones((2, 4, 1, 3))).gives(np.ones((2, 1, 12)))
 
 
 def test_multi_head_attention(call: Caller) -> None:
-    eye = np.eye(4)
-    params = {"w_q": np.roll(eye, 1, axis=0), "w_k": eye, "w_v": eye[::-1], "w_o": 10 * eye}
-    x = np.array([[[1.0, 0.0, 2.0, 0.0], [0.0, 2.0, 1.0, 1.0], [3.0, 1.0, 0.0, 1.0]], [[0.0, 1.0, 1.0, 2.0]] * 3])
-    x[1, 2] = 1.0
-    call.multi_head_attention(x, params, 2).then("sequence 0", lambda y: y[0]).gives(
+    call.multi_head_attention(SENTENCES[0], PARAMS, 2).gives(
         np.array(
             [
-                [9.546116, 8.586947, 12.033363, 14.011121],
-                [9.724619, 0.826143, 7.080201, 9.960631],
-                [8.216298, 4.44689, 14.359461, 9.920155],
+                [5.631753, 4.293473, 5.619311, 12.920459],
+                [4.944924, 0.413071, 3.5401, 9.220562],
+                [4.552838, 2.223445, 5.795053, 9.49264],
             ]
-        ),
-        hint="Project, split into heads, attend in each head (its scores are divided by the root of the "
-        "width of a head, here sqrt(2)), merge, multiply by w_o.",
+        )
     )
-    last_is_padding = np.array([[[True, True, True]], [[True, True, False]]])
-    call.multi_head_attention(x, params, 2, last_is_padding).then("sequence 1", lambda y: y[1]).gives(
-        np.array([[20.0, 10.0, 10.0, 0.0], [20.0, 10.0, 10.0, 0.0], [20.0, 10.0, 10.0, 0.0]]),
-        hint="A mask (b, 1, t) has no axis for the heads: give it one, mask[..., None, :, :].",
+
+
+def test_multi_head_attention_under_a_causal_mask(call: Caller) -> None:
+    mask = np.array([[True, False, False], [True, True, False], [True, True, True]])
+    call.multi_head_attention(SENTENCES[0], PARAMS, 2, mask).gives(
+        np.array([[2.0, 10.0, 0.0, 5.0], [4.0, 7.5, 3.302385, 6.651192], [4.552838, 2.223445, 5.795053, 9.49264]])
+    )
+
+
+def test_multi_head_attention_with_padding(call: Caller) -> None:
+    """The last word of the second sentence is padding; one mask serves all heads."""
+    mask = np.array([[[True, True, True]], [[True, True, False]]])
+    call.multi_head_attention(SENTENCES, PARAMS, 2, mask).gives(
+        np.array(
+            [
+                [
+                    [5.631753, 4.293473, 5.619311, 12.920459],
+                    [4.944924, 0.413071, 3.5401, 9.220562],
+                    [4.552838, 2.223445, 5.795053, 9.49264],
+                ],
+                [
+                    [4.302385, 5.0, 2.5, 15.0],
+                    [7.697615, 5.0, 4.720964, 19.441928],
+                    [4.302385, 5.0, 4.022148, 18.044297],
+                ],
+            ]
+        )
     )
 
 
 def test_float32_stays_float32(call: Caller) -> None:
-    q, k, v = (x.astype(np.float32) for x in (QUERY, KEYS, VALUES))
-    call.scaled_dot_product_attention(q, k, v).then("the output", lambda parts: parts[0]).gives(
-        np.array([[0.340934, 0.318133, 0.431867]], dtype=np.float32),
-        hint="float32_array / np.sqrt(3) is float64 in NumPy 2; float32_array / math.sqrt(3) is not.",
+    q, k, v = (x.astype(np.float32) for x in (Q, K, V))
+    call.scaled_dot_product_attention(q, k, v).returning(*PARTS).gives(
+        (
+            np.array([[1.677708, 0.264458, 0.603312, 1.0], [1.766634, 0.29916, 0.682477, 0.868784]], dtype=np.float32),
+            np.array([[0.264458, 0.264458, 0.471083], [0.167943, 0.29916, 0.532897]], dtype=np.float32),
+        )
+    )
+
+
+def test_float32_stays_float32_in_the_heads(call: Caller) -> None:
+    params = {name: array.astype(np.float32) for name, array in PARAMS.items()}
+    call.multi_head_attention(SENTENCES[0].astype(np.float32), params, 2).gives(
+        np.array(
+            [
+                [5.631752, 4.293473, 5.619311, 12.92046],
+                [4.944924, 0.413072, 3.540101, 9.220562],
+                [4.552838, 2.223445, 5.795053, 9.49264],
+            ],
+            dtype=np.float32,
+        )
     )

@@ -5,108 +5,153 @@ from typing import Any
 import numpy as np
 from student_calls import Caller
 
-X = np.array([[3.0, 1.0], [2.0, 7.0]])
-CAUSAL = np.array([[True, False], [True, True]])
+X = np.array([[3.0, 1.0, 0.0, -1.0], [2.0, 7.0, 1.0, 0.0], [0.0, 1.0, -2.0, 4.0]])
+CAUSAL = np.array([[True, False, False], [True, True, False], [True, True, True]])
+EYE, ZERO = np.eye(4), np.zeros((4, 4))
+FFN = {
+    "w_1": np.array([[1.0, -1.0, 2.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 2.0, -1.0]]),
+    "b_1": np.array([0.0, 1.0, -2.0]),
+    "w_2": np.array([[1.0, 0.0, 0.5, 0.0], [0.0, -1.0, 0.0, 1.0], [3.0, 2.0, 0.0, 0.0]]),
+    "b_2": np.array([0.5, -0.5, 0.0, 1.0]),
+}
+BLOCK: dict[str, Any] = {
+    "ln_1": {"gamma": np.array([1.0, 2.0, 1.0, 0.5]), "beta": np.array([0.0, 0.0, 1.0, -1.0])},
+    "attention": {"w_q": EYE, "w_k": EYE, "w_v": EYE, "w_o": EYE},
+    "ln_2": {"gamma": np.array([3.0, 1.0, 1.0, 2.0]), "beta": np.array([0.0, 0.5, 0.0, 0.0])},
+    "ffn": FFN,
+}
+# A block without attention, whose network adds a constant.
+SHIFT: dict[str, Any] = {
+    "ln_1": {"gamma": np.ones(4), "beta": np.zeros(4)},
+    "attention": {"w_q": ZERO, "w_k": ZERO, "w_v": ZERO, "w_o": ZERO},
+    "ln_2": {"gamma": np.ones(4), "beta": np.zeros(4)},
+    "ffn": {"w_1": ZERO, "b_1": np.zeros(4), "w_2": ZERO, "b_2": np.array([0.0, 10.0, 0.0, -5.0])},
+}
+JACOBIANS = np.array([[[1.0, 2.0], [0.0, -0.5]], [[0.0, 1.0], [0.5, 1.0]]])
 
 
-def block(b_2: tuple[float, float] = (0.0, 0.0), attention: float = 1.0) -> dict[str, Any]:
-    """Parameters of a small block: attention that averages what it sees, and relu(x) + b_2 as the network."""
-    return {
-        "ln_1": {"gamma": np.ones(2), "beta": np.zeros(2)},
-        "attention": {
-            "w_q": np.zeros((2, 2)),
-            "w_k": np.zeros((2, 2)),
-            "w_v": np.eye(2),
-            "w_o": attention * np.eye(2),
-        },
-        "ln_2": {"gamma": np.array([1.0, 2.0]), "beta": np.array([0.0, 0.5])},
-        "ffn": {"w_1": np.eye(2), "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": np.array(b_2)},
-    }
+def sublayer(x: np.ndarray) -> np.ndarray:
+    return 3 * x - x.sum(axis=0)
 
 
 def test_feed_forward(call: Caller) -> None:
-    params = {
-        "w_1": np.array([[1.0, -1.0, 2.0], [0.0, 1.0, 1.0]]),
-        "b_1": np.array([0.0, 1.0, -2.0]),
-        "w_2": np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 2.0]]),
-        "b_2": np.array([0.5, -0.5]),
-    }
-    call.feed_forward(np.array([[2.0, 1.0], [-1.0, 1.0]]), params).gives(
-        np.array([[11.5, 5.5], [0.5, 2.5]]),
-        hint="relu(x @ w_1 + b_1) @ w_2 + b_2: relu between the two maps, not after the second one.",
-    )
+    call.feed_forward(X, FFN).gives(np.array([[21.5, 11.5, 1.5, 1.0], [30.5, 11.5, 1.5, 7.0], [0.5, -10.5, 0.0, 11.0]]))
+
+
+def test_feed_forward_of_one_token(call: Caller) -> None:
+    call.feed_forward(X[2], FFN).gives(np.array([0.5, -10.5, 0.0, 11.0]))
 
 
 def test_residual(call: Caller) -> None:
-    def sublayer(x: np.ndarray) -> np.ndarray:
-        return np.array([0.8, 1.2, -0.1])
-
-    call.residual(np.array([1.5, 2.0, -0.5]), sublayer).gives(
-        np.array([2.3, 3.2, -0.6]), hint="The argument plus what the sub-layer makes of it."
+    call.residual(np.array([[1.5, 2.0, -0.5], [1.0, 0.0, 4.0]]), sublayer).gives(
+        np.array([[3.5, 6.0, -5.5], [1.5, -2.0, 12.5]])
     )
 
 
 def test_pre_norm(call: Caller) -> None:
-    call.pre_norm_block(X, block(), 1, CAUSAL).gives(
-        np.array([[5.0, 0.0], [2.0, 9.5]]),
-        hint="h = x + MHA(LN_1(x)), then h + FFN(LN_2(h)): what is added to is x and h, not their norms.",
-        tolerance=1e-4,
+    call.pre_norm_block(X[np.newaxis], BLOCK, 2).gives(
+        np.array(
+            [
+                [
+                    [36.527692, 20.490991, 2.194813, -1.425532],
+                    [3.871721, 10.876105, 1.399247, -0.410342],
+                    [0.603827, -5.366159, -1.764342, 11.52636],
+                ]
+            ]
+        )
+    )
+
+
+def test_pre_norm_under_a_mask(call: Caller) -> None:
+    call.pre_norm_block(X, BLOCK, 2, CAUSAL).gives(
+        np.array(
+            [
+                [38.87737, 20.698503, 2.525625, -1.591607],
+                [4.046517, 10.994595, 1.469752, -0.532612],
+                [0.603827, -5.366159, -1.764342, 11.52636],
+            ]
+        )
     )
 
 
 def test_post_norm(call: Caller) -> None:
-    call.post_norm_block(X, block(), 1, CAUSAL).gives(
-        np.array([[1.0, -1.5], [-1.0, 2.5]]),
-        hint="LN_1(x + MHA(x)) = h, then LN_2(h + FFN(h)): each norm comes after the addition.",
-        tolerance=1e-4,
+    call.post_norm_block(X[np.newaxis], BLOCK, 2).gives(
+        np.array(
+            [
+                [
+                    [3.869193, 1.150193, -0.843095, -2.193658],
+                    [3.775805, 1.195716, -1.08256, -1.743515],
+                    [-0.367569, -0.355088, -0.689313, 3.333848],
+                ]
+            ]
+        )
+    )
+
+
+def test_post_norm_under_a_mask(call: Caller) -> None:
+    call.post_norm_block(X, BLOCK, 2, CAUSAL).gives(
+        np.array(
+            [
+                [4.657093, 0.668289, -0.658437, -2.124432],
+                [3.778569, 1.197452, -1.056855, -1.80024],
+                [-0.367569, -0.355088, -0.689313, 3.333848],
+            ]
+        )
     )
 
 
 def test_stack(call: Caller) -> None:
-    blocks = [block(), block(b_2=(0.0, 10.0), attention=0.0)]
-    call.transformer_stack(X, blocks, 1, mask=CAUSAL).gives(
-        np.array([[6.0, 10.0], [2.0, 22.0]]),
-        hint='The first block of the list comes first; norm is "pre" unless said otherwise.',
-        tolerance=1e-4,
-    )
-    call.transformer_stack(X, blocks, 1, norm="post").gives(
-        np.array([[-1.0, 2.5], [-1.0, 2.5]]),
-        hint='norm="post" makes every block a post-norm block.',
-        tolerance=1e-4,
-    )
-    call.transformer_stack(X, [], 1, norm="none").raises(
-        ValueError, hint='A norm other than "pre" and "post" is an error, also when there are no blocks.'
-    )
-
-
-def test_gradient_flow(call: Caller) -> None:
-    jacobians = np.full((10, 1, 1), -0.02)
-    call.gradient_flow(jacobians, np.array([1.0])).gives(
+    call.transformer_stack(X, [SHIFT, BLOCK], 2, mask=CAUSAL).gives(
         np.array(
             [
-                0.817073,
-                0.833748,
-                0.850763,
-                0.868126,
-                0.885842,
-                0.903921,
-                0.922368,
-                0.941192,
-                0.9604,
-                0.98,
-                1.0,
+                [13.011423, 19.667975, 0.676022, -6.653197],
+                [5.05524, 21.439013, 1.667458, -5.600164],
+                [0.249158, 12.318443, -1.444211, -0.026717],
             ]
-        ),
-        hint="Every layer multiplies by 1 + f' = 0.98, from the output (last) to the input (first). The "
-        'notes print these bars, 0.82 ... 1.00, under the caption "always at least 1"; the bars are '
-        "right.",
+        )
     )
-    call.gradient_flow(jacobians[:3], np.array([1.0]), residual=False).gives(
-        np.array([0.000008, 0.0004, 0.02, 1.0]),
-        hint="Without the additions only f' = -0.02 is left of each factor.",
+
+
+def test_stack_of_post_norm_blocks(call: Caller) -> None:
+    call.transformer_stack(X, [BLOCK, SHIFT], 2, norm="post").gives(
+        np.array(
+            [
+                [0.038534, 1.526028, -0.310144, -1.254418],
+                [0.041732, 1.533943, -0.338449, -1.237226],
+                [-0.361063, 1.688392, -0.400927, -0.926402],
+            ]
+        )
     )
-    rotate = np.array([[[1.0, 2.0], [0.0, 0.0]]])
-    call.gradient_flow(rotate, np.array([1.0, 3.0]), residual=False).gives(
-        np.array([2.236068, 3.162278]),
-        hint="The gradient goes backwards through the transposed Jacobian: J^T g.",
+
+
+def test_stack_without_blocks(call: Caller) -> None:
+    call.transformer_stack(X, [], 2).gives(X)
+
+
+def test_stack_with_another_norm(call: Caller) -> None:
+    call.transformer_stack(X, [], 2, norm="none").raises(
+        ValueError, because='norm is "pre" or "post", also where there are no blocks'
+    )
+    call.transformer_stack(X, [BLOCK], 2, norm="p").raises(ValueError, because='norm is exactly "pre" or "post"')
+    call.transformer_stack(X, [BLOCK], 2, norm="PRE").raises(ValueError, because='norm is exactly "pre" or "post"')
+
+
+def test_gradient_with_residuals(call: Caller) -> None:
+    call.gradient_flow(JACOBIANS, np.array([1.0, 3.0])).gives(np.array([9.861541, 7.433034, 3.162278]))
+
+
+def test_gradient_without_residuals(call: Caller) -> None:
+    call.gradient_flow(JACOBIANS, np.array([1.0, 3.0]), residual=False).gives(np.array([1.802776, 4.272002, 3.162278]))
+
+
+def test_float32_stays_float32(call: Caller) -> None:
+    params = {name: array.astype(np.float32) for name, array in FFN.items()}
+    call.feed_forward(X.astype(np.float32), params).gives(
+        np.array([[21.5, 11.5, 1.5, 1.0], [30.5, 11.5, 1.5, 7.0], [0.5, -10.5, 0.0, 11.0]], dtype=np.float32)
+    )
+
+
+def test_float32_stays_float32_in_the_gradient(call: Caller) -> None:
+    call.gradient_flow(JACOBIANS.astype(np.float32), np.array([1.0, 3.0], dtype=np.float32)).gives(
+        np.array([9.861542, 7.433034, 3.162278], dtype=np.float32)
     )

@@ -1,5 +1,5 @@
 "use strict";
-// Sorting and searching; without them the page is complete, only longer to read.
+// Sorting, searching and pointing; without them the page is complete, only less handy.
 
 function value(row, column, numeric) {
   const text = row.cells[column].dataset.value;
@@ -36,26 +36,56 @@ for (const table of document.querySelectorAll("table.sortable")) {
 }
 
 const search = document.getElementById("search");
-const shown = document.getElementById("shown");
-const rows = Array.from(document.getElementById("table").tBodies[0].rows);
-const texts = new Map(rows.map((row) => [row, row.textContent.toLocaleLowerCase()]));
 
-function filter() {
-  const words = search.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-  let count = 0;
-  for (const row of rows) {
-    row.hidden = !words.every((word) => texts.get(row).includes(word));
-    count += !row.hidden;
-  }
-  shown.value = count + " of " + rows.length;
+if (search) {
+  const shown = document.getElementById("shown");
+  const rows = Array.from(document.getElementById("table").tBodies[0].rows);
+  const texts = new Map(rows.map((row) => [row, row.textContent.toLocaleLowerCase()]));
+  const filter = () => {
+    const words = search.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const row of rows) {
+      row.hidden = !words.every((word) => texts.get(row).includes(word));
+      count += !row.hidden;
+    }
+    shown.value = count + " of " + rows.length;
+  };
+  search.addEventListener("input", filter);
+  window.addEventListener("hashchange", () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    if (target.hidden) {
+      search.value = "";
+      filter();
+    }
+    const more = target.querySelector("details");
+    if (more) more.open = true;
+    target.scrollIntoView();
+  });
 }
 
-search.addEventListener("input", filter);
-window.addEventListener("hashchange", () => {
-  const target = document.getElementById(location.hash.slice(1));
-  if (target && target.hidden) {
-    search.value = "";
-    filter();
-    target.scrollIntoView();
-  }
+const picture = document.getElementById("picture");
+
+if (picture) {
+  const data = JSON.parse(document.getElementById("picture-data").textContent);
+  const cell = document.getElementById("cell"), before = cell.value;
+  picture.addEventListener("pointermove", (event) => {
+    const box = picture.getBoundingClientRect();
+    const place = (position, length, count) => Math.min(count - 1, Math.max(0, Math.floor((position / length) * count)));
+    const x = place(event.clientX - box.left, box.width, data.names.length);
+    const y = place(event.clientY - box.top, box.height, data.criteria.length);
+    const mistakes = (data.cells[y][x] || []).map((number) => data.mistakes[number]);
+    const state = data.lines[y][x] === "." ? "earned" : mistakes.length ? "lost: " + mistakes.join(" ") : "lost";
+    const who = (data.names[x] ? data.names[x] + ", " : "") + data.scores[x] + " points";
+    cell.value = who + " \u00b7 " + data.criteria[y] + " " + state;
+  });
+  picture.addEventListener("pointerleave", () => { cell.value = before; });
+}
+
+// On paper nothing can be opened: modules and frequent mistakes are printed open, and closed again afterwards.
+let opened = [];
+window.addEventListener("beforeprint", () => {
+  opened = Array.from(document.querySelectorAll("details.part:not([open])"));
+  for (const part of opened) part.open = true;
 });
+window.addEventListener("afterprint", () => { for (const part of opened) part.open = false; });

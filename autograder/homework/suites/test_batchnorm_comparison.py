@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.grading.suite import criterion
+from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, single, varied
 
 
 def wide(rng, n, d):
@@ -27,39 +27,58 @@ def steady(x):
 
 @criterion("batchnorm_comparison.example")
 def test_worked_examples(check):
+    check = check.within(PRINTED)
     x = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]])
-    check.batch_norm(x, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), True)
-    check.norm_moments(x, "layer")
+    _, mean, var = check.batch_norm(x, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), training=True)
+    check.batch_norm(x, np.ones(3), np.zeros(3), mean, var, training=False)
     check.norm_moments(x, "batch")
 
 
 @criterion("batchnorm_comparison.training")
 def test_training_normalises_each_feature_over_the_batch(check, rng):
-    x = rng.normal(0, 3e-3, (5, 4))  # so small that the default eps is a large part of the variance
-    check.batch_norm(x, *parameters(rng, 4), *steady(x), True, momentum=0.0)
+    shapes = [(5, 4), (3, 3), (33, 2), (3, 5), (4, 40), (2, 1)]
+    gammas, betas = varied(rng, *((d,) for _, d in shapes), start=1), varied(rng, *((d,) for _, d in shapes), start=2)
+    for x, gamma, beta in zip(varied(rng, *shapes), gammas, betas, strict=True):
+        x = 3e-3 * x  # so small that the default eps is a large part of the variance
+        check.batch_norm(x, gamma, beta, *steady(x), True, momentum=0.0)
+    x = rng.normal(size=(4, 3)) * [1, 0, 1]
+    check.batch_norm(x, *parameters(rng, 3), *steady(x), True)
+    x, gamma, beta, mean, var = single((x, *parameters(rng, 3), *steady(x)))
+    check.batch_norm(x=x, gamma=gamma, beta=beta, running_mean=mean, running_var=var, training=True)
 
 
 @criterion("batchnorm_comparison.training")
 def test_training_with_eps_given_by_the_caller(check, rng):
     x = rng.normal(1, 0.3, (3, 6))
-    check.batch_norm(x, *parameters(rng, 6), *steady(x), training=True, momentum=0.0, eps=0.5)
+    check.batch_norm(x, *parameters(rng, 6), *steady(x), True, 0.0, 0.5)
+    check.batch_norm(x, *parameters(rng, 6), *steady(x), training=True, eps=0.25)
 
 
 @criterion("batchnorm_comparison.running")
-def test_running_statistics_move_by_the_default_momentum(check, rng):
+def test_running_statistics_move_by_the_momentum(check, rng):
     # With gamma 0 y is beta: only the running statistics are graded here.
-    check.batch_norm(wide(rng, 5, 3), np.zeros(3), rng.normal(1, 1, 3), *running(rng, 3), True)
-
-
-@criterion("batchnorm_comparison.running")
-def test_running_statistics_move_by_the_momentum_given(check, rng):
-    check.batch_norm(wide(rng, 2, 4), np.zeros(4), rng.normal(1, 1, 4), *running(rng, 4), True, 0.3)
+    shapes = [(5, 4), (3, 3), (33, 2), (3, 5), (4, 40), (2, 1)]
+    means = varied(rng, *((d,) for _, d in shapes), start=1)
+    for (n, d), mean, var in zip(shapes, means, varied(rng, *((d,) for _, d in shapes), start=2), strict=True):
+        check.batch_norm(wide(rng, n, d), np.zeros(d), np.ones(d), 1e5 * mean, 1e10 * np.abs(var), True)
+    for momentum in (0.0, 1.0, 0.9):
+        check.batch_norm(wide(rng, 2, 4), np.zeros(4), rng.normal(1, 1, 4), *running(rng, 4), True, momentum)
+    check.batch_norm(wide(rng, 4, 3) * [1, 1, 0], np.zeros(3), np.ones(3), *running(rng, 3), True, momentum=0.3)
+    check.batch_norm(*single((wide(rng, 3, 2), np.zeros(2), np.zeros(2), *running(rng, 2))), True, 0.3)
 
 
 @criterion("batchnorm_comparison.evaluation")
 def test_evaluation_uses_and_returns_the_running_statistics(check, rng):
-    mean, var = rng.normal(0, 3e-3, 5), rng.uniform(1e-6, 1e-5, 5)
-    check.batch_norm(rng.normal(0, 3e-3, (3, 5)), *parameters(rng, 5), mean, var, False)
+    shapes = [(4, 5), (2, 2), (1, 40), (33, 1), (3, 5)]
+    vectors = (varied(rng, *((d,) for _, d in shapes), start=start) for start in (1, 2, 3, 4))
+    for x, gamma, beta, mean, var in zip(varied(rng, *shapes), *vectors, strict=True):
+        check.batch_norm(3e-3 * x, gamma, beta, 3e-3 * mean, 1e-5 * np.abs(var), False)
+    check.batch_norm(
+        rng.normal(size=(3, 5)), *parameters(rng, 5), rng.normal(size=5), rng.uniform(1, 2, 5), False, 0.9, 0.5
+    )
+    check.batch_norm(
+        *single((rng.normal(size=(3, 2)), *parameters(rng, 2), rng.normal(size=2), rng.uniform(1, 2, 2))), False
+    )
 
 
 @criterion("batchnorm_comparison.evaluation")
@@ -67,50 +86,58 @@ def test_one_example_can_be_evaluated_but_not_trained_on(check, rng):
     alone = (wide(rng, 1, 3), *parameters(rng, 3), *running(rng, 3))
     check.batch_norm(*alone, training=False, eps=1e9)
     check.raises(ValueError).batch_norm(*alone, training=True)
+    check.raises(ValueError).batch_norm(*(value[..., :1] for value in alone), True, 0.0)
 
 
 @criterion("batchnorm_comparison.moments")
-def test_moments_of_examples_and_of_features_and_of_nothing_else(check, rng):
-    x = rng.normal(2, 3, (4, 7))
-    check.norm_moments(x, "layer")
+def test_moments_of_examples_and_of_features(check, rng):
+    for x in varied(rng, (4, 7), (3, 3), (1, 6), (6, 1), (2, 40), (33, 2)):
+        check.norm_moments(x, "layer")
+        check.norm_moments(x, "batch")
+    x = single(rng.normal(2, 3, (3, 4)))
+    check.norm_moments(x=x, kind="layer")
     check.norm_moments(x, "batch")
-    check.raises(ValueError).norm_moments(x, "batch_train")
+
+
+@criterion("batchnorm_comparison.moments")
+def test_moments_of_nothing_else(check, rng):
+    for kind in ("batch_train", "Batch", "", "layer "):
+        check.raises(ValueError).norm_moments(rng.normal(2, 3, (4, 7)), kind)
 
 
 @criterion("batchnorm_comparison.influence")
 def test_only_the_batch_statistics_connect_examples(check, rng):
-    x = rng.normal(0, 1, (4, 6))
-    x[1] = 0
     for kind in ("layer", "batch_train", "batch_eval"):
-        check.influence(x, kind, eps=1e-3)
+        for x in varied(rng, (4, 6), (9, 3), start=3):
+            check.influence(x, kind, eps=1e-3)
+        check.influence(single(rng.uniform(1, 2, (3, 3))), kind)
+    check.influence(x=rng.normal(0, 1, (5, 3)), kind="layer")
+    check.influence(-rng.uniform(1, 2, (4, 3)), "batch_train", 1e-3)
 
 
 @criterion("batchnorm_comparison.influence")
 def test_influence_of_another_kind_is_refused(check, rng):
-    x = rng.normal(0, 1, (5, 3))
-    check.influence(x, "layer")
-    check.raises(ValueError).influence(x, "batch")
+    for kind in ("batch", "Layer", "", "batch_evaluation", "layer "):
+        check.raises(ValueError).influence(rng.normal(0, 1, (5, 3)), kind)
 
 
 @criterion("batchnorm_comparison.purity")
-def test_arguments_are_left_alone_and_nothing_is_remembered(check, rng):
-    x, rest = wide(rng, 5, 3), (*parameters(rng, 3), *running(rng, 3))
-    check.pure.batch_norm(x, *rest, True)
-    check.batch_norm(x, *rest, False)
-    check.pure.norm_moments(x, "layer")
-    check.pure.influence(x[:4] / 1e5, "layer")
+def test_calls_leave_no_trace(check, rng):
+    first, second = ((wide(rng, 5, 3), *parameters(rng, 3), *running(rng, 3), True) for _ in "12")
+    leaves_no_trace(check, "batch_norm", first, second)
+    check.pure.batch_norm(*first[:-1], False)  # what training has found is not kept for the evaluation
+    first, second = (rng.normal(2, 3, (4, 3)) for _ in "12")
+    leaves_no_trace(check, "norm_moments", (first, "layer"), (second, "layer"))
+    check.norm_moments(first, "batch")
+    leaves_no_trace(check, "influence", (first, "layer"), (second, "batch_train"))
+    check.influence(first[:3], "batch_train")
 
 
 @criterion("batchnorm_comparison.dtype")
 def test_float32_stays_float32(check, rng):
-    x, gamma, beta, mean = (rng.normal(1, 1, s).astype(np.float32) for s in ((5, 3), 3, 3, 3))
+    x, gamma, beta, mean, var = single((rng.normal(1, 1, (5, 3)), *(rng.uniform(1, 2, 3) for _ in "1234")))
     for training in (True, False):
-        check.dtype.batch_norm(x, gamma, beta, mean, np.full(3, 2, np.float32), training)
+        check.dtype.batch_norm(x, gamma, beta, mean, var, training)
+        check.dtype.batch_norm(x, gamma, beta, mean, var, training, momentum=0.3, eps=0.5)
     check.dtype.norm_moments(x, "layer")
-
-
-@criterion("batchnorm_comparison.dtype")
-def test_integers_count_as_float64(check, rng):
-    x, mean, var = rng.integers(-(9**6), 9**6, (4, 3)), np.array([1000, 2, -3000]), 9**12 * np.array([1, 4, 9])
-    check.dtype.batch_norm(x, np.array([3, 1, 2]), np.array([1, 0, -1]), mean, var, True)
     check.dtype.norm_moments(x, "batch")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.grading.suite import criterion
+from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, random_mask, single, varied
 
 
 def standardised(x):
@@ -23,52 +23,85 @@ def hiding(x):
 
 @criterion("causal_mask.example")
 def test_examples_of_the_masks(check):
+    check = check.within(PRINTED)
     check.causal_mask(3)
     check.padding_mask(np.array([2, 3]), 3)
+    check.padding_mask(np.array([2, 3]), 4)
     check.apply_mask(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
 
 
 @criterion("causal_mask.example")
 def test_examples_of_the_dependencies(check):
+    check = check.within(PRINTED)
     x = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]])
     check.dependency_matrix(lambda x: np.cumsum(x, axis=0), x)
     check.is_autoregressive(lambda x: np.cumsum(x, axis=0), x)
     check.is_autoregressive(lambda x: x - x.mean(axis=0), x)
+    check.is_autoregressive(lambda x: x, x)
 
 
 @criterion("causal_mask.causal")
 def test_a_query_sees_itself_and_what_came_before(check):
-    for t in (40, 1):
+    for t in (40, 1, 2, 3, 17):
         assert check.causal_mask(t).sum() == t * (t + 1) / 2
+    check.causal_mask(t=6)
+    leaves_no_trace(check, "causal_mask", (4,), (4,))
 
 
 @criterion("causal_mask.padding")
 def test_the_first_keys_of_each_example_are_seen(check):
-    check.padding_mask(np.array([2, 1]), 4)
-    check.padding_mask(np.array([2]), 3)
+    for lengths, t in [
+        ([2, 1], 4),
+        ([2], 3),
+        ([3, 0, 5, 1], 5),
+        ([1, 0], 1),
+        ([2, 0, 3, 3], 4),
+        ([0, 0, 0], 2),
+        ([2, 2, 2], 2),
+    ]:
+        check.padding_mask(np.array(lengths), t)
+    check.padding_mask(lengths=np.arange(20), t=19)
+    check.padding_mask(np.array([5, 4, 1], dtype=np.int32), 20)
 
 
 @criterion("causal_mask.padding")
 def test_lengths_must_lie_between_zero_and_t(check):
-    check.padding_mask(np.array([3, 0, 5, 1]), 5)
-    check.raises(ValueError).padding_mask(np.array([2, 6, 4]), 5)
-    check.raises(ValueError).padding_mask(np.array([2, -1, 4]), 5)
+    for lengths in ([2, 6, 4], [2, -1, 4], [6], [-1], [1, 2, 6], [7, 1], [1, 100], [-100, 5]):
+        check.raises(ValueError).padding_mask(np.array(lengths), 5)
+    check.raises(ValueError).padding_mask(np.array([1, 2]), 1)
+
+
+SHAPES = {
+    (): [(4, 5), (1, 5), (1, 1)],
+    (3,): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (1, 4, 5), (3, 4, 1)],
+    (2, 3): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 1, 4, 5), (1, 3, 4, 5), (2, 3, 4, 5)],
+    (2, 1, 2): [(4, 5)],
+}
 
 
 @criterion("causal_mask.apply")
 def test_the_mask_is_broadcast(check, rng):
-    mask = rng.random((2, 1, 4, 4)) < 0.6
-    check.apply_mask(rng.normal(size=(2, 3, 4, 4)), mask)
+    for leading, shapes in SHAPES.items():
+        for shape in shapes:
+            check.apply_mask(rng.normal(size=(*leading, 4, 5)), rng.random(shape) < 0.6)
 
 
 @criterion("causal_mask.apply")
-def test_whole_numbers_can_be_masked(check):
-    check.apply_mask(np.array([[3, 1], [0, -2]]), np.array([[False, True], [True, True]]))
+def test_scores_of_any_size_and_sign(check, rng):
+    past = np.tri(3, dtype=bool)
+    for scores in varied(rng, (2, 1, 3), (2, 2, 1), (2, 20, 2), (2, 2, 33), (2, 4, 4)):
+        check.apply_mask(1e9 * scores, random_mask(rng, *scores.shape[1:]))
+    check.apply_mask(rng.normal(size=(3, 3)), past)
+    check.apply_mask(scores=rng.normal(size=(2, 3, 3)), mask=np.stack([past & False, past]))
+    check.apply_mask(rng.normal(size=(2, 3, 3)), np.stack([past | True, past]))
+    check.apply_mask(rng.normal(size=(3, 3)), past.T)
+    check.apply_mask(single(rng.normal(size=(2, 3, 3))), past & False)
 
 
 @criterion("causal_mask.apply")
 def test_the_result_is_a_new_array_even_when_nothing_is_hidden(check, rng):
     check.new.apply_mask(rng.normal(size=(3, 4)), np.ones((1, 4), dtype=bool))
+    check.new.apply_mask(rng.normal(size=(2, 3, 4)), np.ones((2, 3, 4), dtype=bool))
 
 
 @criterion("causal_mask.dependency")
@@ -80,21 +113,30 @@ def test_finds_weak_influences_on_a_large_output_of_another_width(check, rng):
 @criterion("causal_mask.dependency")
 def test_delta_sets_the_size_of_the_change(check, rng):
     check.dependency_matrix(beyond_one, rng.uniform(-0.5, 0.5, (2, 3)), delta=50.0)
+    hardly = lambda x: np.tri(2) @ (x - np.clip(x, -5e-4, 5e-4)) + 100 * x  # noqa: E731
+    check.dependency_matrix(hardly, np.zeros((2, 3)), 1e-6)
+
+
+@criterion("causal_mask.dependency")
+def test_from_no_influence_to_every_influence(check, rng):
+    corners = np.zeros((8, 8))
+    corners[0, 7] = corners[7, 0] = 1
+    check.dependency_matrix(f=lambda x: np.pad(corners @ x[:, 1:], ((0, 0), (1, 1))), x=rng.normal(size=(8, 2)))
+    check.dependency_matrix(lambda x: np.ones((len(x), 2)), rng.uniform(1, 2, (3, 2)))
+    check.dependency_matrix(lambda x: np.full((len(x), 1), x.sum()), -rng.uniform(1, 2, (2, 2)))
+    check.dependency_matrix(lambda x: 3 * x, np.array([[2.0]]))
+    check.dependency_matrix(lambda x: np.cumsum(x, axis=0), single(rng.normal(size=(2, 1))))
 
 
 @criterion("causal_mask.dependency_change")
 def test_sees_what_a_careless_change_does_not_show(check, rng):
     check.dependency_matrix(hiding, np.array([[1.0], [-1.0], [0.0]]) * rng.uniform(0.6, 0.9, (3, 5)))
+    check.dependency_matrix(lambda x: np.cumsum(x[::-1], axis=0)[::-1], np.zeros((2, 3)))
 
 
 @criterion("causal_mask.dependency_change")
 def test_a_function_may_return_its_argument(check, rng):
     check.dependency_matrix(lambda x: x, rng.normal(size=(2, 4)))
-
-
-@criterion("causal_mask.dependency_change")
-def test_whole_numbers_count_as_floats(check):
-    check.dependency_matrix(lambda x: np.cumsum(x, axis=0), np.array([[1, 0], [2, 3]]))
 
 
 @criterion("causal_mask.autoregressive")
@@ -113,22 +155,38 @@ def test_it_is_tried_where_x_is(check, rng):
     )
 
 
-@criterion("causal_mask.purity")
-def test_arguments_of_the_masks_stay_as_they_were(check, rng):
-    check.pure.padding_mask(np.array([2, 0, 3]), 3)
-    check.pure.apply_mask(rng.normal(size=(2, 3)), np.array([[True, False, True], [False, True, True]]))
+@criterion("causal_mask.autoregressive")
+def test_one_leak_is_enough_and_none_need_be_seen(check, rng):
+    for query, key in [(0, 2), (1, 2), (0, 1)]:
+        leaking = np.eye(3)
+        leaking[query, key] = 1
+        assert not check.is_autoregressive(lambda x, leaking=leaking: (leaking @ x)[:, :1], -rng.uniform(1, 2, (3, 2)))
+    assert check.is_autoregressive(lambda x: x, np.zeros((2, 3)))
+    assert check.is_autoregressive(lambda x: np.ones((len(x), 4)), rng.normal(size=(2, 3)))
+    assert check.is_autoregressive(f=lambda x: np.cumsum(x, axis=0), x=single(rng.normal(size=(8, 1))))
+    assert check.is_autoregressive(lambda x: 2 * x, np.array([[3.0]]))
 
 
 @criterion("causal_mask.purity")
-def test_arguments_of_the_experiments_stay_as_they_were(check, rng):
-    # So small that a change added and subtracted again leaves its rounding.
-    x = np.vstack([rng.normal(0, 1e-4, 3), np.zeros(3)])
-    check.pure.dependency_matrix(lambda x: np.tri(2) @ x, x)
-    check.pure.is_autoregressive(lambda x: np.tri(2, k=1) @ x, x)
-    check.is_autoregressive(lambda x: 2 * x, x[:1])
+def test_calls_of_the_masks_leave_no_trace(check, rng):
+    leaves_no_trace(check, "padding_mask", (np.array([2, 0, 3]), 3), (np.array([1, 3, 2]), 3))
+    check.padding_mask(np.array([2, 0, 3]), 4)
+    first, second = ((rng.normal(size=(2, 3)), random_mask(rng, 2, 3)) for _ in "12")
+    leaves_no_trace(check, "apply_mask", first, second)
+
+
+@criterion("causal_mask.purity")
+def test_calls_of_the_experiments_leave_no_trace(check, rng):
+    # So small, beside delta, that a change added and subtracted again leaves its rounding.
+    x, zeros = np.vstack([rng.normal(0, 1e-4, 3), np.zeros(3)]), np.zeros((2, 3))
+    check.pure.dependency_matrix(lambda x: np.tri(2) @ x, x, 1e3)
+    far = lambda x: np.tri(2).T @ np.maximum(np.abs(x) - 1, 0)  # noqa: E731
+    for function in ("dependency_matrix", "is_autoregressive"):
+        leaves_no_trace(check, function, (lambda x: np.tri(2) @ x, 3 + zeros), (far, zeros))
 
 
 @criterion("causal_mask.dtype")
 def test_masked_scores_keep_their_dtype(check, rng):
     for dtype in (np.float64, np.float32):
         check.dtype.apply_mask(rng.normal(size=(2, 3)).astype(dtype), np.tri(2, 3, dtype=bool))
+    check.dtype.apply_mask(rng.normal(size=(2, 2, 3)).astype(np.float32), np.ones((1, 3), dtype=bool))

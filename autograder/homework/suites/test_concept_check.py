@@ -1,6 +1,6 @@
 """Hidden tests of concept_check.py: one question, one criterion."""
 
-from autograder.grading.suite import criterion
+from autograder.homework.suite import criterion
 
 
 @criterion("concept_check.q1")

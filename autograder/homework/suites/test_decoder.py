@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from autograder.grading.suite import criterion
+from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, single
 
 
-def decoder(rng, vocab, d, n_blocks, dtype=np.float64):
+def decoder(rng, vocab, d, n_blocks):
     """The parameters of a decoder, with no two alike."""
 
     def draw(**shapes):
-        return {name: rng.normal(0, shape[0] ** -0.5, shape).astype(dtype) for name, shape in shapes.items()}
+        return {name: rng.normal(0, shape[0] ** -0.5, shape) for name, shape in shapes.items()}
 
     def block(h):
         return {
@@ -39,52 +39,84 @@ def biased(b_out):
 
 @criterion("decoder.example")
 def test_worked_examples(check):
+    check = check.within(PRINTED)
     check.positional_encoding(3, 4)
     check.embed(np.array([2, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     w_out = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]])
     params = {"embedding": 0.5 * np.eye(2), "blocks": [], "w_out": w_out, "b_out": np.array([0.0, 0.0, -3.0])}
-    check.decoder_logits(np.array([0, 1]), params, 1)
+    check.decoder_logits(np.array([0, 1]), params, n_heads=1)
+    norm = {"gamma": np.ones(2), "beta": np.zeros(2)}
+    attention = {"w_q": np.zeros((2, 2)), "w_k": np.zeros((2, 2)), "w_v": np.eye(2), "w_o": np.eye(2)}
+    ffn = {"w_1": np.eye(2), "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": np.array([0.0, 0.5])}
+    block = {"ln_1": norm, "attention": attention, "ln_2": norm, "ffn": ffn}
+    check.decoder_logits(np.array([1, 0]), {**params, "blocks": [block, block]}, n_heads=1)
 
 
 @criterion("decoder.positions")
 def test_sines_and_cosines_alternate_over_an_even_width(check):
-    for t in (1, 70):
-        check.positional_encoding(t, 6)
-    check.raises(ValueError).positional_encoding(4, 1)
+    for t, d_model in [(1, 6), (1100, 2), (2, 2), (17, 34)]:
+        check.positional_encoding(t, d_model)
+    check.positional_encoding(t=4, d_model=8)
+    for t, d_model in [(4, 1), (1, 3)]:
+        check.raises(ValueError).positional_encoding(t, d_model)
+    leaves_no_trace(check, "positional_encoding", (3, 4), (3, 6))
+    check.positional_encoding(5, 4)
 
 
 @criterion("decoder.embed")
 def test_looks_up_rows_of_the_table_and_no_others(check, rng):
     table = rng.normal(size=(5, 6))
-    check.embed(np.array([4, 0, 3, 4]), table)
-    for wrong in (-1, 5):
-        check.raises(ValueError).embed(np.array([2, wrong, 0]), table)
+    for tokens in ([4, 0, 3, 4], [1, 1], list(range(5)), [4, 3, 2, 1, 0, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]):
+        check.embed(np.array(tokens), table)
+    for tokens in ([-1], [5], [2, -1, 0], [2, 5, 0], [-2, 1], [6, 1], [1, 2, 5], [100], [0, -6]):
+        check.raises(ValueError).embed(np.array(tokens), table)
+    check.raises(ValueError).embed(np.array([1]), table[:1])
+    check.embed(np.array([0, 0, 0]), np.array([[2.0]]))
+    check.embed(np.array([2]), table)
+    check.embed(tokens=np.array([3, 1], dtype=np.int32), table=single(rng.normal(size=(40, 3))))
+
+
+@criterion("decoder.embed")
+def test_looking_up_leaves_no_trace(check, rng):
+    first, second = ((np.array(tokens), rng.normal(size=(5, 3))) for tokens in ([1, 4], [2, 0]))
+    leaves_no_trace(check, "embed", first, second)
 
 
 @criterion("decoder.logits")
 def test_the_past_arrives_and_the_future_does_not(check, rng):
     params = decoder(rng, 5, 6, 2)
-    before = check.pure.decoder_logits(np.array([3, 1, 4, 0]), params, 3)
+    before = check.decoder_logits(np.array([3, 1, 4, 0]), params, 3)
     after = check.decoder_logits(np.array([3, 1, 2, 0]), params, 3)
     assert np.allclose(before[:2], after[:2])
     assert not np.isclose(before[3], after[3]).any()
 
 
 @criterion("decoder.logits")
-def test_a_longer_text_is_seen_as_a_whole(check, rng):
-    check.decoder_logits(np.arange(20) % 5, decoder(rng, 5, 4, 1), 2)
+def test_texts_and_decoders_of_every_size(check, rng):
+    for tokens, vocab, d, n_blocks, n_heads in [
+        (np.arange(20) % 5, 5, 4, 1, 2), ([2], 5, 4, 1, 4), ([0, 0], 1, 2, 2, 1), ([1, 2, 3, 0], 4, 4, 3, 1),
+        ([6, 6, 2], 33, 2, 0, 1), ([1], 2, 2, 0, 2),
+    ]:  # fmt: skip
+        check.decoder_logits(np.array(tokens), decoder(rng, vocab, d, n_blocks), n_heads)
+    tokens, params = np.array([3, 0, 4], dtype=np.int32), single(decoder(rng, 5, 4, 2))
+    check.decoder_logits(tokens=tokens, params=params, n_heads=2)
 
 
 @criterion("decoder.logits")
-def test_one_token_is_enough(check, rng):
-    check.decoder_logits(np.array([2]), decoder(rng, 5, 4, 1), 2)
+def test_logits_leave_no_trace(check, rng):
+    first, second = ((np.array(tokens), decoder(rng, 5, 4, 1), 2) for tokens in ([3, 0, 1], [1, 4, 2]))
+    leaves_no_trace(check, "decoder_logits", first, second)
 
 
 @criterion("decoder.log_prob")
 def test_adds_the_log_probability_of_every_token_but_the_first(check, rng):
-    params = decoder(rng, 7, 6, 2)
-    check.pure.sequence_log_prob(np.array([1, 6, 6, 0, 3]), params, 3)
-    check.sequence_log_prob(np.array([3]), params, 3)
+    for tokens, vocab, d, n_blocks, n_heads in [
+        ([1, 6, 6, 0, 3], 7, 6, 2, 3), ([3], 7, 6, 2, 3), ([2, 0], 3, 4, 1, 1), ([0], 1, 2, 0, 1),
+        ([1, 1], 2, 2, 0, 2), (np.arange(20) % 5, 33, 4, 1, 2),
+    ]:  # fmt: skip
+        check.sequence_log_prob(np.array(tokens), decoder(rng, vocab, d, n_blocks), n_heads)
+    tokens, params = np.array([3, 0, 4], dtype=np.int32), single(decoder(rng, 5, 4, 2))
+    check.sequence_log_prob(tokens=tokens, params=params, n_heads=2)
 
 
 @criterion("decoder.log_prob")
@@ -93,19 +125,53 @@ def test_large_logits_do_not_overflow(check, rng):
     params["embedding"][:, 0] = [3000, -2500, 900, 0]
     params["w_out"][0] = [1, 1, 1, -1]
     check.sequence_log_prob(np.array([0, 2, 0, 1]), params, 1)
+    for size in (2e3, -2e3):
+        check.sequence_log_prob(np.array([1, 0, 2]), biased([size, size + 1, size - 0.5]), 1)
+
+
+@criterion("decoder.log_prob")
+def test_scoring_leaves_no_trace(check, rng):
+    first, second = ((np.array(tokens), decoder(rng, 5, 4, 1), 2) for tokens in ([3, 0, 1], [1, 4, 2]))
+    leaves_no_trace(check, "sequence_log_prob", first, second)
+
+
+CIRCLE = [1, 2, 3, 4, 5, 0]
 
 
 @criterion("decoder.generate")
 def test_each_token_depends_on_the_whole_text(check, rng):
     params = decoder(rng, 10, 6, 2)
-    check.pure.generate(np.array([0, 4]), params, 2, 3)
+    check.generate(np.array([0, 4]), params, 2, 3)
     check.generate(np.array([0, 4]), params, 2, 0)
+    check.generate(np.array([7]), decoder(rng, 8, 4, 1), n_heads=1, max_new_tokens=2)
+    check.generate(np.array([7, 7, 7]), decoder(rng, 33, 4, 0), 4, 1)
+    check.generate(tokens=np.array([4], dtype=np.int32), params=single(follows(CIRCLE)), n_heads=1, max_new_tokens=9)
+    check.generate(np.arange(20) % 6, follows(CIRCLE), 2, 1)
+    check.generate(np.array([0]), biased([-2.0]), 1, 2)
+
+
+@criterion("decoder.generate")
+def test_long_texts(check):
+    # Only the position of the last token counts, so that a text of which the beginning is left out goes on otherwise.
+    positions = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": np.eye(2), "b_out": np.zeros(2)}
+    check.generate(np.array([0, 1] * 6), positions, 1, 20)
 
 
 @criterion("decoder.generate")
 def test_the_lowest_id_wins_a_tie(check):
     check.generate(np.array([4, 0]), biased([0.5, 2.0, 1.0, 2.0, 2.0]), 1, 2)
     check.generate(np.array([1]), biased([1.0, 1.001, 0.5]), 1, 1)
+    check.generate(np.array([1, 2]), biased([-1.0, -1.0, -1.0]), 1, 1)
+    check.generate(np.array([0]), biased([-3.0, -2.0, -1.0, -1.0]), 1, 2)
+
+
+@criterion("decoder.generate")
+def test_generation_leaves_no_trace(check, rng):
+    first, second = (
+        (np.array(tokens), follows(after), 1, 2) for tokens, after in (([0, 4], CIRCLE), ([0, 3], [5, 0, 1, 2, 3, 4]))
+    )
+    leaves_no_trace(check, "generate", first, second)
+    check.generate(*first[:-1], 4)
 
 
 @criterion("decoder.stopping")
@@ -113,23 +179,39 @@ def test_stops_right_after_an_eos_of_its_own(check):
     # 0 and 4 follow one another; the 0 at the end of the prompt does not count.
     check.generate(np.array([3, 0]), follows([4, 3, 1, 5, 0, 2]), 1, 5, eos=0)
     check.generate(np.array([3, 0]), follows([4, 3, 1, 5, 0, 2]), 1, 5, eos=2)
+    check.generate(np.array([3, 2]), follows([1, 2, 2, 0]), 1, 3, 2)
+    check.generate(np.array([1, 5]), follows(CIRCLE), 1, 6, 5)
+    check.generate(
+        np.array([3]), biased([*np.zeros(299), 1.0]), 1, 2, 299
+    )  # an int that Python does not keep only once
+    for prompt, eos, most in [
+        ([4], 5, 4),
+        ([4], 0, 4),
+        ([4], 1, 3),
+        ([3, 4], 3, 5),
+        ([3, 2], 3, 6),
+        ([0, 1], 0, 3),
+        ([4, 1], 4, 5),
+    ]:
+        check.generate(np.array(prompt), follows(CIRCLE), 1, most, eos)
+
+
+@criterion("decoder.stopping")
+def test_an_eos_that_cannot_come(check):
+    check.generate(np.array([3, 5]), follows(CIRCLE), 1, 0, eos=5)
+    check.generate(np.array([5, 1]), follows(CIRCLE), 1, 2, eos=1)
 
 
 @criterion("decoder.stopping")
 def test_goes_on_where_no_eos_is_given(check):
     check.generate(np.array([1, 4]), follows([4, 3, 1, 5, 0, 2]), 1, 2)
-    check.generate(np.array([1, 4]), follows([1, 2, 3, 4, 5, 0]), 1, 2)
+    check.generate(np.array([5]), follows(CIRCLE), 1, 7, None)
 
 
 @criterion("decoder.dtype")
 def test_float32_stays_float32(check, rng):
-    params = decoder(rng, 5, 4, 1, np.float32)
     check.dtype.positional_encoding(5, 4)
+    params = single(decoder(rng, 5, 4, 1))
     check.dtype.embed(np.array([3, 0]), params["embedding"])
     check.dtype.decoder_logits(np.array([3, 0, 1]), params, 2)
-
-
-@criterion("decoder.dtype")
-def test_integers_count_as_float64(check, rng):
-    ends = {"embedding": rng.integers(-5, 5, (4, 6)), "w_out": rng.integers(-5, 5, (6, 4)), "b_out": np.arange(4)}
-    check.dtype.decoder_logits(np.array([3, 0, 1]), {**ends, "blocks": []}, 2)
+    check.dtype.decoder_logits(np.array([2]), {**params, "blocks": []}, 1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.grading.suite import criterion
+from autograder.homework.suite import criterion
 
 
 def decoder(rng, vocab, d, hidden_widths):

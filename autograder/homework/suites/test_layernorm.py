@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.grading.suite import criterion
+from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, single, varied
 
 
 def wide(rng, *shape):
@@ -18,42 +18,60 @@ def narrow(rng, *shape):
 
 @criterion("layernorm.example")
 def test_worked_examples(check):
+    check = check.within(PRINTED)
     check.layer_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4), np.zeros(4))
-    check.rms_norm(np.array([2.0, 1.0, 0.0, -1.0]), np.ones(4))
+    tokens = np.array([[4.0, 2.0, 1.0, -3.0], [0.004, 0.002, 0.001, -0.003]])
+    check.layer_norm(tokens, np.array([1.0, 2.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 3.0]))
+    check.rms_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4))
+    tokens = np.array([[4.0, 2.0, 1.0, -3.0], [1.0, 2.0, -1.0, 2.0]])
+    check.rms_norm(tokens, np.array([1.0, 1.0, 1.0, 10.0]))
 
 
 @criterion("layernorm.statistics")
 def test_every_row_has_its_own_statistics(check, rng):
-    check.layer_norm(wide(rng, 3, 5, 7), np.ones(7), np.zeros(7))
+    for shape in [(9,), (3, 5, 7), (2, 1, 3, 4), (4, 4), (1, 2)]:
+        check.layer_norm(wide(rng, *shape), np.ones(shape[-1]), np.zeros(shape[-1]))
 
 
 @criterion("layernorm.statistics")
-def test_one_row_without_leading_dimensions(check, rng):
-    check.layer_norm(wide(rng, 9), np.ones(9), np.zeros(9))
+def test_rows_of_any_sign(check, rng):
+    gamma, beta = np.ones(70), np.zeros(70)
+    check.layer_norm(1e6 * rng.uniform(1, 5, (20, 70)), gamma=gamma, beta=beta)
+    check.layer_norm(-1e6 * rng.uniform(1, 5, (2, 70)), gamma, beta)
+    check.layer_norm(x=single(wide(rng, 2, 6)), gamma=single(np.ones(6)), beta=single(np.zeros(6)))
 
 
 @criterion("layernorm.affine")
 def test_gamma_scales_and_beta_shifts_each_feature(check, rng):
-    check.layer_norm(wide(rng, 2, 4, 6), rng.normal(2, 1, 6), rng.normal(1, 1, 6))
+    sizes = [(6,), (7,), (5,), (6,), (4,)]
+    for gamma, beta in zip(varied(rng, *sizes), varied(rng, *sizes, start=1), strict=True):
+        check.layer_norm(wide(rng, 3, len(gamma)), gamma, beta)
+    check.layer_norm(wide(rng, 6, 6), np.full(6, -2.0), np.full(6, 3.0))
 
 
 @criterion("layernorm.affine")
 def test_a_row_without_spread_gives_beta(check, rng):
-    check.layer_norm(np.full((2, 5), 3.0), rng.normal(2, 1, 5), rng.normal(1, 1, 5))
-    check.layer_norm(rng.normal(size=(3, 1)), np.array([2.0]), np.array([0.5]))
+    check.layer_norm(np.array([[0.0, 0.0], [4e5, 1e6]]), rng.normal(2, 1, 2), rng.normal(1, 1, 2))
+    check.layer_norm(np.full(3, 2.0), rng.normal(2, 1, 3), rng.normal(1, 1, 3))
+    check.layer_norm(np.zeros((2, 1)), np.array([2.0]), np.array([0.5]))
+    check.layer_norm(np.array([[3.0], [-2.0]]), np.array([2.0]), np.array([0.5]))
 
 
 @criterion("layernorm.epsilon")
 def test_default_eps_on_a_small_variance(check, rng):
-    check.layer_norm(narrow(rng, 3, 8), np.ones(8), np.zeros(8))
-    check.rms_norm(narrow(rng, 3, 8), np.ones(8))
+    for shape in [(8,), (1, 4, 5)]:
+        check.layer_norm(narrow(rng, *shape), np.ones(shape[-1]), np.zeros(shape[-1]))
+        check.rms_norm(narrow(rng, *shape), np.ones(shape[-1]))
 
 
 @criterion("layernorm.epsilon")
 def test_eps_given_by_the_caller(check, rng):
-    x = rng.normal(0, 1, (4, 6))
-    check.layer_norm(x, np.ones(6), np.zeros(6), eps=0.5)
-    check.rms_norm(x, np.ones(6), eps=0.25)
+    for shape in [(6,), (1, 2, 5), (2, 2, 3, 4)]:
+        x, ones = rng.normal(0, 1, shape), np.ones(shape[-1])
+        check.layer_norm(x, ones, np.zeros(shape[-1]), eps=0.5)
+        check.rms_norm(x, ones, eps=0.25)
+    check.layer_norm(narrow(rng, 2, 6), np.ones(6), np.zeros(6), 1e-7)
+    check.rms_norm(narrow(rng, 2, 6), np.ones(6), 3e-5)
 
 
 @criterion("layernorm.stability")
@@ -61,60 +79,61 @@ def test_mean_far_above_the_spread(check, rng):
     # As far above as 1e6 is above a spread of 1; eps is so small that only the variance is graded here.
     x = np.array([[3e5], [-3e5], [2e5]]) + rng.normal(0, 0.3, (3, 16))
     check.within(1e-6).layer_norm(x, np.ones(16), np.zeros(16), eps=1e-12)
+    check.within(1e-6).layer_norm(x.reshape(3, 2, 8), np.ones(8), np.zeros(8), eps=1e-12)
 
 
 @criterion("layernorm.rms")
 def test_rms_of_every_row_with_its_mean(check, rng):
-    check.rms_norm(wide(rng, 3, 5, 7), rng.normal(2, 1, 7))
-    check.rms_norm(wide(rng, 9), rng.normal(2, 1, 9))
+    shapes = [(9,), (3, 5, 7), (2, 1, 3, 4), (4, 2), (1, 3), (5, 5), (20, 70), (2, 1)]
+    gammas = varied(rng, *(shape[-1:] for shape in shapes), start=2)
+    for x, gamma in zip(varied(rng, *shapes), gammas, strict=True):
+        check.rms_norm(1e5 * x, gamma)
+    check.rms_norm(x=single(wide(rng, 2, 6)), gamma=single(np.full(6, -2.0)))
 
 
 @criterion("layernorm.backward_x")
 def test_gradient_of_x_flows_through_mean_and_variance(check, rng):
-    check.layer_norm_backward(rng.normal(1, 1, (4, 7)), rng.normal(2, 1, (4, 7)), rng.normal(2, 1, 7), eps=0.5)
+    shapes = [(7,), (1, 3, 5), (4, 4), (3, 6), (2, 3), (2, 2, 3, 4), (3, 2), (2, 33), (2, 1), (1, 6)]
+    gammas = varied(rng, *(shape[-1:] for shape in shapes), start=2)
+    for x, grad_out, gamma in zip(varied(rng, *shapes), varied(rng, *shapes, start=1), gammas, strict=True):
+        check.layer_norm_backward(grad_out, x, gamma, eps=0.5)
 
 
 @criterion("layernorm.backward_x")
 def test_gradient_of_x_with_the_default_eps(check, rng):
-    check.layer_norm_backward(rng.normal(1, 1, (2, 6)), narrow(rng, 2, 6), rng.normal(2, 1, 6))
+    for shape in [(6,), (1, 3, 5), (2, 2, 2, 4)]:
+        check.layer_norm_backward(rng.normal(1, 1, shape), narrow(rng, *shape), rng.normal(2, 1, shape[-1]))
+    check.layer_norm_backward(rng.normal(1, 1, (2, 4)), rng.normal(2, 1, (2, 4)), np.full(4, -2.0), 0.25)
+    grad_out, x, gamma = single((rng.normal(1, 1, (2, 4)), rng.normal(2, 1, (2, 4)), rng.normal(2, 1, 4)))
+    check.layer_norm_backward(grad_out=grad_out, x=x, gamma=gamma, eps=0.5)
 
 
 @criterion("layernorm.backward_parameters")
 def test_parameter_gradients_sum_over_all_leading_dimensions(check, rng):
     # With gamma 0 the gradient of x is 0, so that only the two sums are graded here.
-    check.layer_norm_backward(rng.normal(1, 1, (3, 4, 6)), wide(rng, 3, 4, 6), np.zeros(6))
-
-
-@criterion("layernorm.backward_parameters")
-def test_parameter_gradients_of_one_row(check, rng):
-    check.layer_norm_backward(rng.normal(1, 1, 5), wide(rng, 5), np.zeros(5))
+    for grad_out in varied(rng, (5,), (3, 4, 6), (6, 6), (2, 2, 1, 3), (2, 3), (20, 1), (4, 7), (1, 6)):
+        check.layer_norm_backward(grad_out, wide(rng, *grad_out.shape), np.zeros(grad_out.shape[-1]))
+    check.layer_norm_backward(*single((rng.normal(1, 1, (2, 4)), wide(rng, 2, 4), np.zeros(4))))
 
 
 @criterion("layernorm.purity")
-def test_arguments_are_left_alone(check, rng):
-    x, gamma, beta = wide(rng, 3, 5), rng.normal(2, 1, 5), rng.normal(1, 1, 5)
-    check.pure.layer_norm(x, gamma, beta)
-    check.pure.rms_norm(x, gamma)
-    check.pure.layer_norm_backward(rng.normal(0, 1e5, (3, 5)), x, gamma)
-
-
-@criterion("layernorm.purity")
-def test_earlier_calls_leave_no_trace(check, rng):
-    for x in wide(rng, 2, 4, 6):
-        check.layer_norm(x, rng.normal(2, 1, 6), rng.normal(1, 1, 6))
+def test_calls_leave_no_trace(check, rng):
+    first, second = ((wide(rng, 3, 5), rng.normal(2, 1, 5), rng.normal(1, 1, 5)) for _ in "12")
+    leaves_no_trace(check, "layer_norm", first, second)
+    leaves_no_trace(check, "rms_norm", first[:2], second[:2])
+    first, second = ((rng.normal(0, 1e5, (3, 5)), wide(rng, 3, 5), rng.normal(2, 1, 5)) for _ in "12")
+    leaves_no_trace(check, "layer_norm_backward", first, second)
 
 
 @criterion("layernorm.dtype")
 def test_float32_stays_float32(check, rng):
-    grad_out, x, gamma, beta = (rng.normal(1, 1, s).astype(np.float32) for s in ((3, 6), (3, 6), 6, 6))
-    check.dtype.layer_norm(x, gamma, beta)
-    check.dtype.rms_norm(x, gamma)
-    check.dtype.layer_norm_backward(grad_out, x, gamma)
-
-
-@criterion("layernorm.dtype")
-def test_integers_count_as_float64(check, rng):
-    x, gamma = rng.integers(-(9**6), 9**6, (3, 4)), np.array([3, 1, -2, 2])
-    check.dtype.layer_norm(x, gamma, gamma + 1)
-    check.dtype.rms_norm(x, gamma)
-    check.dtype.layer_norm_backward(rng.integers(-(9**6), 9**6, (3, 4)), x, gamma)
+    for shape in [(6,), (2, 2, 4)]:
+        d = shape[-1]
+        grad_out, x = single((rng.normal(1, 1, shape), rng.normal(1, 1, shape)))
+        gamma, beta = single((rng.normal(1, 1, d), rng.normal(1, 1, d)))
+        check.dtype.layer_norm(x, gamma, beta)
+        check.dtype.rms_norm(x, gamma)
+        check.dtype.layer_norm_backward(grad_out, x, gamma)
+    check.dtype.layer_norm(x, gamma, beta, eps=0.5)
+    check.dtype.rms_norm(x, gamma, eps=0.5)
+    check.dtype.layer_norm_backward(grad_out, x, gamma, eps=0.5)

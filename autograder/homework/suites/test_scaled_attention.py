@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.grading.suite import criterion
+from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, masked_tokens, random_mask, single, varied
 
 
 def parameters(rng, d_model, dtype=np.float64):
@@ -13,121 +13,238 @@ def parameters(rng, d_model, dtype=np.float64):
 
 @criterion("scaled_attention.example")
 def test_worked_examples(check):
+    check = check.within(PRINTED)
     check.softmax(np.array([10.0, 2.0, 3.0, 1.0]))
-    keys = np.array([[1.0, 0.0, 0.0], [1.0, 0.5, 0.0], [0.0, 0.5, 0.5]])
-    check.scaled_dot_product_attention(np.array([[1.0, 0.0, 1.0]]), keys, keys)
+    check.softmax(np.array([[0.0, 1.0, -np.inf], [5.0, 5.0, 5.0]]))
+    query = np.array([[1.0, 0.0, 1.0]])
+    keys = np.array([[1, 0, 0], [1, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
+    values = np.array([[1, 0, 0], [0, 1, 0.5], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
+    check.scaled_dot_product_attention(query, keys, values)
+    queries = np.array([[1.0, 2.0, 0.0], [0.0, 2.0, 3.0]])
+    mask = np.array([[True, True, False], [False, True, True]])
+    check.scaled_dot_product_attention(queries, keys[:3], np.eye(3, 4), mask)
     check.merge_heads(check.split_heads(np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), 2))
+    check.split_heads(np.ones((3, 6)), 2)
     params = {"w_q": np.eye(2), "w_k": np.eye(2), "w_v": np.eye(2), "w_o": 10 * np.eye(2)}
     check.multi_head_attention(np.array([[1.0, 0.0], [0.0, 2.0]]), params, n_heads=2)
 
 
+@criterion("scaled_attention.example")
+def test_worked_examples_of_one_head(check):
+    check = check.within(PRINTED)
+    params = {
+        "w_q": np.array([[1.0, 2.0], [0.0, 1.0]]),
+        "w_k": np.array([[1.0, 0.0], [1.0, 1.0]]),
+        "w_v": np.array([[0.0, 1.0], [3.0, 1.0]]),
+        "w_o": np.array([[1.0, 1.0], [0.0, 2.0]]),
+    }
+    x = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    check.multi_head_attention(x, params, n_heads=1)
+    check.multi_head_attention(x, params, n_heads=1, mask=np.tri(3, dtype=bool))
+
+
 @criterion("scaled_attention.softmax")
 def test_sums_to_one_along_the_axis_asked_for(check, rng):
-    assert np.allclose(check.softmax(rng.normal(0, 2, (2, 4, 3)), axis=-2).sum(axis=-2), 1)
+    for shape, axes in [((3, 4), (0, 1, -2)), ((3, 3, 3), (0, 1, -3, -2, 2)), ((2, 1, 3, 2), (0, 2, -4, -2, 3))]:
+        for axis, scores in zip(axes, varied(rng, *(shape for _ in axes)), strict=True):
+            weights = check.softmax(scores, axis)
+            assert np.allclose(weights.sum(axis=axis), 1)
+    check.softmax(rng.uniform(1, 3, 5), axis=0)
 
 
 @criterion("scaled_attention.softmax")
-def test_runs_along_the_last_axis_of_whole_numbers(check):
-    check.softmax(np.array([[1, -2, 0], [3, 3, 1]]))
-    check.softmax(np.array([1.0, 3.0, 2.5]), 0)
+def test_runs_along_the_last_axis_unless_told_otherwise(check, rng):
+    for scores in varied(rng, (2, 2, 4), (4,), (2, 1, 2, 5), (3, 70), (3, 1)):
+        check.softmax(scores)
+    check.softmax(scores=single(rng.normal(0, 2, (2, 3))), axis=-1)
+
+
+EXTREME = np.array([[0.5, -np.inf, 2e3, -1.0], [-np.inf] * 4, [-2e3, -2e3, -2.001e3, -3e3], [3e3, 2.999e3, 0.0, 0.0]])
 
 
 @criterion("scaled_attention.softmax_stability")
-def test_large_scores_do_not_overflow(check, rng):
-    scores = rng.normal(0, 1, (3, 4)) + np.array([[2e3], [0.0], [-2e3]])
-    scores[0, 1] = -3e3
-    check.softmax(scores)
+def test_large_scores_and_minus_infinity_along_any_axis(check):
+    check.softmax(EXTREME)
+    check.softmax(EXTREME[[1]])
+    check.softmax(np.full(3, -np.inf))
+    check.softmax(EXTREME.T, axis=0)
+    check.softmax(EXTREME.T[np.newaxis], axis=1)
+    check.softmax(EXTREME.T[:, :, np.newaxis], axis=-3)
+    check.softmax(EXTREME.T[np.newaxis], axis=-2)
+    check.softmax(EXTREME[:, np.newaxis], axis=2)
 
 
 @criterion("scaled_attention.softmax_stability")
-def test_minus_infinity_gets_zero_even_throughout_a_slice(check):
-    scores = np.array([[0.5, -np.inf, 2.0, -1.0], [-np.inf] * 4, [-np.inf, -np.inf, 1.5, 1.0]])
-    check.softmax(scores.T, axis=0)
+def test_every_slice_has_a_largest_score_of_its_own(check, rng):
+    check.softmax(single(rng.normal(0, 1, (3, 4)) + np.array([[2e3], [0.0], [-2e3]])))
+
+
+def queries_keys_values(rng, leading, t_q, t_k, d_k, d_v):
+    return (rng.normal(size=(*leading, *own)) for own in [(t_q, d_k), (t_k, d_k), (t_k, d_v)])
 
 
 @criterion("scaled_attention.attention")
 def test_is_the_scaled_softmax_average_of_the_values(check, rng):
-    q, k, v = (rng.normal(size=(2, 3, *shape)) for shape in [(4, 6), (5, 6), (5, 7)])
-    check.scaled_dot_product_attention(q, k, v)
+    for leading, *sizes in [((2, 3), 4, 5, 6, 7), ((2,), 1, 5, 3, 3), ((3,), 4, 1, 2, 5), ((), 3, 3, 3, 3)]:
+        check.scaled_dot_product_attention(*queries_keys_values(rng, leading, *sizes))
+    for leading, *sizes in [((1, 2, 2), 2, 6, 1, 1), ((), 2, 40, 20, 2), ((1,), 20, 2, 4, 4)]:
+        check.scaled_dot_product_attention(*queries_keys_values(rng, leading, *sizes), None)
+    q, k, v = single(tuple(queries_keys_values(rng, (2,), 3, 4, 5, 2)))
+    check.scaled_dot_product_attention(q=q, k=k, v=v, mask=None)
 
 
 @criterion("scaled_attention.attention")
-def test_very_large_scores_pick_one_value(check, rng):
+def test_queries_keys_and_values_of_any_size(check, rng):
     keys, values = np.eye(4, 5), rng.normal(size=(4, 3))
     output, _ = check.scaled_dot_product_attention(1e4 * keys[[2, 0]], keys, values)
     assert np.allclose(output, values[[2, 0]])
+    check.scaled_dot_product_attention(np.zeros((2, 5)), keys, -rng.uniform(1, 2, (4, 3)))
+    check.scaled_dot_product_attention(rng.uniform(1, 2, (2, 5)), -keys, np.zeros((4, 3)))
+    check.scaled_dot_product_attention(-rng.uniform(1, 2, (2, 5)), np.zeros((4, 5)), np.eye(4, 3))
+    check.scaled_dot_product_attention(keys[:2], keys, rng.uniform(1, 2, (4, 3)))
+
+
+SEEING = {
+    (): [(4, 5), (1, 5)],
+    (3,): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (1, 4, 5)],
+    (2, 3): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 1, 4, 5), (1, 3, 4, 5), (2, 3, 4, 5)],
+    (2, 1, 2): [(4, 5)],
+}
 
 
 @criterion("scaled_attention.mask")
-def test_each_example_has_a_mask_of_its_own(check, rng):
-    q, k, v = (rng.normal(size=size) for size in [(2, 4, 3), (2, 5, 3), (2, 5, 6)])
-    mask = np.array([[[True, False, True, True, False]], [[False, True, True, False, False]]])
-    k[:, 4] *= 1e4  # hidden from all, however large its scores
-    check.scaled_dot_product_attention(q, k, v, mask)
+def test_masks_of_every_broadcastable_shape(check, rng):
+    for leading, shapes in SEEING.items():
+        for shape in shapes:
+            q, k, v = queries_keys_values(rng, leading, 4, 5, 3, 2)
+            check.scaled_dot_product_attention(q, k, v, random_mask(rng, *shape))
 
 
 @criterion("scaled_attention.mask")
-def test_one_mask_serves_several_leading_dimensions(check, rng):
-    q, k, v = (rng.normal(size=size) for size in [(2, 3, 4, 2), (2, 3, 4, 2), (2, 3, 4, 5)])
-    mask = rng.random((2, 1, 4, 4)) < 0.5
-    check.scaled_dot_product_attention(q, k, v, mask | np.eye(4, dtype=bool))
+def test_what_masks_hide(check, rng):
+    q, k, v = queries_keys_values(rng, (3,), 4, 4, 3, 6)
+    past, one, far = np.tri(4, dtype=bool), np.ones((3, 4, 4), dtype=bool), k.copy()
+    one[1, :, 3] = False  # one example alone has something hidden
+    far[:, 3] *= 1e4  # hidden, however large its scores
+    for mask in (past, past.T, np.ones((1, 1), dtype=bool), one):
+        check.scaled_dot_product_attention(q, k, v, mask=mask)
+    low = np.array([[-2e5], [-1e5], [0.0], [-3e5]])  # what is seen has scores far below what is hidden
+    check.scaled_dot_product_attention(np.full((1, 1), 1e5), low, v[0], np.array([[True, True, False, True]]))
+    check.scaled_dot_product_attention(q, far, v, np.arange(4) < 3 * past[:, :1])
+    check.scaled_dot_product_attention(*single((q[:, :1], k, v)), random_mask(rng, 3, 1, 4))
 
 
 @criterion("scaled_attention.fully_masked")
 def test_a_query_that_sees_nothing_gets_zeros(check, rng):
-    q, k, v = (rng.normal(size=size) for size in [(3, 4), (5, 4), (5, 2)])
-    mask = np.array([[True, False, True, True, False], [False] * 5, [False, False, False, True, True]])
-    check.scaled_dot_product_attention(q, k, v, mask)
+    for leading, shape in [
+        ((), (4, 5)),
+        ((3,), (4, 1)),
+        ((3,), (3, 4, 5)),
+        ((2, 3), (3, 4, 1)),
+        ((2, 3), (2, 3, 4, 5)),
+    ]:
+        mask = random_mask(rng, *shape)
+        mask[..., -2, :] = False
+        if len(shape) > 2:
+            mask[:-1] = True  # in one example alone
+        check.scaled_dot_product_attention(*queries_keys_values(rng, leading, 4, 5, 3, 2), mask)
+
+
+@criterion("scaled_attention.fully_masked")
+def test_nothing_at_all_is_seen(check, rng):
+    one = np.array([True, False, True])[:, np.newaxis, np.newaxis] & np.ones(3, dtype=bool)
+    for mask in (np.zeros((1, 1), dtype=bool), one):
+        check.scaled_dot_product_attention(*queries_keys_values(rng, (3,), 2, 3, 4, 2), mask)
+    check.scaled_dot_product_attention(*single(tuple(queries_keys_values(rng, (3,), 2, 3, 4, 2))), one)
 
 
 @criterion("scaled_attention.split_heads")
 def test_each_head_takes_a_consecutive_run_of_features(check, rng):
-    x = rng.normal(size=(3, 5, 2, 12))
-    check.split_heads(x, 4)
-    check.raises(ValueError).split_heads(x, 5)
+    for shape, n_heads in [((5, 12), 4), ((3, 5, 2, 12), 4), ((2, 3, 6), 1), ((2, 1, 6), 6), ((1, 2, 3, 2, 6), 3)]:
+        check.split_heads(rng.normal(size=shape), n_heads)
+    for shape, n_heads in [((3, 20, 40), 20), ((2, 1, 2, 2, 4), 4), ((1, 2, 3, 2), 2)]:
+        check.split_heads(x=rng.normal(size=shape), n_heads=n_heads)
+    check.split_heads(single(rng.normal(size=(1, 1))), 1)
+
+
+@criterion("scaled_attention.split_heads")
+def test_heads_that_cannot_share_the_features_are_refused(check, rng):
+    for shape, n_heads in [((3, 5, 2, 12), 5), ((3, 6), 4), ((2, 3, 4), 8), ((2, 5), 2), ((3, 1), 2)]:
+        check.raises(ValueError).split_heads(rng.normal(size=shape), n_heads)
 
 
 @criterion("scaled_attention.merge_heads")
 def test_heads_stand_side_by_side_again(check, rng):
-    check.merge_heads(rng.normal(size=(2, 3, 2, 4, 5)))
+    for shape in [
+        (3, 2, 1, 5),
+        (2, 3, 2, 4, 5),
+        (1, 2, 1, 20, 4, 2),
+        (3, 4, 1),
+        (3, 3, 3),
+        (1, 2, 20),
+        (2, 2, 20, 3),
+        (2, 1, 5),
+    ]:
+        check.merge_heads(rng.normal(size=shape))
+    check.merge_heads(x=single(rng.normal(size=(2, 3, 2))))
+
+
+TOKENS = {
+    1: [(2, 1, 6), (2, 3, 5, 4), (1, 1)],
+    2: [(2, 17, 4), (2, 2, 2), (2, 3, 3, 6), (2, 2, 2, 4, 6)],
+    3: [(3, 9), (3, 3, 3), (1, 3, 2, 6)],
+    4: [(4, 4), (2, 3, 4), (2, 1, 3, 4)],
+    10: [(3, 20)],
+}
 
 
 @criterion("scaled_attention.multi_head")
 def test_heads_attend_and_are_projected(check, rng):
-    check.multi_head_attention(rng.normal(size=(2, 3, 5, 8)), parameters(rng, 8), 4)
+    for n_heads, shapes in TOKENS.items():
+        for x in varied(rng, *shapes, start=n_heads):
+            check.multi_head_attention(x, parameters(rng, x.shape[-1]), n_heads)
+    x, params = single((rng.normal(size=(2, 3, 4)), parameters(rng, 4)))
+    check.multi_head_attention(x=x, params=params, n_heads=2, mask=None)
+
+
+@criterion("scaled_attention.multi_head")
+def test_large_tokens(check, rng):
+    check.multi_head_attention(-rng.uniform(1e3, 2e3, (3, 4)), parameters(rng, 4), 2)
 
 
 @criterion("scaled_attention.multi_head_mask")
 def test_all_heads_share_one_mask(check, rng):
-    check.multi_head_attention(rng.normal(size=(2, 4, 6)), parameters(rng, 6), 3, np.tri(4, dtype=bool))
-    mask = (rng.random((2, 3, 4, 4)) < 0.5) | np.eye(4, dtype=bool)
-    check.multi_head_attention(rng.normal(size=(2, 3, 4, 6)), parameters(rng, 6), 2, mask)
-
-
-@criterion("scaled_attention.multi_head_mask")
-def test_as_many_heads_as_examples_do_not_mix_the_masks(check, rng):
-    mask = np.arange(5) < np.array([5, 2, 3])[:, None, None]
-    check.multi_head_attention(rng.normal(size=(3, 5, 6)), parameters(rng, 6), 3, mask)
-
-
-@criterion("scaled_attention.purity")
-def test_arguments_stay_as_they_were(check, rng):
-    x, mask = rng.normal(size=(2, 3, 4)), np.tri(3, dtype=bool)
-    check.pure.softmax(x, 1)
-    check.pure.scaled_dot_product_attention(x, x[:, ::-1].copy(), rng.normal(size=(2, 3, 5)), mask)
-    check.pure.merge_heads(check.pure.split_heads(x, 2))
-    check.pure.multi_head_attention(x, parameters(rng, 4), 2, mask)
+    for number, (leading, mask) in enumerate(masked_tokens(rng)):
+        n_heads = (2, 3, 1, 6, 2, 1, 3)[number % 7]
+        check.multi_head_attention(rng.normal(size=(*leading, 4, 6)), parameters(rng, 6), n_heads, mask)
+    x, params = single((rng.normal(size=(2, 1, 4)), parameters(rng, 4)))
+    check.multi_head_attention(x, params, n_heads=4, mask=np.zeros((2, 1, 1), dtype=bool))
+    check.multi_head_attention(rng.normal(size=(4, 4)), parameters(rng, 4), 4, np.tri(4, dtype=bool))
+    check.multi_head_attention(rng.normal(size=(3, 4, 6)), parameters(rng, 6), 3, random_mask(rng, 3, 4, 4))
 
 
 @criterion("scaled_attention.purity")
-def test_parameters_of_an_earlier_call_are_forgotten(check, rng):
-    check.multi_head_attention(rng.normal(size=(2, 3, 4)), parameters(rng, 4), 2)
+def test_calls_leave_no_trace(check, rng):
+    first, second = (rng.normal(size=(2, 3, 4)) for _ in "12")
+    leaves_no_trace(check, "softmax", (first, 1), (second, 0))
+    leaves_no_trace(check, "split_heads", (first, 2), (second, 2))
+    check.split_heads(first, 4)
+    leaves_no_trace(check, "merge_heads", (first,), (second,))
+    first, second = ((*queries_keys_values(rng, (2,), 3, 3, 4, 5), random_mask(rng, 3, 3)) for _ in "12")
+    leaves_no_trace(check, "scaled_dot_product_attention", first, second)
+    first, second = ((rng.normal(size=(2, 3, 4)), parameters(rng, 4), n, random_mask(rng, 3, 3)) for n in (2, 1))
+    leaves_no_trace(check, "multi_head_attention", first, second)
 
 
 @criterion("scaled_attention.dtype")
 def test_float32_stays_float32(check, rng):
-    x, values = (rng.normal(size=size).astype(np.float32) for size in [(2, 3, 4), (2, 3, 5)])
-    check.dtype.softmax(x)
-    check.dtype.scaled_dot_product_attention(x, x, values, np.tri(3, dtype=bool))
-    check.dtype.merge_heads(check.dtype.split_heads(x, 2))
-    check.dtype.multi_head_attention(x, parameters(rng, 4, np.float32), 2)
+    x, values, params = single((rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 3, 5)), parameters(rng, 4)))
+    blind = np.array([[True, False, False], [False, False, False], [True, True, False]])
+    check.dtype.softmax(single(EXTREME))
+    check.dtype.softmax(x[0], 0)
+    check.dtype.merge_heads(x)
+    check.dtype.split_heads(x, 2)
+    check.dtype.scaled_dot_product_attention(x, x, values)
+    check.dtype.scaled_dot_product_attention(x[0], x[0], values[0], blind)
+    check.dtype.multi_head_attention(x, params, 2)
+    check.dtype.multi_head_attention(x[0], params, 1, blind)

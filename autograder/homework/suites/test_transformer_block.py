@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.grading.suite import criterion
+from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, masked_tokens, random_mask, single, varied
 
 
 def block(rng, d, h, dtype=np.float64):
@@ -26,6 +26,7 @@ def attention_like(h):
 
 @criterion("transformer_block.example")
 def test_worked_examples(check):
+    check = check.within(PRINTED)
     params = {
         "w_1": np.array([[1.0, -1.0, 2.0], [0.0, 1.0, 1.0]]),
         "b_1": np.array([0.0, 1.0, -2.0]),
@@ -33,114 +34,162 @@ def test_worked_examples(check):
         "b_2": np.array([0.5, -0.5]),
     }
     check.feed_forward(np.array([[2.0, 1.0], [-1.0, 1.0]]), params)
+    check.feed_forward(np.array([-2.0, -3.0]), {**params, "w_2": -params["w_2"]})
     check.residual(np.array([1.5, 2.0, -0.5]), lambda x: np.array([0.8, 1.2, -0.1]))
     check.gradient_flow(np.array([[[-0.5]], [[-0.5]], [[-0.5]]]), np.array([1.0]))
+    jacobians = np.array([[[1.0, 2.0], [0.0, -0.5]], [[0.0, 1.0], [0.5, 1.0]]])
+    check.gradient_flow(jacobians, np.array([1.0, 3.0]))
+    check.gradient_flow(jacobians, np.array([1.0, 3.0]), residual=False)
 
 
 @criterion("transformer_block.feed_forward")
 def test_feeds_every_token_through_both_layers(check, rng):
-    check.feed_forward(rng.normal(size=(2, 3, 4)), block(rng, 4, 7)["ffn"])
+    shapes, widths = [(2, 3, 4), (4,), (2, 2, 1, 3), (17, 2), (4, 1), (3, 3)], [7, 4, 5, 1, 2, 33]
+    for x, h in zip(varied(rng, *shapes), widths, strict=True):
+        check.feed_forward(x, block(rng, x.shape[-1], h)["ffn"])
+    x, params = single((rng.normal(size=(2, 4)), block(rng, 4, 6)["ffn"]))
+    check.feed_forward(x=x, params=params)
 
 
 @criterion("transformer_block.feed_forward")
-def test_one_token_and_a_hidden_layer_as_wide_as_the_model(check, rng):
-    check.feed_forward(rng.normal(size=4), block(rng, 4, 4)["ffn"])
+def test_units_on_off_and_between(check, rng):
+    params = block(rng, 4, 6)["ffn"]
+    check.feed_forward(np.zeros((2, 4)), {**params, "b_1": np.zeros(6)})
+    check.feed_forward(rng.normal(size=(1, 4)), {**params, "b_1": np.full(6, -50.0)})
+    check.feed_forward(rng.normal(size=(2, 4)), {**params, "b_1": np.full(6, 50.0), "b_2": np.zeros(4)})
 
 
 @criterion("transformer_block.residual")
 def test_adds_what_the_sublayer_makes_of_x(check, rng):
-    check.residual(rng.normal(size=(2, 4, 3)), attention_like)
+    for x in varied(rng, (2, 5, 3), (1, 2, 2, 2), (20, 1), (1, 33)):
+        check.residual(x, attention_like)
+    check.residual(rng.uniform(1, 2, 4), sublayer=lambda x: x)
+    check.residual(x=rng.normal(size=(2, 4)), sublayer=lambda x: np.zeros(x.shape))
+    check.residual(np.zeros((2, 4)), lambda x: np.ones(x.shape))
+    check.residual(np.eye(2, 4), lambda x: -x)
+    check.residual(single(rng.normal(size=(2, 4))), attention_like)
 
 
-@criterion("transformer_block.residual")
-def test_accepts_whole_numbers(check):
-    check.residual(np.array([[3, -1, 2], [0, 4, 1]]), lambda x: 0.25 * x[::-1] + 0.1)
+UNMASKED = {(5, 6): 3, (2, 2, 2, 6): 2, (1, 4): 1, (2, 1, 2, 3, 3): 3, (3, 2, 2): 2, (17, 8): 2, (4, 1): 1}
 
 
 @criterion("transformer_block.pre_norm")
 def test_normalises_before_the_sublayers(check, rng):
-    check.pre_norm_block(rng.normal(1, 2, (5, 6)), block(rng, 6, 9), 3)
+    for number, (x, n_heads) in enumerate(zip(varied(rng, *UNMASKED), UNMASKED.values(), strict=True)):
+        check.pre_norm_block(x, block(rng, x.shape[-1], 1 + 4 * number), n_heads)
+    check.pre_norm_block(-rng.uniform(1e2, 1e3, (3, 4)), block(rng, 4, 5), 2)
+    x, params = single((rng.normal(1, 2, (2, 3, 4)), block(rng, 4, 5)))
+    check.pre_norm_block(x=x, params=params, n_heads=2, mask=None)
 
 
 @criterion("transformer_block.pre_norm")
-def test_every_example_has_its_mask(check, rng):
-    mask = np.arange(5) < np.array([4, 1, 2])[:, None, None]
-    check.pre_norm_block(rng.normal(1, 2, (3, 5, 4)), block(rng, 4, 7), 2, mask=mask)
+def test_every_mask_reaches_the_attention(check, rng):
+    for number, (leading, mask) in enumerate(masked_tokens(rng)[:10]):
+        check.pre_norm_block(rng.normal(1, 2, (*leading, 4, 6)), block(rng, 6, 5), (2, 3, 1, 6)[number % 4], mask)
+    x, params, mask = single((rng.normal(1, 2, (2, 4, 6)), block(rng, 6, 5), random_mask(rng, 4, 4)))
+    check.pre_norm_block(x, params, 2, mask=mask)
 
 
 @criterion("transformer_block.post_norm")
 def test_normalises_after_the_additions(check, rng):
-    check.post_norm_block(rng.normal(1, 2, (5, 6)), block(rng, 6, 9), 3)
+    for number, (x, n_heads) in enumerate(zip(varied(rng, *UNMASKED), UNMASKED.values(), strict=True)):
+        check.post_norm_block(x, block(rng, x.shape[-1], 1 + 4 * number), n_heads)
+    check.post_norm_block(-rng.uniform(1e2, 1e3, (3, 4)), block(rng, 4, 5), 2)
+    x, params = single((rng.normal(1, 2, (2, 3, 4)), block(rng, 4, 5)))
+    check.post_norm_block(x=x, params=params, n_heads=2, mask=None)
 
 
 @criterion("transformer_block.post_norm")
-def test_every_example_has_its_mask_in_post_norm(check, rng):
-    mask = np.arange(5) < np.array([4, 1, 2])[:, None, None]
-    check.post_norm_block(rng.normal(1, 2, (3, 5, 4)), block(rng, 4, 7), 2, mask=mask)
+def test_every_mask_reaches_the_attention_in_post_norm(check, rng):
+    for number, (leading, mask) in enumerate(masked_tokens(rng)[:10]):
+        check.post_norm_block(rng.normal(1, 2, (*leading, 4, 6)), block(rng, 6, 5), (2, 3, 1, 6)[number % 4], mask)
+    x, params, mask = single((rng.normal(1, 2, (2, 4, 6)), block(rng, 6, 5), random_mask(rng, 4, 4)))
+    check.post_norm_block(x, params, 2, mask=mask)
 
 
 @criterion("transformer_block.stack")
-def test_the_first_block_comes_first_and_no_blocks_return_x(check, rng):
-    x, blocks = rng.normal(size=(4, 6)), [block(rng, 6, h) for h in (3, 5)]
-    check.transformer_stack(x, blocks, 3)
-    check.transformer_stack(x, [], 3, "post")
+def test_the_first_block_comes_first_in_both_kinds(check, rng):
+    for norm in ("pre", "post"):
+        for shape, hidden, n_heads in [((4, 6), (3, 5), 3), ((2, 3, 1, 1, 4), (4, 2, 3), 4), ((3, 2), (5,), 1)]:
+            check.transformer_stack(rng.normal(size=shape), [block(rng, shape[-1], h) for h in hidden], n_heads, norm)
+    blocks = [block(rng, 4, 5), block(rng, 4, 3)]
+    check.transformer_stack(rng.normal(size=(5, 4)), blocks, 2, mask=np.tri(5, dtype=bool))
+    check.transformer_stack(x=single(rng.normal(size=(3, 4))), blocks=single(blocks), n_heads=1, norm="post", mask=None)
 
 
 @criterion("transformer_block.stack")
-def test_every_post_norm_block_has_the_mask(check, rng):
-    blocks = [block(rng, 4, 3), block(rng, 4, 5)]
-    check.transformer_stack(rng.normal(size=(5, 4)), blocks, 2, "post", np.tri(5, dtype=bool))
+def test_every_block_has_the_mask(check, rng):
+    for number, (leading, mask) in enumerate(masked_tokens(rng)[:5]):
+        blocks = [block(rng, 4, h) for h in range(3, 4 + number % 3)]
+        for norm in ("post", "pre"):
+            check.transformer_stack(rng.normal(size=(*leading, 4, 4)), blocks, (2, 1, 4)[number % 3], norm, mask)
+
+
+@criterion("transformer_block.stack")
+def test_no_blocks_return_x(check, rng):
+    check.transformer_stack(rng.normal(size=(4, 6)), [], 3)
+    check.transformer_stack(rng.normal(size=(2, 4, 6)), [], 2, "pre", np.tri(4, dtype=bool))
+    check.transformer_stack(rng.normal(size=(2, 1, 1, 1)), [], 1, "post", np.ones((1, 1), dtype=bool))
 
 
 @criterion("transformer_block.norm_names")
 def test_other_norms_are_refused_even_without_blocks(check, rng):
     x, blocks = rng.normal(size=(3, 4)), [block(rng, 4, 5)]
-    for norm in ("Pre", "", "pre ", "prenorm"):
+    for norm in ("Pre", "POST", " post", "prenorm", ""):
         check.raises(ValueError).transformer_stack(x, blocks, 2, norm)
-    check.raises(ValueError).transformer_stack(x, [], 2, "none")
+    for norm in ("none", "Post", "post_norm", "pr", "pre "):
+        check.raises(ValueError).transformer_stack(x, [], 2, norm=norm)
+    check.raises(ValueError).transformer_stack(x, [*blocks, *blocks], 2, "layer", np.tri(3, dtype=bool))
     check.transformer_stack(x, blocks, 2, "pre")
 
 
 @criterion("transformer_block.gradient_flow")
-def test_the_gradient_goes_from_the_last_residual_layer_to_the_first(check, rng):
-    check.gradient_flow(rng.normal(0, 0.6, (4, 3, 3)), rng.normal(size=3))
-
-
-@criterion("transformer_block.gradient_flow")
-def test_whole_numbers_in_layers_without_residual(check):
-    check.gradient_flow(np.array([[[1, 2], [0, -1]], [[0, 1], [3, 1]], [[2, 0], [1, 1]]]), np.array([1, 2]), False)
-
-
-@criterion("transformer_block.purity")
-def test_arguments_of_the_small_functions_stay_as_they_were(check, rng):
-    x, params = rng.normal(size=(3, 4)), block(rng, 4, 5)
-    check.pure.feed_forward(x, params["ffn"])
-    check.pure.residual(x, attention_like)
-    check.pure.residual(x, lambda z: z)
-    check.pure.gradient_flow(rng.normal(0, 0.6, (2, 4, 4)), x[0])
+def test_the_gradient_goes_from_the_last_layer_to_the_first(check, rng):
+    sizes = [(1, 2), (3, 3), (2, 18), (2, 5), (4, 3), (12, 1)]
+    gradients = varied(rng, *((d,) for _, d in sizes), start=1)
+    for jacobians, grad_out in zip(varied(rng, *((n, d, d) for n, d in sizes)), gradients, strict=True):
+        check.gradient_flow(0.6 * jacobians, grad_out)
+        check.gradient_flow(0.6 * jacobians, grad_out, False)
+    jacobians, grad_out = single((rng.normal(0, 0.6, (2, 3, 3)), rng.normal(size=3)))
+    check.gradient_flow(jacobians=jacobians, grad_out=grad_out, residual=True)
+    check.gradient_flow(jacobians, grad_out, residual=False)
+    for residual in (True, False):
+        check.gradient_flow(np.stack([-np.eye(3), rng.normal(size=(3, 3))]), rng.normal(size=3), residual)
 
 
 @criterion("transformer_block.purity")
-def test_arguments_of_the_blocks_stay_as_they_were(check, rng):
-    x, params, mask = rng.normal(size=(3, 4)), block(rng, 4, 5), np.tri(3, dtype=bool)
-    check.pure.pre_norm_block(x, params, 2, mask)
-    check.pure.post_norm_block(x, params, 2, mask)
-    check.pure.transformer_stack(x, [params], 2, "pre", mask)
+def test_calls_of_the_small_functions_leave_no_trace(check, rng):
+    first, second = ((rng.normal(size=(3, 4)), block(rng, 4, 5)["ffn"]) for _ in "12")
+    leaves_no_trace(check, "feed_forward", first, second)
+    leaves_no_trace(check, "residual", (first[0], attention_like), (second[0], lambda x: x))
+    check.pure.residual(first[0], lambda x: x)
+    first, second = ((rng.normal(0, 0.6, (2, 4, 4)), rng.normal(size=4)) for _ in "12")
+    leaves_no_trace(check, "gradient_flow", first, second)
+
+
+@criterion("transformer_block.purity")
+def test_calls_of_the_blocks_leave_no_trace(check, rng):
+    first, second = ((rng.normal(size=(3, 4)), block(rng, 4, 5), 2, random_mask(rng, 3, 3)) for _ in "12")
+    leaves_no_trace(check, "pre_norm_block", first, second)
+    leaves_no_trace(check, "post_norm_block", first, second)
+    first, second = ((x, [params, block(rng, 4, 3)], 2, "pre", mask) for x, params, _, mask in (first, second))
+    leaves_no_trace(check, "transformer_stack", first, second)
 
 
 @criterion("transformer_block.dtype")
 def test_float32_stays_float32(check, rng):
-    x, params = rng.normal(size=(3, 4)).astype(np.float32), block(rng, 4, 5, np.float32)
+    x, params = single((rng.normal(size=(3, 4)), block(rng, 4, 5)))
+    past = np.tri(3, dtype=bool)
     check.dtype.feed_forward(x, params["ffn"])
+    check.dtype.feed_forward(x[0], params["ffn"])
     check.dtype.residual(x, attention_like)
     check.dtype.pre_norm_block(x, params, 2)
-    check.dtype.post_norm_block(x, params, 2, np.tri(3, dtype=bool))
+    check.dtype.pre_norm_block(x, params, 1, past)
+    check.dtype.post_norm_block(x, params, 2)
+    check.dtype.post_norm_block(x, params, 1, past)
     check.dtype.transformer_stack(x, [params], 2, "post")
-    check.dtype.gradient_flow(rng.normal(0, 0.6, (2, 4, 4)).astype(np.float32), x[0])
-
-
-@criterion("transformer_block.dtype")
-def test_integers_count_as_float64(check, rng):
-    shapes = {"w_1": (3, 4), "b_1": (4,), "w_2": (4, 3), "b_2": (3,)}
-    params = {name: rng.integers(-5, 5, shape) for name, shape in shapes.items()}
-    check.dtype.feed_forward(rng.integers(-5, 5, (2, 3)), params)
+    check.dtype.transformer_stack(x, [params, params], 2, "pre", past)
+    check.dtype.transformer_stack(x, [], 2)
+    jacobians = single(rng.normal(0, 0.6, (2, 4, 4)))
+    check.dtype.gradient_flow(jacobians, x[0])
+    check.dtype.gradient_flow(jacobians, x[0], False)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
-from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -21,18 +20,20 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder.cohort import batch, progress, sample, worker
-from autograder.cohort.batch import Outcome, Pool
+from autograder.cohort import batch, cluster, digest, pool, progress, sample, worker
+from autograder.cohort.batch import ClassGrades
+from autograder.cohort.pool import Pool
 from autograder.cohort.store import Store
-from autograder.commands import grade as commands
+from autograder.commands import grade
+from autograder.commands.main import main
 from autograder.feedback import results
 from autograder.homework import rubric as rubrics
 from autograder.intake import entries
 from autograder.intake.exports import listing
 from autograder.intake.submission import Submission
-from autograder.sandbox.process import SandboxFault
+from autograder.sandbox.faults import SandboxFault
 
-ROOT = Path(commands.__file__).parents[2]
+ROOT = Path(batch.__file__).parents[2]
 MODULES = list(rubrics.current().modules)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and process groups are POSIX")
 
@@ -54,18 +55,19 @@ def run(
     make: Callable[[], Executor] | None = None,
     display: progress.Display | None = None,
     fresh: bool = False,
-) -> Outcome:
+) -> ClassGrades:
     """Grade in this process's pools, without the command."""
-    pool = Pool(make, 2) if make else batch.local(2)
+    workers = Pool(make, 2) if make else pool.local(2)
     found = listing([folder])
-    return batch.run(found.entries, Store(out), pool, rubrics.current().limits, display or progress.Silence(), fresh)
+    return batch.run(found.entries, Store(out), workers, rubrics.current().limits, display or progress.Display(), fresh)
 
 
 def command(*arguments: str | Path) -> list[str]:
     return [
         sys.executable,
         "-c",
-        "from autograder.commands.grade import grade; grade()",
+        "from autograder.commands.main import main; main()",
+        "grade",
         *map(str, arguments),
     ]
 
@@ -78,7 +80,7 @@ def start(*arguments: str | Path) -> "subprocess.Popen[str]":
 
 def call(*arguments: str | Path) -> Result:
     """The command in this process."""
-    return CliRunner().invoke(commands.grade, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main, ["grade", *map(str, arguments)])
 
 
 def documents(out: Path) -> dict[str, bytes]:
@@ -142,7 +144,7 @@ def test_printed_is_a_table_and_where_to_look(graded: Path, small: Path) -> None
 
 def test_no_time_and_no_name_in_a_result(graded: Path) -> None:
     document = json.loads(documents(graded)["s00"])
-    assert set(document["extra_data"]) == {"submission", "kit", "layers"}
+    assert set(document["extra_data"]) == {"submission", "kit", "layers", "notes"}
     assert b"s00" not in documents(graded)["s00"]
 
 
@@ -273,10 +275,11 @@ def test_ctrl_c_while_the_workers_start_is_as_clean(small: Path, tmp_path: Path)
     assert (process.returncode, "Traceback" in said) == (130, False)
 
 
-class Killer(progress.Silence):
+class Killer(progress.Display):
     """Kills one worker process after each of the first results."""
 
     def __init__(self, times: int):
+        super().__init__()
         self.left = times
 
     def advance(self, score: float | None, kept: bool = False) -> None:
@@ -325,7 +328,7 @@ def one_point(submission: Submission, kit: str) -> dict[str, Any]:
 
 
 def pretend() -> worker.Kit:
-    return worker.Kit("0", ())
+    return worker.Kit(digest.of_kit(), ())
 
 
 def bare() -> Executor:
@@ -362,7 +365,7 @@ def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
     for key in ("s00", "s01", "s02"):
         sample.write(tmp_path / "class" / key, {f"{MODULES[0]}.py": ""})
     monkeypatch.setattr(worker, "grade", grade_or_hang)
-    monkeypatch.setattr(batch, "patience", lambda limits: 8.0)
+    monkeypatch.setattr(pool, "patience", lambda limits: 8.0)
     monkeypatch.setattr(batch, "TRIES", 1)
     outcome = run(tmp_path / "class", tmp_path / "out", bare)
     assert (set(outcome.grades), set(outcome.faults)) == ({"s00", "s02"}, {"s01"})
@@ -401,7 +404,7 @@ def test_submission_that_is_gone_when_its_turn_comes_is_a_fault(small: Path, tmp
     (tmp_path / "class" / "ada" / f"{MODULES[0]}.py").unlink()
     (tmp_path / "class" / "ada").rmdir()
     store, limits = Store(tmp_path / "out"), rubrics.current().limits
-    outcome = batch.run(found.entries, store, batch.local(1), limits, progress.Silence())
+    outcome = batch.run(found.entries, store, pool.local(1), limits, progress.Display())
     assert set(outcome.faults) == {"ada"}
     assert outcome.grades["bela"].score == 0
 
@@ -463,23 +466,6 @@ def die(submission: Submission, kit: str) -> dict[str, Any]:
     os._exit(1)
 
 
-def test_worker_with_another_kit_refuses(small: Path) -> None:
-    with pytest.raises(worker.OtherKit, match="another version"):
-        worker.grade(Submission("x", {}), "another digest")
-
-
-def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
-    kit = worker.describe()
-    before = worker.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest)
-    grader = worker._warm.open()
-    server = grader.sandbox._server
-    if server is not None:
-        server.kill()
-        server.wait()
-    assert worker.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest) == before
-    worker._warm.close()
-
-
 # Arguments
 
 
@@ -488,7 +474,7 @@ def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
     [
         (["nowhere", "-o", "out"], "nowhere"),
         (["notes.txt", "-o", "out"], "notes.txt"),
-        (["empty", "-o", "notes.txt"], "notes.txt"),
+        (["class", "-o", "notes.txt"], "notes.txt"),
         (["class", "-o", "out", "--jobs", "0"], "jobs"),
         (["class", "-o", "out", "--cluster", "nowhere:1"], "scheduler"),
         (["class"], "out"),
@@ -501,18 +487,47 @@ def test_unusable_arguments_are_refused_with_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.txt").write_text("")
     (tmp_path / "empty").mkdir()
-    monkeypatch.setattr(commands, "CONNECT", "1s")
+    monkeypatch.setattr(cluster, "CONNECT", "1s")
     sample.write(tmp_path / "class" / "ada", {f"{MODULES[0]}.py": ""})
     done = call(*arguments)
     assert done.exit_code == 2
     assert said in done.stderr
 
 
-def test_empty_folder_is_a_submission_without_files(tmp_path: Path) -> None:
-    (tmp_path / "ada").mkdir()
-    done = call(tmp_path / "ada", "-o", tmp_path / "out", "--jobs", "1")
+def test_empty_folder_of_a_class_is_a_submission_without_files(tmp_path: Path) -> None:
+    (tmp_path / "class" / "ada").mkdir(parents=True)
+    for name in ("bela", "chidi"):
+        sample.write(tmp_path / "class" / name, {f"{MODULES[0]}.py": ""})
+    done = call(tmp_path / "class", "-o", tmp_path / "out", "--jobs", "1")
     assert done.exit_code == 0
     assert rows(tmp_path / "out")["ada"]["Total Score"] == "0"
+
+
+def test_upload_of_a_class_that_cannot_be_read_is_graded_0_and_said(tmp_path: Path) -> None:
+    for name in ("ada", "bela"):
+        sample.write(tmp_path / "class" / name, {f"{MODULES[0]}.py": ""})
+    (tmp_path / "class" / "chidi").mkdir()
+    (tmp_path / "class" / "chidi" / "up.zip").write_bytes(b"")
+    done = call(tmp_path / "class", "-o", tmp_path / "out", "--jobs", "1")
+    assert done.exit_code == 0
+    assert rows(tmp_path / "out")["chidi"]["Total Score"] == "0"
+    assert "note: chidi: The upload is not a zip file that can be opened." in done.stderr
+
+
+def test_layers_that_are_missing_are_said_once_with_what_to_do() -> None:
+    (line,) = grade._layers(("fork", "session"))
+    assert "did without" in line
+    assert "autograder doctor" in line
+    assert "container" in line
+
+
+def test_path_that_is_damaged_or_empty_is_no_student_with_0(tmp_path: Path) -> None:
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "bela.zip").write_bytes(b"")
+    for place in ("ada", "bela.zip"):
+        done = call(tmp_path / place, "-o", tmp_path / "out")
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+        assert place in done.stderr
 
 
 def test_results_of_other_runs_are_left_alone_and_mentioned(graded: Path, small: Path, tmp_path: Path) -> None:
@@ -527,53 +542,8 @@ def test_results_of_other_runs_are_left_alone_and_mentioned(graded: Path, small:
 @POSIX
 def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
     place = tmp_path / os.fsdecode(b"\xff\x1b[31m")
-    place.mkdir()
+    sample.write(place, {f"{MODULES[0]}.py": ""})
     done = call(place, "-o", tmp_path / "out", "--jobs", "1")
     assert done.exit_code == 0
     assert "\x1b" not in done.output
     assert len(rows(tmp_path / "out")) == 1
-
-
-# What is seen
-
-
-class Terminal(StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize("stream", [Terminal(), StringIO()])
-def test_progress_shows_count_rate_and_median(stream: StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
-    shown = progress.display(stream, quiet=False)
-    shown.start(5)
-    for score in (10.0, None, 30.0):
-        shown.advance(score)
-    shown.advance(20.0, kept=True)
-    shown.close()
-    text = stream.getvalue()
-    assert "4/5" in text or "4 of 5" in text
-    for part in ("/s", "left", "median 20", "1 unchanged", "1 faults"):
-        assert part in text
-
-
-def test_quiet_shows_nothing() -> None:
-    stream = StringIO()
-    shown = progress.display(stream, quiet=True)
-    shown.start(1)
-    shown.advance(1.0)
-    shown.close()
-    assert stream.getvalue() == ""
-
-
-# A cluster
-
-
-@pytest.mark.slow
-def test_dask_scheduler_with_two_worker_processes(graded: Path, small: Path, tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    options = {"n_workers": 2, "threads_per_worker": 2, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster:
-        done = call(small, "-o", tmp_path, "--cluster", cluster.scheduler_address)
-    assert done.exit_code == 0, done.output
-    assert documents(tmp_path) == documents(graded)

@@ -1,19 +1,21 @@
 """report.html: complete, closed to whatever a student chose, and working in a real browser."""
 
 import functools
+import html
 import html.parser
 import http.server
 import shutil
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autograder.cohort import report
-from autograder.cohort.gradebook import Row
 from autograder.cohort.report import Run
+from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade, Mark
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
@@ -32,7 +34,13 @@ EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 
 def grade(key: str, lost: int, mistake: str | None = None) -> Grade:
     """A grade that misses the first `lost` criteria, all for the same mistake."""
     marks = tuple(
-        Mark(c.id, f"{c.id}: {c.about}", 0.0 if i < lost else c.points, c.points, mistake if i < lost else None)
+        Mark(
+            c.id,
+            f"{c.id}: {c.about}",
+            0.0 if i < lost else c.points,
+            c.points,
+            (mistake,) if mistake and i < lost else (),
+        )
         for i, c in enumerate(CRITERIA.values())
     )
     return Grade(key, sum(mark.score for mark in marks), marks, ("fork", "session"), 1_760_000_000.0)
@@ -43,12 +51,12 @@ def run(names: tuple[str, ...] = AWKWARD, faults: dict[str, str] | None = None) 
     rows = []
     for i, name in enumerate(names):
         student = Student(name, f"{i}", f"{name}@example.org")
-        entry = Entry(f"s{i}", (), (student,), remark=name)
+        entry = Entry(f"s{i}", None, (student,), remark=name)
         mistake = f"{FUNCTION}.{'no_root' if i % 2 else 'unheard_of'}"
-        rows.append(Row(student, entry, grade(f"s{i}", 3 * i, mistake), "", ()))
+        rows.append(StudentRow(student, entry, grade(f"s{i}", 3 * i, mistake), "", ()))
     for key, why in (faults or {}).items():
-        entry = Entry(key, (), (Student(EVIL),), problem=why)
-        rows.append(Row(Student(EVIL), entry, None, why, (Entry("older", ()),)))
+        entry = Entry(key, None, (Student(EVIL),), problem=why)
+        rows.append(StudentRow(Student(EVIL), entry, None, why, (Entry("older"),)))
     return Run(rows, faults or {}, ("look: " + EVIL,), len(names), 3, "abcdef" * 10)
 
 
@@ -72,7 +80,7 @@ class Texts(html.parser.HTMLParser):
 
 def test_whatever_a_student_chose_is_text() -> None:
     page = Texts(report.html(run((*AWKWARD, EVIL), {"s99": EVIL})))
-    assert page.tags.count("script") == 1
+    assert page.tags.count("script") == 2  # the page's own, and the data of the picture
     assert "img" not in page.tags
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     for name in (*AWKWARD, EVIL):
@@ -118,15 +126,38 @@ def test_mistakes_are_counted_over_students_and_ranked() -> None:
 
 
 def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
-    one, entry = grade("s0", 0), Entry("s0", ())
-    rows = [Row(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
-    assert report.counting(rows) == [one]
+    one, entry = grade("s0", 0), Entry("s0")
+    rows = [StudentRow(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
+    assert report.submissions_that_count(rows) == [one]
     assert report.html(Run(rows, {}, (), 0, 0, "0")).count('<tr id="s') == 2
 
 
 @pytest.mark.parametrize("faults", [{}, {"s1": "why"}])
 def test_class_without_a_single_grade_has_a_report(faults: dict[str, str]) -> None:
     assert "Nothing has been graded" in report.html(Run(run((), faults).rows, faults, (), 0, 0, "0"))
+
+
+def test_who_has_handed_in_nothing_is_counted_and_has_a_line() -> None:
+    rows = [*run(("Ada",)).rows, StudentRow(Student("Chidi", "7"), Entry(""), None, section="Monday", absent=True)]
+    text = " ".join(Texts(report.html(Run(rows, {}, (), 1, 0, "0"))).text.split())
+    assert "Handed in nothing1" in text
+    assert "Mondaymissing" in text.replace(" ", "")
+
+
+def test_anonymous_page_has_nothing_of_a_student() -> None:
+    page = report.html(run((*AWKWARD, EVIL), {"s99": EVIL}), anonymous=True)
+    text = Texts(page).text + page
+    for name in (*AWKWARD, EVIL):
+        if len(name.strip()) > 6:
+            assert name.strip() not in html.unescape(text)
+    for part in ("example.org", "s99", "s0", "results/", "also handed in"):
+        assert part not in page
+    assert "The class at a glance" in page
+
+
+def test_similar_uploads_are_pointed_out_on_the_page() -> None:
+    """Worth a look, like every other problem of a run."""
+    assert "likely shared" in report.html(replace(run(("a", "b")), problems=("a and b: likely shared",)))
 
 
 # In a browser
@@ -143,7 +174,7 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
-@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+@pytest.fixture(params=[(1920, 1080), (1366, 768), (390, 844)], ids=["wide", "laptop", "phone"])
 def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     """The report of an awkward class, opened; it must cause no message and no request but its own."""
     (tmp_path / "report.html").write_text(report.html(run((*AWKWARD, EVIL), {"s99": EVIL})), encoding="utf-8")
@@ -184,8 +215,33 @@ def test_opens_without_errors_and_fits_the_screen(page: Any) -> None:
     assert page.evaluate("window.broken") is None
     assert page.title().endswith("class report")
     width = page.viewport_size["width"]
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    clipped = (
+        "Array.from(document.querySelectorAll('.wide')).filter(part => part.scrollWidth > part.clientWidth).length"
+    )
+    assert page.evaluate(clipped) == 0
     assert page.locator("svg.histogram rect").count() == report.BINS
+
+
+def test_picture_of_the_class_is_on_the_first_screen_and_says_what_a_cell_is(page: Any) -> None:
+    box = page.locator("#picture").bounding_box()
+    assert box["y"] + box["height"] <= page.viewport_size["height"]
+    assert page.locator("#cell").inner_text().startswith("Point at")
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 2)
+    said = page.locator("#cell").inner_text()
+    assert next(iter(CRITERIA)) in said
+    assert "lost: " in said
+    page.mouse.move(box["x"] + 2, box["y"] + box["height"] - 2)
+    assert "earned" in page.locator("#cell").inner_text()
+
+
+def test_student_is_one_line_until_opened(page: Any) -> None:
+    row = page.locator("#table tbody tr").first
+    before = row.bounding_box()["height"]
+    assert before < 48
+    row.locator("summary").click()
+    assert row.bounding_box()["height"] > before
 
 
 def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
@@ -204,10 +260,11 @@ def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
 
 
 def test_sorting_works_from_the_keyboard_in_both_tables(page: Any) -> None:
-    page.locator("#criteria th button", has_text="Pass rate").press("Enter")
-    rates = page.locator("#criteria td:nth-child(2)").evaluate_all(
-        "cells => cells.map(cell => Number(cell.dataset.value))"
-    )
+    page.locator("details.part > summary").first.press("Enter")
+    part = page.locator("details.part").first
+    part.locator("th button", has_text="Pass rate").press("Enter")
+    rates = part.locator("td:nth-child(2)").evaluate_all("cells => cells.map(cell => Number(cell.dataset.value))")
+    assert len(rates) > 1
     assert rates == sorted(rates, reverse=True)
 
 

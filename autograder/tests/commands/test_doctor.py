@@ -4,27 +4,33 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.commands import doctor
-from autograder.sandbox import confine
+from autograder.sandbox import layers, probes
+from autograder.sandbox.layers import kernel
 from autograder.sandbox.messages import Reply
-from autograder.sandbox.process import layers
 
 
 def test_every_layer_holds_or_is_missing_with_advice() -> None:
     found = doctor.diagnose()
-    assert [finding.layer for finding in found] == list(confine.LAYERS)
+    assert [finding.layer for finding in found] == list(layers.NAMES)
     for finding in found:
-        assert finding.state == ("holds" if finding.layer in layers() else "missing"), finding
+        assert finding.state == ("holds" if finding.layer in layers.holding() else "missing"), finding
         assert len(finding.why) > 20
 
 
-@pytest.mark.skipif(not confine.LINUX, reason="needs Linux")
+def test_every_layer_has_a_trial_and_says_what_it_means() -> None:
+    assert list(doctor.MEANS) == list(layers.NAMES)
+    assert all(callable(getattr(probes, layer, None)) for layer in layers.NAMES)
+
+
+@pytest.mark.skipif(not kernel.LINUX, reason="needs Linux")
 @pytest.mark.parametrize(
     ("layer", "possible"),
     [("landlock", "read the kit"), ("landlock", "wrote outside its folder"), ("seccomp", "opened a socket"),
-     ("seccomp", "started a process"), ("limits", "opened 10,000 files")],
+     ("seccomp", "started a process"), ("limits", "opened 10,000 files"), ("mounts", "read the kit"),
+     ("mounts", "made 10,000 files")],
 )  # fmt: skip
 def test_without_the_layer_its_trial_succeeds(layer: str, possible: str) -> None:
-    if layer not in layers():
+    if layer not in layers.holding():
         pytest.skip(f"no {layer} here")
     reply, _ = doctor.attempt(layer, ())
     assert possible in reply.value
@@ -32,13 +38,13 @@ def test_without_the_layer_its_trial_succeeds(layer: str, possible: str) -> None
 
 def test_a_layer_that_does_not_hold_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "attempt", lambda *_: (Reply(value=["opened a socket"]), 0.0))
-    assert all(finding.state == "fails" for finding in doctor.diagnose() if finding.layer in layers())
+    assert all(finding.state == "fails" for finding in doctor.diagnose() if finding.layer in layers.holding())
     assert "opened a socket" in doctor._tried("seccomp").why
 
 
 def test_the_command_ends_well_and_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    reason = dict.fromkeys(confine.LAYERS, "") | {"landlock": "the kernel has no Landlock"}
-    monkeypatch.setattr(confine, "available", lambda: reason)
+    reason = dict.fromkeys(layers.NAMES, "") | {"landlock": "the kernel has no Landlock"}
+    monkeypatch.setattr(layers, "available", lambda: reason)
     monkeypatch.setattr(doctor, "attempt", lambda *_: (Reply(value=[]), 0.003))
     done = CliRunner().invoke(doctor.doctor)
     assert done.exit_code == 0

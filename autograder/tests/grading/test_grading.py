@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import read
-from autograder.sandbox.child import _defined
+from autograder.intake.reading import read
+from autograder.sandbox.student.namespace import exported_names
 
 Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]
@@ -80,19 +80,19 @@ def test_helpers_are_not_an_oracle_for_the_function_under_test(grade: Grade, alt
 
 
 WRONG_THINGS = {
-    "list": ("return x.tolist()", "another kind of thing", "a list"),
-    "subclass": ("return x.view(type('Own', (np.ndarray,), {}))", "another kind of thing", "an ndarray subclass"),
-    "masked": ("return np.ma.masked_array(x)", "another kind of thing", "an ndarray subclass"),
-    "objects": ("return x.astype(object)", "another kind of thing", "an array of objects"),
-    "complex": ("return x.astype(complex)", "another kind of thing", "a complex array"),
-    "none": ("return None", "another kind of thing", "None"),
-    "text": ("return 'layer norm'", "another kind of thing", "text"),
-    "shape": ("return x[..., :1]", "another shape", "shape"),
+    "list": ("return x.tolist()", "wrong type", "a list"),
+    "subclass": ("return x.view(type('Own', (np.ndarray,), {}))", "wrong type", "an ndarray subclass"),
+    "masked": ("return np.ma.masked_array(x)", "wrong type", "an ndarray subclass"),
+    "objects": ("return x.astype(object)", "wrong type", "an array of objects"),
+    "complex": ("return x.astype(complex)", "wrong type", "a complex array"),
+    "none": ("return None", "wrong type", "None"),
+    "text": ("return 'layer norm'", "wrong type", "text"),
+    "shape": ("return x[..., :1]", "wrong shape", "shape"),
     "nan": ("return x * np.nan", "not the expected ones", "nan"),
-    "10 GB": ("return np.broadcast_to(x, (10**7, *x.shape))", "another kind of thing", "too large"),
+    "10 GB": ("return np.broadcast_to(x, (10**7, *x.shape))", "wrong type", "too large"),
     "unwritten": ("raise NotImplementedError('layer_norm')", "not written yet", "not written yet"),
     "exception": ("return x / {}['gamma']", "KeyError in line", "KeyError: 'gamma'"),
-    "generator": ("yield x", "another kind of thing", "a generator"),
+    "generator": ("yield x", "wrong type", "a generator"),
     "exit": ("raise SystemExit(0)", "SystemExit", "SystemExit"),
     "stopped": ("import os; os._exit(0)", "Python itself stopped", "Python itself stopped"),
     "endless": ("while True: pass", "took too long", "took too long"),
@@ -107,9 +107,9 @@ def test_every_wrong_thing_has_its_own_clear_message(grade: Grade, alter: Alter,
         f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}" if body else "def layer_norm(x):\n    return x"
     )
     document = grade(alter("layernorm", definition), ("layernorm", "batchnorm_comparison"))
-    message = entries(document)["layernorm.statistics"]["output"]
-    assert hidden in message
-    assert shown in message
+    told = entries(document)
+    assert hidden in told["layernorm.statistics"]["output"]
+    assert shown in told["layernorm.example"]["output"] + told["layernorm.statistics"]["output"]
     assert "layernorm.rms" not in lost(document)
     assert "batchnorm_comparison" not in modules(lost(document))
 
@@ -144,7 +144,7 @@ def test_file_with_nearly_the_right_name_is_pointed_out(grade: Grade, references
         ("if True:\n\tx = 1\n        y = 2\n", "TabError"),
         ("while True: pass\n", "too long"),
         ("import os; os._exit(3)\n", "Python itself stopped"),
-        ("raise RuntimeError('<b>`no`</b>')\n", "RuntimeError: &lt;b&gt;'no'&lt;/b&gt;"),
+        ("raise RuntimeError('<b>`no`</b>')\n", "RuntimeError: &lt;b&gt;"),
         ("\x00", "could not be imported"),
     ],
     ids=["syntax", "scipy", "tabs", "endless", "exit", "markup", "null"],
@@ -205,7 +205,7 @@ def test_answers_are_never_shown(grade: Grade) -> None:
     document = grade({"concept_check.py": text}, ("concept_check",))
     assert 0 < document["score"] < 4
     assert {test["output"] for test in document["tests"] if test["score"] == 0} == {
-        "Not right yet. For this criterion only the score is shown."
+        "Not right yet. For this criterion only the score is shown.\n"
     }
 
 
@@ -273,9 +273,9 @@ def test_star_import_through_another_file_and_all(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("from two import *\nOWN = 1\n_HIDDEN = 2\n\ndef f():\n    inner = 1\n")
     (tmp_path / "two.py").write_text("from one import *\nOTHER = lambda x: (y := x)\n")
     (tmp_path / "three.py").write_text("A = B = 1\n__all__ = ['A']\n")
-    assert set(_defined(str(tmp_path / "one.py"))) == {"OWN", "OTHER", "f"}
-    assert _defined(str(tmp_path / "three.py")) == ["A"]
-    assert _defined(str(tmp_path / "none.py")) == []
+    assert set(exported_names(str(tmp_path / "one.py"))) == {"OWN", "OTHER", "f"}
+    assert exported_names(str(tmp_path / "three.py")) == ["A"]
+    assert exported_names(str(tmp_path / "none.py")) == []
 
 
 LAZY = """
@@ -361,8 +361,8 @@ def test_data_beside_the_modules_is_found_by_its_name(grade: Grade, references: 
     assert whole(grade, {"layernorm.py": reading, "eps.txt": "1e-5"}) == set()
 
 
-def test_integration_alone_where_the_shared_process_is_too_small(grade: Grade, references: dict[str, bytes]) -> None:
-    large = "import numpy as np\nTABLE = np.ones((2700, 2700))\n"
+def test_every_module_may_have_a_large_table_of_its_own(grade: Grade, references: dict[str, bytes]) -> None:
+    large = "import numpy as np\nTABLE = np.ones((2000, 2000))\n"
     masks = "\n\nfrom tables import TABLE\n\n\ndef causal_mask(t):\n    return (np.tril(TABLE) > 0)[:t, :t]\n"
     changes = {f"{m}.py": references[f"{m}.py"].decode() + "\nimport tables\n" for m in TRIED_TOGETHER}
     changes["causal_mask.py"] += masks

@@ -1,5 +1,6 @@
 """What a student sees who runs `pytest` in the unpacked folder, on good days and on bad ones."""
 
+import json
 import os
 import re
 import shutil
@@ -10,8 +11,12 @@ from pathlib import Path
 import pytest
 
 from autograder.homework import kit
+from autograder.homework import rubric as rubrics
 
+MODULES = tuple(rubrics.current().modules)
 RIGHT = (kit.solutions() / "layernorm.py").read_text()
+COLUMNS = 88
+ALL_ZERO = "\n\ndef {function}(*args, **kwargs):\n    return np.zeros((2, 3))\n"
 
 
 @pytest.fixture
@@ -22,11 +27,11 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-def pytest_says(folder: Path, *arguments: str, first: str = "") -> str:
-    """All that pytest prints; `first` is a folder in front of everything that Python can import."""
+def python_says(folder: Path, *arguments: str, first: str = "") -> str:
+    """All that Python prints; `first` is a folder in front of everything that it can import."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        [sys.executable, *arguments],
         cwd=folder,
         env=environment | {"PYTHONPATH": first, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -36,63 +41,270 @@ def pytest_says(folder: Path, *arguments: str, first: str = "") -> str:
     return done.stdout + done.stderr
 
 
+def pytest_says(folder: Path, *arguments: str, first: str = "") -> str:
+    return python_says(folder, "-m", "pytest", "-p", "no:cacheprovider", *arguments, first=first)
+
+
+def checked(home: Path, module: str, wrong: str, *arguments: str) -> str:
+    """What the checks of a module say of the solution with further definitions below it."""
+    (home / f"{module}.py").write_text((kit.solutions() / f"{module}.py").read_text() + "\n\n" + wrong)
+    return pytest_says(home, f"checks/test_{module}.py", *arguments)
+
+
+def write_solutions(home: Path, *modules: str) -> None:
+    for module in modules:
+        shutil.copy(kit.solutions() / f"{module}.py", home)
+
+
+def quickly(home: Path) -> None:
+    """Let an endless loop be ended sooner."""
+    settings = home / "checks" / "endless_loops.py"
+    text = settings.read_text()
+    assert "SECONDS = 10\n" in text
+    settings.write_text(text.replace("SECONDS = 10\n", "SECONDS = 0.5\n"))
+
+
+def last_line(text: str) -> int:
+    return RIGHT.count("\n") + 2 + text.count("\n")
+
+
+# How much is done
+
+
 def test_nothing_is_written_yet(home: Path) -> None:
     said = pytest_says(home)
-    assert "layer_norm is not written yet" in said and "Traceback" not in said
-    assert "layernorm              0/" in said and "to do" in said
+    assert "layernorm.py\n  Not written yet: layer_norm, rms_norm, layer_norm_backward\n" in said
+    assert re.search(r"layernorm +0 of \d+ checks pass", said)
+    assert "Traceback" not in said and "Error" not in said
+    for module, entry in rubrics.current().modules.items():
+        listed = " ".join(said.partition(f"\n{module}.py\n")[2].partition("\n\n")[0].split())
+        assert listed.startswith("Not written yet: ") and all(f in listed for f in entry.functions), module
+
+
+def test_modules_come_in_their_order(home: Path) -> None:
+    said = pytest_says(home)
+    assert re.findall(r"^(\w+)\.py$", said, re.MULTILINE) == list(MODULES)
+    assert re.findall(r"^(\w+) +0 of", said, re.MULTILINE) == list(MODULES)
 
 
 def test_one_module_done_and_what_is_left(home: Path) -> None:
-    (home / "layernorm.py").write_text(RIGHT)
+    write_solutions(home, "layernorm")
     said = pytest_says(home, "checks/test_layernorm.py")
-    assert "done" in said and "to do" not in said
+    assert re.search(r"layernorm +(\d+) of \1 checks pass\n", said)
     assert "This is not the grade. Hidden criteria" in said
 
 
-def test_wrong_value_has_call_result_expectation_and_hint(home: Path) -> None:
-    wrong = "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    return x / (x.std(-1, keepdims=True) + eps)\n"
-    (home / "layernorm.py").write_text(RIGHT + wrong)
+def test_checks_that_have_not_run_do_not_count_as_passed(home: Path) -> None:
+    said = checked(home, "layernorm", ALL_ZERO.format(function="layer_norm"), "-x")
+    assert re.search(r"layernorm +0 of 1 checks pass, \d+ not run", said)
+
+
+def test_function_that_another_one_needs_is_named_with_its_file(home: Path) -> None:
+    write_solutions(home, "decoder", "causal_mask", "transformer_block", "scaled_attention")
+    said = " ".join(pytest_says(home, "checks/test_decoder.py").split())
+    assert "layer_norm (layernorm.py) is not written yet, and decoder_logits needs it (and in " in said
+
+
+def test_stub_line_that_was_left_in(home: Path) -> None:
+    wrong = "def rms_norm(x, gamma, eps=1e-6):\n    y = gamma * x\n    raise NotImplementedError('not yet')\n"
+    said = checked(home, "layernorm", wrong)
+    assert f"layernorm.py, line {last_line(wrong)} still raises NotImplementedError (and in " in said
+
+
+# A wrong result
+
+
+def test_wrong_value_has_call_result_expectation_and_reason(home: Path) -> None:
+    said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n")
+    assert all(word in said for word in ("Called ", "Returned ", "Expected ", "Why "))
+    assert "Hint" not in said and "Probably" not in said
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module != "concept_check"])
+def test_every_call_that_is_shown_can_be_pasted(home: Path, module: str) -> None:
+    """Each function's first wrong call is shown; with the right functions, the same text can be run."""
+    write_solutions(home, *MODULES)
+    functions = rubrics.current().modules[module].functions
+    said = checked(home, module, "".join(ALL_ZERO.format(function=function) for function in functions))
+    write_solutions(home, module)
+    calls = re.findall(r"^    Called    (.*?)(?=^    \S)", said, re.MULTILINE | re.DOTALL)
+    assert len(calls) >= len(functions)
+    pasted = "\n".join(f"done.append(\n{call}\n)" for call in calls)
+    out = python_says(home, "-c", f"from {module} import *\ndone = []\n{pasted}\nprint(len(done))")
+    assert out == f"{len(calls)}\n", out
+
+
+@pytest.mark.parametrize("wrong", ["return np.zeros((2, 3))", "return [np.int64(2)] * 90", "return x @ x", "x += 1"])
+def test_lines_fit(home: Path, wrong: str) -> None:
+    for module, entry in rubrics.current().modules.items():
+        body = "".join(f"\n\ndef {name}(x, *args, **kwargs):\n    {wrong}\n" for name in entry.functions)
+        (home / f"{module}.py").write_text(f"import numpy as np\n{body}")
     said = pytest_says(home)
-    assert all(word in said for word in ("Called ", "Returned ", "Expected ", "Why ", "Hint "))
+    assert len(said) > 2000
+    assert [line for line in said.splitlines() if len(line) > COLUMNS] == []
+
+
+def test_plain_numbers(home: Path) -> None:
+    said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return [np.int64(2), np.float64(0.5)]\n")
+    assert "Returned  [2, 0.5]\n" in said
+    assert "it is a list, not an array" in said
+
+
+def test_float32_is_part_of_the_call(home: Path) -> None:
+    said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return 0 * x\n", "-k", "float32")
+    assert "rms_norm(np.array([4.0, 2.0, 1.0, -3.0], dtype=np.float32), np.ones(4," in " ".join(said.split())
+
+
+def test_hint_about_dtype_only_where_the_dtype_is_wrong(home: Path) -> None:
+    right_but_float64 = (
+        "_right = rms_norm\n\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return _right(x, gamma, eps) * {}\n"
+    )
+    said = checked(home, "layernorm", right_but_float64.format("np.float64(1)"))
+    assert "Why       its dtype is float64, not float32" in said
+    assert "Hint      In NumPy 2, float32_array / np.sqrt(8) is float64" in said
+    said = checked(home, "layernorm", right_but_float64.format("np.float64(2)"), "-k", "float32")
+    assert "entries differ" in said and "Hint" not in said
+
+
+def test_two_calls_that_should_agree(home: Path) -> None:
+    wrong = "def decoder_logits(tokens, params, n_heads):\n    return np.full((3, 3), tokens.sum())\n"
+    said = checked(home, "decoder", wrong, "-k", "future")
+    assert "              as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])\n" in said
+    assert "Why       6 of 6 entries differ; entry [0, 0] is 3, not 1\n" in said
+
+
+def test_one_array_for_a_tuple(home: Path) -> None:
+    wrong = "_right = batch_norm\n\n\ndef batch_norm(*args, **kwargs):\n    return _right(*args, **kwargs)[0]\n"
+    said = checked(home, "batchnorm_comparison", wrong)
+    assert "it is one array, not a tuple of 3 (y, new_running_mean, new_running_var)" in said
+
+
+def test_swapped_parts(home: Path) -> None:
+    wrong = "_right = norm_moments\n\n\ndef norm_moments(x, kind):\n    return _right(x, kind)[::-1]\n"
+    said = checked(home, "batchnorm_comparison", wrong)
+    assert "the parts are right, but swapped: they come as (var, mean)" in said
+
+
+def test_parts_that_differ_are_named(home: Path) -> None:
+    wrong = "_right = norm_moments\n\n\ndef norm_moments(x, kind):\n    mean, var = _right(x, kind)\n    return mean, 2 * var\n"
+    assert re.search(
+        r"Why +var: 4 of 4 entries differ; entry \[0, 0\] is ", checked(home, "batchnorm_comparison", wrong)
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "wrong", "name"),
+    [
+        ("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    x += 1\n    return x\n", "x"),
+        (
+            "scaled_attention",
+            "def multi_head_attention(x, params, n_heads, mask=None):\n    params['w_k'][0] = 0\n    return x\n",
+            'params["w_k"]',
+        ),
+    ],
+)
+def test_argument_that_was_changed_is_named(home: Path, module: str, wrong: str, name: str) -> None:
+    said = checked(home, module, wrong)
+    assert f"Why       the call has changed its argument {name}\n" in said
+    assert "Hint      Work on a copy" in said
+
+
+def test_function_without_return(home: Path) -> None:
+    said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    gamma * x\n")
+    assert "Returned  None" in said and "Does every way through the function end with a return?" in said
+
+
+def test_example_of_the_readme_is_what_is_said(home: Path) -> None:
+    wrong = """\
+def layer_norm(x, gamma, beta, eps=1e-5):
+    mean = x.mean(axis=-1, keepdims=True)
+    return gamma * (x - mean) / np.sqrt(x.var(axis=-1, ddof=1, keepdims=True) + eps) + beta
+"""
+    page = (home / "README.md").read_text().partition("## Reading the messages\n\n")[2].partition("\n- ")[0]
+    example = "\n".join(line.removeprefix("    ") for line in page.splitlines())
+    assert example.strip() in checked(home, "layernorm", wrong)
+
+
+# Where to look first
+
+
+def test_further_checks_of_the_same_function_point_to_the_first(home: Path) -> None:
+    said = checked(home, "layernorm", "def layer_norm(x, gamma, beta, eps=1e-5):\n    return gamma * x + beta\n")
+    assert re.search(r"layer_norm fails \d more checks: first see test_one_token\n", said)
+    assert said.count("Called ") == 1
+
+
+def test_same_text_is_said_once(home: Path) -> None:
+    (home / "layernorm.py").write_text("def layer_norm(x:\n")
+    said = pytest_says(home, "checks/test_layernorm.py")
+    assert said.count("SyntaxError") == 1 and re.search(r"\(and in \d+ more checks\)", said)
+
+
+def test_mistake_in_a_module_that_is_used(home: Path) -> None:
+    """Also if the checks of that module do not run."""
+    write_solutions(home, "scaled_attention")
+    (home / "layernorm.py").write_text(RIGHT + "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    return x\n")
+    said = checked(home, "transformer_block", "")
+    assert said.count("This may come from layer_norm (layernorm.py), which does not pass its") == 3
+    assert "feed_forward(" not in said
+
+
+def test_mistake_in_a_helper_of_the_same_module(home: Path) -> None:
+    said = checked(home, "scaled_attention", "def softmax(scores, axis=-1):\n    return 0 * scores\n")
+    assert "This may come from softmax, which does not pass its own checks." in said
+
+
+def test_module_that_is_not_used_is_not_blamed(home: Path) -> None:
+    """A block with a layer norm of its own."""
+    write_solutions(home, "scaled_attention")
+    own = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return x\n"
+    said = checked(home, "transformer_block", own)
+    assert "Called " in said and "This may come from layer_norm" not in said
+
+
+# Errors
 
 
 def test_error_has_its_line(home: Path) -> None:
-    (home / "layernorm.py").write_text(RIGHT + "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    return x.centre()\n")
-    said = pytest_says(home, "checks/test_layernorm.py")
-    line = RIGHT.count("\n") + 4
-    assert f"Stopped   layernorm.py, line {line}: AttributeError" in said
+    wrong = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return x.centre()\n"
+    said = checked(home, "layernorm", wrong)
+    assert f"Stopped   layernorm.py, line {last_line(wrong)}: AttributeError" in said
+    assert "return x.centre()" in said
 
 
-def test_endless_loop_is_ended_with_its_line(home: Path) -> None:
-    settings = home / "checks" / "conftest.py"
-    settings.write_text(settings.read_text().replace("SECONDS = 10\n", "SECONDS = 0.5\n"))
-    loop = "\n\ndef rms_norm(x, gamma, eps=1e-6):\n    while True:\n        x = x + 0\n"
-    (home / "layernorm.py").write_text(RIGHT + loop)
-    said = pytest_says(home, "checks/test_layernorm.py")
-    assert "TooLong: no result after 0.5 seconds; look for a loop that never ends" in said
-    last = RIGHT.count("\n") + 5
-    assert re.search(rf"Stopped   layernorm.py, line ({last - 1}|{last}):", said)
-    assert re.search(r"layernorm +[1-9]/\d+ to do", said)
-
-
-def test_result_of_another_kind_has_no_hint_about_values(home: Path) -> None:
-    (home / "layernorm.py").write_text(RIGHT + "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    return [1.0]\n")
-    said = pytest_says(home, "checks/test_layernorm.py")
-    assert (
-        "it is a list, not a NumPy array" in said
-        and "Hint" not in said.partition("it is a list")[2].partition("\n\n")[0]
-    )
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        (
+            "np.ones((2, 3)) @ np.ones((4, 5))",
+            "last axis of a (here 3) must be as long as the last axis but one of b (here 4)",
+        ),
+        ("np.ones(3) @ np.ones(4)", "last axis of a (here 3) must be as long as the last axis but one of b (here 4)"),
+        (
+            "np.ones((2, 3, 3)) @ np.ones((4, 3, 3))",
+            "all axes but the last two must agree; the shapes are (2,3,3) and (4,3,3)",
+        ),
+        ("np.ones(3) @ 2", "a @ b is for arrays; here b is a single number"),
+    ],
+)
+def test_shapes_in_words(home: Path, expression: str, words: str) -> None:
+    said = checked(home, "layernorm", f"def rms_norm(x, gamma, eps=1e-6):\n    return {expression}\n")
+    assert words in " ".join(said.split()) and "gufunc" not in said and "remapped" not in said
 
 
 @pytest.mark.parametrize("name", ["LayerNorm.py", "layernorm (1).py", "layernorm_final.py", "layer-norm.py.txt"])
 def test_file_with_nearly_the_right_name(home: Path, name: str) -> None:
     (home / "layernorm.py").rename(home / name)
-    assert f"layernorm.py is missing; is it {name}? Rename that" in pytest_says(home, "checks/test_layernorm.py")
+    said = " ".join(pytest_says(home, "checks/test_layernorm.py").split())
+    assert f"layernorm.py is missing; is it {name}? Rename that" in said
 
 
 def test_missing_file(home: Path) -> None:
     (home / "layernorm.py").unlink()
-    assert "layernorm.py is missing: it must lie beside the folder checks" in pytest_says(home)
+    write_solutions(home, "scaled_attention", "transformer_block")
+    said = " ".join(pytest_says(home).split())
+    assert "layernorm.py is missing: it must lie beside the folder checks (and in" in said
+    assert "transformer_block.py cannot be imported: layernorm.py is missing: it must lie" in said
 
 
 @pytest.mark.parametrize(
@@ -109,7 +321,236 @@ def test_missing_file(home: Path) -> None:
 def test_file_that_cannot_be_imported(home: Path, text: str, said: str) -> None:
     (home / "layernorm.py").write_text(text)
     out = pytest_says(home, "checks/test_layernorm.py")
-    assert said in out and "Traceback" not in out
+    assert said in " ".join(out.split()) and "Traceback" not in out
+
+
+# Loops without an end
+
+
+def test_endless_loop_is_ended_once_with_the_line_of_the_function(home: Path) -> None:
+    quickly(home)
+    wrong = (
+        "def turn(x):\n    while True:\n        x = x + 0\n\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return turn(x)\n"
+    )
+    said = checked(home, "layernorm", wrong)
+    assert f"Stopped   layernorm.py, line {last_line(wrong)}: no result after 0.5 seconds; look for a loop that" in said
+    assert "return turn(x)\n" in said
+    assert re.search(rf"which had called layernorm.py, line ({last_line(wrong) - 5}|{last_line(wrong) - 4}):", said)
+    assert "rms_norm is not called any more: it did not end, see above (and in 1 more check)" in said
+    assert said.count("no result after") == 1
+
+
+def test_functions_that_need_an_endless_one_are_not_called(home: Path) -> None:
+    quickly(home)
+    write_solutions(home, "scaled_attention", "transformer_block")
+    loop = "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    while True:\n        pass\n"
+    (home / "layernorm.py").write_text(RIGHT + loop)
+    said = pytest_says(home, "checks/test_layernorm.py", "checks/test_transformer_block.py")
+    assert said.count("no result after") == 1
+    assert "a function that needs layer_norm is not called: that one did not end, see above\n  (and in" in said
+    assert re.search(r"transformer_block +[1-9]\d* of \d+ checks pass", said)
+
+
+def test_loop_that_swallows_every_exception_is_ended_too(home: Path) -> None:
+    quickly(home)
+    wrong = """\
+def rms_norm(x, gamma, eps=1e-6):
+    while True:
+        try:
+            while True:
+                x = np.sqrt(x * x)
+        except:
+            continue
+"""
+    said = checked(home, "layernorm", wrong)
+    assert "no result after 0.5 seconds" in said
+    assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", said)
+
+
+def test_what_cannot_be_ended_ends_the_checks(home: Path) -> None:
+    quickly(home)
+    wrong = """\
+def rms_norm(x, gamma, eps=1e-6):
+    while True:
+        try:
+            while True:
+                try:
+                    while True:
+                        x = np.sqrt(x * x)
+                except BaseException:
+                    continue
+        except BaseException:
+            continue
+"""
+    said = checked(home, "layernorm", wrong)
+    assert re.search(r"test_rms_norm: layernorm\.py, line \d+, does not end, and cannot be ended from outside", said)
+    assert "The checks after this one have not run." in said and "have passed" not in said
+
+
+def test_endless_import(home: Path) -> None:
+    quickly(home)
+    (home / "layernorm.py").write_text("while True:\n    pass\n")
+    said = pytest_says(home, "checks/test_layernorm.py")
+    assert re.search(r"layernorm.py, line [12]: no result after 0.5 seconds", said)
+    assert said.count("no result after") == 1
+
+
+# concept_check
+
+
+def test_answers_that_are_missing_or_no_letters(home: Path) -> None:
+    (home / "concept_check.py").write_text(
+        "def answers():\n    return {'q1': 'a', 'q2': 'E', 'q3': 4, 'q4': 'B', 'q5': 'a', 'q6': 'c', 'q9': 'd'}\n"
+    )
+    said = pytest_says(home, "checks/test_concept_check.py")
+    assert "there is no answer to q7, q8\n" in said
+    assert "the answer to q2 is 'E', not one of the letters a, b, c, d\n" in said
+    assert "the answer to q3 is 4, not one of the letters a, b, c, d\n" in said
+    assert "there is no question 'q9'\n" in said
+    assert "q4" not in said.partition("Why")[2]
+
+
+# Known mistakes: a table made by hand, as it will be made when the homework is built
+
+MAKE_TABLE = """
+import json, sys
+sys.path[:0] = ["checks", "."]
+import known_mistakes, layernorm, student_calls
+import numpy as np
+
+right = layernorm.layer_norm
+
+def sample_variance(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, ddof=1, keepdims=True) + eps) + beta
+
+def beta_inside(x, gamma, beta, eps=1e-5):
+    return gamma * (right(x, 1, 0, eps) + beta)
+
+def whole_array(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean()) / np.sqrt(x.var() + eps) + beta
+
+def in_place(x, gamma, beta, eps=1e-5):
+    x -= x.mean(-1, keepdims=True)
+    return right(x, gamma, beta, eps)
+
+def axis_one(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + eps) + beta
+
+mistakes = {
+    "You divide by d - 1. Divide by d.": [sample_variance],
+    "Beta is multiplied by gamma. Add it last.": [beta_inside],
+    "One mean for all tokens. Take one for each.": [whole_array],
+    "x is changed. Leave it.": [in_place],
+    "Axis 1 is not always the last. Take -1.": [axis_one],
+}
+for sentence in sys.argv[1:]:
+    mistakes.setdefault(sentence, []).append(sample_variance)
+calls = [call for call in student_calls.calls_in("layernorm") if call.function == "layer_norm"]
+rows = [
+    {"sentence": sentence, "results": {
+        str(place): entry for place, call in enumerate(calls)
+        if not known_mistakes.same(entry := call.entry_of(wrong), call.entry_of(right))}}
+    for sentence, versions in mistakes.items() for wrong in versions
+]
+table = {"layernorm": {"layer_norm": {"calls": [call.key for call in calls], "mistakes": rows}}}
+known_mistakes.TABLE.write_text(json.dumps(table))
+"""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("table")
+    shutil.copytree(kit.solutions() / "checks", folder / "checks")
+    write_solutions(folder, "layernorm")
+    assert python_says(folder, "-c", MAKE_TABLE) == ""
+    return (folder / "checks" / "mistakes.json").read_text()
+
+
+@pytest.fixture
+def with_table(home: Path, table: str) -> Path:
+    (home / "checks" / "mistakes.json").write_text(table)
+    return home
+
+
+MISTAKES = {
+    "sample_variance": (
+        "    mean = np.sum(x, -1)[..., None] / x.shape[-1]\n"
+        "    var = ((x - mean) ** 2).sum(-1)[..., None] / (x.shape[-1] - 1)\n"
+        "    return beta + (x - mean) * (gamma * (var + eps) ** -0.5)\n",
+        "You divide by d - 1. Divide by d.",
+    ),
+    "beta_inside": (
+        "    y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)\n"
+        "    return np.float64(1) * (y * gamma + beta * gamma)\n",
+        "Beta is multiplied by gamma. Add it last.",
+    ),
+    "whole_array": (
+        "    return gamma * (x - np.mean(x)) / np.sqrt(np.var(x) + eps) + beta\n",
+        "One mean for all tokens. Take one for each.",
+    ),
+    "in_place": (
+        "    x -= x.mean(-1, keepdims=True)\n"
+        "    return gamma * x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) + beta\n",
+        "",  # seen from the result alone: the hint says it
+    ),
+    "axis_one": (
+        "    mean, var = x.mean(axis=1)[:, None], x.var(axis=1)[:, None]\n"
+        "    return gamma * (x - mean) / np.sqrt(var + eps) + beta\n",
+        "Axis 1 is not always the last. Take -1.",
+    ),
+    "two_at_once": (
+        "    y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, ddof=1, keepdims=True) + eps)\n"
+        "    return gamma * (y + beta)\n",
+        "",
+    ),
+    "unknown": ("    return gamma * x / 7 + beta\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_known_mistake_gets_its_own_sentence(with_table: Path, name: str) -> None:
+    """Also where it is written in another way than the one in the table, so that results differ by rounding."""
+    body, sentence = MISTAKES[name]
+    said = checked(with_table, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{body}")
+    assert "Called " in said
+    assert re.findall(r"Probably +(.*)", said) == ([sentence] if sentence else [])
+
+
+def test_mistakes_with_equal_results_have_no_name(home: Path) -> None:
+    write_solutions(home, "layernorm")
+    assert python_says(home, "-c", MAKE_TABLE, "The variance is too large.") == ""
+    said = checked(home, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{MISTAKES['sample_variance'][0]}")
+    assert "Called " in said and "Probably" not in said
+
+
+def test_mistakes_with_equal_results_share_a_sentence(home: Path) -> None:
+    write_solutions(home, "layernorm")
+    assert python_says(home, "-c", MAKE_TABLE, "You divide by d - 1. Divide by d.") == ""
+    said = checked(home, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{MISTAKES['sample_variance'][0]}")
+    assert said.count("You divide by d - 1. Divide by d.") == 1
+
+
+def test_no_sentence_where_a_helper_fails_its_own_checks(with_table: Path) -> None:
+    """The table explains the results, but another function may be to blame."""
+    wrong = (
+        "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x / np.sqrt(2 + eps)\n\n\n"
+        "def layer_norm(x, gamma, beta, eps=1e-5):\n    rms_norm(x, gamma)\n" + MISTAKES["sample_variance"][0]
+    )
+    said = checked(with_table, "layernorm", wrong)
+    assert "This may come from rms_norm" in said and "Probably" not in said
+
+
+def test_table_of_other_calls_says_nothing(with_table: Path) -> None:
+    """As after a change of the checks without a new build."""
+    path = with_table / "checks" / "mistakes.json"
+    table = json.loads(path.read_text())
+    table["layernorm"]["layer_norm"]["calls"] = ["layer_norm(1)" for _ in table["layernorm"]["layer_norm"]["calls"]]
+    path.write_text(json.dumps(table))
+    said = checked(with_table, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{MISTAKES['axis_one'][0]}")
+    assert "Called " in said and "Probably" not in said
+
+
+# The machine
 
 
 def test_checks_without_the_homework(home: Path, tmp_path: Path) -> None:
@@ -137,3 +578,52 @@ def test_old_python(home: Path) -> None:
     command = f"{old}; print(runpy.run_path('checks/conftest.py')['OBSTACLE'])"
     done = subprocess.run([sys.executable, "-c", command], cwd=home, capture_output=True, text=True)
     assert "The homework needs Python 3.11 or newer; this is 3." in done.stdout, done.stderr
+
+
+# The docstrings' examples
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_of_the_docstrings_are_right(module: str) -> None:
+    assert python_says(kit.solutions(), "-m", "doctest", f"{module}.py") == ""
+
+
+INTEGERS = """
+import doctest, importlib, sys
+sys.path[:0] = ["checks", "."]
+import numpy as np
+import student_calls
+from student_errors import MODULES
+
+found = set()
+
+def look(function, value, name):
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
+        found.add(f"{function}.{name}")
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        look(function, part, f"{name}[{key}]")
+
+def watched(function, name):
+    def call(*args, **kwargs):
+        for place, value in [*enumerate(args), *kwargs.items()]:
+            look(name, value, place)
+        return function(*args, **kwargs)
+    return call
+
+for module in MODULES:
+    for call in student_calls.calls_in(module):
+        for place, value in [*enumerate(call.args), *call.kwargs.items()]:
+            look(call.function, value, place)
+    loaded = importlib.import_module(module)
+    names = {name: watched(value, name) for name, value in vars(loaded).items() if callable(value)}
+    examples = [test for test in doctest.DocTestFinder().find(loaded) if test.examples]
+    for test in examples:
+        test.globs.update(names)
+        doctest.DocTestRunner().run(test)
+print(*sorted(found))
+"""
+
+
+def test_public_inputs_have_integers_only_where_they_are_allowed() -> None:
+    allowed = ["decoder_logits.0", "embed.0", "generate.0", "padding_mask.0", "sequence_log_prob.0"]
+    assert python_says(kit.solutions(), "-c", INTEGERS).split() == allowed

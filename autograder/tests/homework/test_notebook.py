@@ -3,18 +3,20 @@
 import ast
 import base64
 import builtins
+import contextlib
 import importlib
 import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import nbformat
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from nbclient import NotebookClient
 
@@ -22,7 +24,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import handout
 
-HELPERS = ("examples", "pictures", "tour")
+TOUR = kit.solutions() / "tour"
 MODULES = tuple(rubrics.current().modules)
 NOTEBOOK = "transformer.ipynb"
 Cells = list[Any]
@@ -54,9 +56,10 @@ def new(text: str) -> Any:
 
 def homework(folder: Path, written: bool) -> Path:
     """A student's folder, with stubs or with everything written."""
-    for name in (*HELPERS, *MODULES):
+    shutil.copytree(TOUR, folder / "tour", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in MODULES:
         text = (kit.solutions() / f"{name}.py").read_text()
-        if name in MODULES and not written:
+        if not written:
             text = handout.stub(text, tuple(rubrics.current().modules[name].functions))
         (folder / f"{name}.py").write_text(text)
     return folder
@@ -114,13 +117,19 @@ def with_stubs(tmp_path_factory: pytest.TempPathFactory) -> Cells:
 @pytest.fixture(scope="module")
 def homework_modules() -> Iterator[dict[str, ModuleType]]:
     """The solutions and the helpers, imported here as they are in a student's kernel."""
-    names = (*HELPERS, *MODULES)
-    before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    before = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in ("tour", *MODULES)}
     sys.path.insert(0, str(kit.solutions()))
-    yield {name: importlib.import_module(name) for name in names}
+    helpers = (
+        "tour",
+        *(f"tour.{path.stem}" for path in TOUR.glob("[a-z]*.py")),
+        "tour.pictures",
+        "tour.pictures.drawings",
+    )
+    yield {name.removeprefix("tour."): importlib.import_module(name) for name in (*helpers, *MODULES)}
     sys.path.remove(str(kit.solutions()))
-    for name in names:
-        sys.modules.pop(name, None)
+    for name in [*sys.modules]:
+        if name.partition(".")[0] in ("tour", *MODULES):
+            del sys.modules[name]
     sys.modules.update(before)
 
 
@@ -138,7 +147,7 @@ def test_has_the_format_that_otter_writes_alike_each_time_and_no_outputs() -> No
 
 def test_gives_students_what_its_cells_import() -> None:
     given = source().cells[0].source.partition("\nfiles:\n")[2].partition("\n# ")[0]
-    assert all(f"- {name}.py" in given for name in HELPERS)
+    assert "    - tour\n" in given + "\n"
 
 
 def test_every_section_needs_only_the_first_cell_and_itself() -> None:
@@ -171,22 +180,33 @@ def names_in(sources: list[str], context: type[ast.expr_context]) -> set[str]:
 
 def test_runs_with_the_solutions_and_shows_everything(with_solutions: Cells) -> None:
     assert faults(with_solutions) == []
-    assert len(pictures_in(with_solutions)) >= 20
+    assert len(pictures_in(with_solutions)) >= 38
     assert [text for text in texts(with_solutions) if "Nothing to show" in text or "not written" in text] == []
 
 
 def test_runs_before_anything_is_written_and_says_what_is_missing(with_stubs: Cells) -> None:
     assert faults(with_stubs) == []
     missing = [text for text in texts(with_stubs) if text.startswith("Nothing to show: ")]
-    assert len(missing) >= 20
+    assert len(missing) >= 40
     assert all(text.endswith("is not written yet") and "\n" not in text for text in missing)
+
+
+def test_shows_how_a_picture_will_look_before_its_module_is_written(with_stubs: Cells, with_solutions: Cells) -> None:
+    drawn = len(pictures_in(with_solutions))
+    stand_ins = [
+        data
+        for data in (output.get("data", {}) for output in outputs(with_stubs))
+        if "<img" in data.get("text/html", "")
+    ]
+    assert len(pictures_in(with_stubs)) + len(stand_ins) == drawn
+    assert all("is not written yet" in data["text/plain"] for data in stand_ins)
 
 
 def test_its_tables_agree_with_the_notes_where_the_notes_are_right(with_solutions: Cells) -> None:
     """Numbers that the errata confirm stay confirmed, and the wrong ones stay wrong."""
     lines = [line for text in texts(with_solutions) if "the notes print" in text for line in text.splitlines()]
     verdicts = [line.rsplit("  ", 1)[1] for line in lines if line.endswith(("same", "rounding", "DIFFERS"))]
-    assert {verdict: verdicts.count(verdict) for verdict in set(verdicts)} == {"same": 9, "rounding": 2, "DIFFERS": 15}
+    assert {verdict: verdicts.count(verdict) for verdict in set(verdicts)} == {"same": 9, "rounding": 2, "DIFFERS": 17}
 
 
 # Alive
@@ -194,10 +214,11 @@ def test_its_tables_agree_with_the_notes_where_the_notes_are_right(with_solution
 
 def test_moving_a_slider_redraws_in_the_kernel(tmp_path: Path) -> None:
     seen: list[list[str]] = []
-    cells = [code("%autoreload"), code("steps = play("), new('steps.controls["gamma"].value = -2.0')]
+    move = "guess = None\nimport asyncio\nsteps.controls['gamma'].value = -2.0\nawait asyncio.sleep(1)"
+    cells = [code("%autoreload"), new("guess = None"), code("steps = play("), new(move)]
     cells = execute(cells, homework(tmp_path, written=True), lambda cells: seen.append(pictures_in(cells)))
     assert faults(cells) == []
-    drawn, redrawn = seen[1:]
+    drawn, redrawn = seen[2:]
     assert len(drawn) == len(redrawn) == 1
     assert drawn != redrawn
     assert base64.b64decode(redrawn[0]).startswith(b"\x89PNG")
@@ -207,11 +228,11 @@ def test_a_saved_file_is_enough_to_see_the_change(tmp_path: Path) -> None:
     folder = homework(tmp_path, written=False)
     shutil.copy(kit.solutions() / "layernorm.py", folder / "written.txt")
     save = "import shutil\nshutil.copyfile('written.txt', 'layernorm.py')"
-    cells = [code("%autoreload"), code("steps = play("), new(save), code("steps = play(")]
+    cells = [code("%autoreload"), new("guess = None"), code("steps = play("), new(save), code("steps = play(")]
     cells = execute(cells, folder)
     assert faults(cells) == []
-    assert texts(cells[:2]) == ["Nothing to show: layer_norm is not written yet"]
-    assert len(pictures_in(cells[3:])) == 1
+    assert texts(cells[:3]) == ["Nothing to show: layer_norm is not written yet"]
+    assert len(pictures_in(cells[4:])) == 1
 
 
 @pytest.fixture
@@ -248,7 +269,7 @@ def test_moving_a_slider_draws_another_picture(steps: Callable[[], Any]) -> None
 def test_without_ipywidgets_there_is_still_a_picture(
     steps: Callable[[], Any], homework_modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(homework_modules["tour"], "ipywidgets", None)
+    monkeypatch.setattr(homework_modules["stage"], "ipywidgets", None)
     player = steps()
     assert player.controls == {}
     assert isinstance(player.result, Figure)
@@ -281,10 +302,10 @@ def test_trouble_is_said_in_one_line(
     text: str | None,
     line: str,
 ) -> None:
-    tour = homework_modules["tour"]
+    tour = homework_modules["stage"]
     if text is not None:
         (tmp_path / "troubled.py").write_text(text)
-    monkeypatch.setattr(tour, "__file__", str(tmp_path / "tour.py"))
+    monkeypatch.setattr(tour, "HOME", tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "troubled", raising=False)
     said = tour.attempt(lambda: tour.Lazy("troubled").f())
@@ -297,47 +318,368 @@ def test_a_picture_of_a_wrong_result_is_one_line(homework_modules: dict[str, Mod
         def softmax(self, scores: Any) -> None:
             return None
 
-    said = homework_modules["tour"].attempt(homework_modules["pictures"].sizes_of_scores, Wrong())
+    said = homework_modules["stage"].attempt(homework_modules["pictures"].sizes_of_scores, Wrong())
     assert said.startswith("Nothing to show: AttributeError")
     assert said.endswith("(does the check of this module pass?)")
+
+
+# Guesses
+
+
+def test_a_guess_is_kept_beside_the_result(homework_modules: dict[str, ModuleType]) -> None:
+    guesses = homework_modules["guesses"]
+    guess = guesses.Guess("Which?", ["this", "that"], "It is &radic;2.")
+    assert "You guessed" not in repr(guess.said()) and "\u221a2" not in repr(guess.said())
+    guess.buttons.value = "that"
+    assert repr(guess.said()) == "You guessed: that\nLook: It is \u221a2."
+    asked_again = guesses.Guess("Which?", ["this", "that"], "It is &radic;2.")
+    assert asked_again.buttons.value == "that"
+
+
+def test_every_question_is_asked_before_its_picture_and_answered_below_it(with_solutions: Cells) -> None:
+    asked = [cell for cell in with_solutions if cell.cell_type == "code" and "= predict(" in cell.source]
+    answered = [cell for cell in with_solutions if cell.cell_type == "code" and "guess=guess" in cell.source]
+    assert len(asked) == len(answered) >= 25
+    for question, picture in zip(asked, answered, strict=True):
+        assert with_solutions.index(picture) == with_solutions.index(question) + 1
+        assert question.metadata.get("jupyter") == {"source_hidden": True}, "the answer stands in the code"
+        assert texts([picture])[-1].startswith("What is your guess?")
+
+
+# Tables
+
+
+def test_a_table_says_whose_numbers_it_shows(homework_modules: dict[str, ModuleType]) -> None:
+    m = homework_modules
+    yours = m["stage"].Lazy("scaled_attention")
+    shown = m["tables"].compare(
+        [
+            ("mine", "0.5 0.5", lambda: yours.softmax(np.zeros(2))),
+            ("by hand", "3.1", lambda: 3.0, "It is 3."),
+        ]
+    )
+    assert [row[3:] for row in shown.rows if len(row) > 1] == [("your softmax", "same"), ("NumPy", "rounding")]
+    assert "<td" in shown._repr_html_() and "It is 3." in shown._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "0.0000"), (2e-16, "2e-16"), (-0.00001, "-1e-05"), (-2.5, "-2.5000")]
+)
+def test_what_is_nearly_zero_is_not_shown_as_zero(
+    homework_modules: dict[str, ModuleType], value: float, text: str
+) -> None:
+    assert homework_modules["tables"].numbers(value) == text
+
+
+# Figures that the text says, computed
+
+
+def said(words: str) -> bool:
+    """Whether the notebook says something, wherever its lines and strings break."""
+    text = " ".join(" ".join("".join(cell.source).split()) for cell in source().cells)
+    return words in text.replace('" "', "")
+
+
+def test_figures_of_the_sigmoid(homework_modules: dict[str, ModuleType]) -> None:
+    z = np.random.default_rng(1).normal(2, 3, 1_000_000)
+    slope, normed = (s * (1 - s) for s in (1 / (1 + np.exp(-x)) for x in (z, (z - 2) / 3)))
+    assert (round(slope.mean(), 2), round(normed.mean(), 2)) == (0.10, 0.21)
+    assert 0.4 < (slope < 0.05).mean() < 0.5 and round((normed < 0.05).mean(), 3) == 0.004
+    assert said("0.10, and 0.21 after the norm") and said(
+        "for more than four in ten of the features, with it for four in a thousand"
+    )
+
+
+def test_figures_of_layer_norm(homework_modules: dict[str, ModuleType]) -> None:
+    backward = homework_modules["layernorm"].layer_norm_backward
+    x = 1e-8 * np.array([4.0, 2.0, 0.0, -2.0])
+    steepest = [np.linalg.norm(backward(np.eye(4), np.tile(x, (4, 1)), np.ones(4), eps)[0], 2) for eps in (1e-5, 1e-6)]
+    assert np.round(steepest).tolist() == [316, 1000] and said("which is 316 for 1e-5 and 1000 for 1e-6")
+    assert np.var([0.46, 0.93, -1.39]).round(4) == 1.0029 and np.var([1.34, 0.45, -0.45, -1.34]).round(4) == 0.9991
+    assert said("it is 1.0029 for 0.46 0.93 -1.39 and 0.9991 for 1.34 0.45 -0.45 -1.34")
+    rank = np.linalg.matrix_rank(backward(np.eye(6), np.tile(np.arange(6.0) ** 2, (6, 1)), np.ones(6), 0.0)[0])
+    assert rank == 6 - 2 and said("has the rank d - 2")
+
+
+def test_figures_of_gradients(homework_modules: dict[str, ModuleType]) -> None:
+    def chain(slope: float, layers: int, residual: bool) -> float:
+        jacobians = np.full((layers, 1, 1), slope)
+        return float(homework_modules["transformer_block"].gradient_flow(jacobians, np.ones(1), residual)[0])
+
+    assert round(chain(0.9, 50, False), 3) == 0.005 and said("with slope 0.9 half a percent arrives")
+    assert f"{chain(0.5, 50, False):.0e}" == "9e-16" and said("with 0.5 nothing (9e-16)")
+    assert round(chain(0.1, 96, True)) == 9412 and said("1.1<sup>96</sup> is 9412")
+    assert round(chain(-0.02, 50, True), 2) == 0.36 and said("$0.98^{50} = 0.36$")
+
+
+def test_figures_of_deep_networks(homework_modules: dict[str, ModuleType]) -> None:
+    deep = np.load(TOUR / "depth.npz")
+    after = {key: values[1, 96] for key, values in deep.items()}
+    assert (
+        round(after["post-norm/1.0/gradient"], 2) == 0.73
+        and said("its median falls to 0.73")
+        and said("median 0.73 after 96")
+    )
+    assert after["plain/1.0/gradient"] < 0.73 and said("plain networks fall further")
+    too_large = {key for key, value in after.items() if key.endswith("1.0/gradient") and value > 5}
+    assert too_large == {"residual/1.0/gradient", "pre-norm/1.0/gradient"}
+    assert 0.9 < after["pre-norm/1.0/normed"] < 1.2 and said("near 1 with a norm at the end")
+    assert 1e14 < after["residual/1.0/gradient"] < 1e15 and said("by the factor 1e14")
+    assert 1e-97 < after["plain/0.1/gradient"] < 1e-96 and said("plain networks are dead, 1e-97")
+    assert 5e-15 < after["post-norm/1.0/direct"] < 5e-14 and said("1e-14 after 96 layers")
+    assert abs(after["post-norm/0.1/gradient"] - after["pre-norm/0.1/normed"]) < 0.02 and said(
+        "at gain 0.1 no difference"
+    )
+    assert after["pre-norm/1.0/stream"] == pytest.approx(96**0.5, rel=0.1) and said("grows like the root of the depth")
+
+
+def test_the_deep_networks_are_those_of_the_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program that made the lines is run again, for the first layers of all forty networks."""
+    monkeypatch.syspath_prepend(str(kit.home() / "autograder" / "tests" / "golden"))
+    make_depth = importlib.import_module("make_depth")
+    monkeypatch.setattr(make_depth, "LAYERS", 6)
+    deep = np.load(TOUR / "depth.npz")
+    for kind in make_depth.KINDS:
+        runs = [make_depth.measured(kind, 1.0, seed) for seed in range(make_depth.NETWORKS)]
+        for name in runs[0]:
+            values = np.quantile([run[name] for run in runs], make_depth.QUANTILES, axis=0)
+            np.testing.assert_allclose(deep[f"{kind}/1.0/{name}"][:, :7], values, rtol=1e-4)
+
+
+def test_each_step_of_learning_goes_downhill(homework_modules: dict[str, ModuleType]) -> None:
+    m, seen = homework_modules, []
+    record = SimpleNamespace(losses=lambda values, text: seen.append((values, text)))
+    names = {"np": np, "decoder": m["decoder"], "examples": m["examples"], "pictures": record}
+    names["show"] = lambda draw, **_: draw()
+    exec(code("def learning(").source, names)
+    [(losses, text)] = seen
+    assert (np.diff(losses) < 0).all()
+    assert text.endswith("the cat sits on the mat .")
+
+
+def test_figures_of_scores(homework_modules: dict[str, ModuleType]) -> None:
+    rng = np.random.default_rng(0)
+    for d, deviation, mean_size in ((64, 8, 6.4), (1024, 32, 25.5)):
+        scores = np.einsum("nd,nd->n", *rng.normal(size=(2, 20_000, d)))
+        assert scores.std() == pytest.approx(deviation, rel=0.03) and np.abs(scores).mean() == pytest.approx(
+            mean_size, rel=0.03
+        )
+    assert said("its mean size is 6.4; at 1024 the standard deviation is 32 and the mean size 25.5")
+    assert sum([0.1, 0.3, 0.4, 0.1, 0.05, 0.35, 0.1]) == pytest.approx(1.40) and said("They sum to 1.40 and to 1.132")
+
+
+def test_figures_of_cost(homework_modules: dict[str, ModuleType]) -> None:
+    t, d = np.arange(1, 1025), 768
+    again, cached = (12 * t * d**2 + 2 * t**2 * d).sum(), (12 * d**2 + 2 * t * d).sum()
+    assert 450 < again / cached < 550 and said("takes some 500 times as many multiplications as with a cache")
+
+
+# The model of names
+
+
+@pytest.fixture(scope="module")
+def modules(homework_modules: dict[str, ModuleType]) -> Any:
+    m = homework_modules
+    return m["names"].Modules(*map(m["stage"].Lazy, m["names"].Modules._fields))
+
+
+def test_the_model_is_small_and_as_large_as_it_is_said_to_be(homework_modules: dict[str, ModuleType]) -> None:
+    assert (TOUR / "names.npz").stat().st_size <= 300_000
+    with np.load(TOUR / "names.npz") as arrays:
+        counts = {
+            norm: sum(array.size for path, array in arrays.items() if path.startswith(norm)) for norm in ("pre", "post")
+        }
+    assert counts == {"pre": 58_923, "post": 58_923} and said("58,923 of them")
+
+
+def test_the_model_has_learned_what_names_look_like(homework_modules: dict[str, ModuleType], modules: Any) -> None:
+    names = homework_modules["names"]
+    trained, apart = names.census()
+    assert not set(trained) & set(apart) and len(apart) == (len(trained) + len(apart)) // 10
+    unseen = sum(names.nats(modules, name) * (len(name) + 1) for name in apart) / sum(len(name) + 1 for name in apart)
+    assert unseen < 2
+    scrambled = ["".join(np.random.default_rng(0).permutation(list(name))) for name in apart[::5]]
+    assert np.mean([names.nats(modules, name) for name in scrambled]) > 3.2 and said("$\\log 27 = 3.30$")
+
+
+def test_the_model_with_post_norm_is_as_good(homework_modules: dict[str, ModuleType]) -> None:
+    m, names = homework_modules, homework_modules["names"]
+    params, costs = names.model("post"), []
+    for name in names.census()[1]:
+        tokens = names.tokens(name)
+        x = m["decoder"].embed(tokens, params["embedding"])
+        x = x + m["decoder"].positional_encoding(*x.shape)
+        mask = m["causal_mask"].causal_mask(len(x))
+        x = m["transformer_block"].transformer_stack(x, params["blocks"], names.HEADS, "post", mask)
+        chances = m["scaled_attention"].softmax(x @ params["w_out"] + params["b_out"])
+        costs += [*-np.log(chances[np.arange(len(tokens) - 1), tokens[1:]])]
+    assert np.mean(costs) < 2 and said("a second model, as good as the first")
+
+
+def test_the_model_writes_new_names_and_the_same_ones_for_the_same_seed(
+    homework_modules: dict[str, ModuleType], modules: Any
+) -> None:
+    names = homework_modules["names"]
+    written = [names.sample(modules, np.random.default_rng(seed), 0.7) for seed in range(30)]
+    assert written == [names.sample(modules, np.random.default_rng(seed), 0.7) for seed in range(30)]
+    known = {name for group in names.census() for name in group}
+    assert len({name for name in written if name not in known}) > 10
+    greedy = homework_modules["decoder"].generate(np.array([0]), names.model(), names.HEADS, 16, eos=0)
+    assert names.sample(modules, np.random.default_rng(0), 0) == names.text(greedy)
+
+
+def test_what_is_taken_out_hurts_as_it_is_said(homework_modules: dict[str, ModuleType], modules: Any) -> None:
+    names = homework_modules["names"]
+    some = names.census()[1][::10]
+    costs = {change: np.mean([names.changed_nats(modules, name, change) for name in some]) for change in names.CHANGES}
+    assert costs[names.CHANGES[0]] == min(costs.values())
+    hurts = {change: cost for change, cost in costs.items() if change != names.CHANGES[0]}
+    assert min(hurts, key=lambda change: hurts[change]) == names.NO_SCALE
+    assert costs[names.NO_SUMS] == pytest.approx(np.log(27), abs=0.2) and said("no better than 27 characters by chance")
+
+
+def test_with_nothing_taken_out_the_parts_are_the_decoder(
+    homework_modules: dict[str, ModuleType], modules: Any
+) -> None:
+    names, decoder = homework_modules["names"], homework_modules["decoder"]
+    tokens = names.tokens("Zoë-Ann")
+    assert names.text(tokens) == "zoann"
+    whole = decoder.decoder_logits(tokens, names.model(), names.HEADS)
+    stream = sum(vectors for _, vectors in names.trace(modules, tokens).added)
+    np.testing.assert_allclose(stream @ names.model()["w_out"] + names.model()["b_out"], whole, atol=1e-12)
+
+
+def test_a_function_is_replaced_wherever_it_is_used_and_comes_back(
+    homework_modules: dict[str, ModuleType], modules: Any
+) -> None:
+    m, names = homework_modules, homework_modules["names"]
+    original = m["layernorm"].layer_norm
+    with contextlib.suppress(KeyError), names.replaced(modules, original, len):
+        assert m["layernorm"].layer_norm is m["transformer_block"].layer_norm is len
+        raise KeyError
+    assert m["layernorm"].layer_norm is m["transformer_block"].layer_norm is original
+
+
+def test_what_cannot_be_taken_out_is_said(
+    homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A student may have written a mask of their own in the decoder; then another causal_mask changes nothing."""
+    mask = homework_modules["decoder"].causal_mask
+    copied = FunctionType(mask.__code__, mask.__globals__)
+    monkeypatch.setattr(homework_modules["decoder"], "causal_mask", copied)
+    rows = {row[0]: row[2] for row in homework_modules["pictures"].changes(modules).rows}
+    assert rows["no mask"].startswith("(no difference")
+    assert not rows["no norms"].startswith("(no difference")
+
+
+def test_heads_look_where_it_is_said(homework_modules: dict[str, ModuleType], modules: Any) -> None:
+    names = homework_modules["names"]
+    before, vowels, everything = [], [], []
+    for name in names.census()[1][::5]:
+        tokens = names.tokens(name, ended=False)
+        weights, rows = names.trace(modules, tokens).weights, np.arange(1, len(tokens))
+        is_vowel = np.array([names.ALPHABET[token] in "aeiouy" for token in tokens])
+        before.append(weights[1, 1, rows, rows - 1].mean())
+        vowels.append(weights[0][:, 1:][:, :, is_vowel].sum(axis=-1).mean(axis=-1))
+        everything.append(np.mean([is_vowel[: row + 1].mean() for row in rows]))
+    assert np.mean(before) == pytest.approx(0.5, abs=0.1) and said("about half of its weight to the character before")
+    assert np.mean(vowels, axis=0)[3] < 0.6 * np.mean(everything) and said("head 4 of block 1 avoids vowels")
 
 
 # Each picture
 
 
-def test_every_picture_is_a_figure_with_a_title_and_named_axes(homework_modules: dict[str, ModuleType]) -> None:
-    m = homework_modules
-    pictures, norms, attention, masks, blocks = (
-        m[name] for name in ("pictures", "layernorm", "scaled_attention", "causal_mask", "transformer_block")
+def contrast(one: Any, other: Any) -> float:
+    lighter, darker = sorted((one + 0.05, other + 0.05), reverse=True)
+    return float(lighter / darker)
+
+
+def test_colours_stand_out(homework_modules: dict[str, ModuleType]) -> None:
+    """From white and the pale ground three to one, as web pages are asked to; text in a coloured cell four to one."""
+    brushes = homework_modules["brushes"]
+    for colour in (brushes.BLUE, brushes.RED, brushes.GREEN, brushes.PURPLE, brushes.GREY):
+        for ground in ("white", brushes.PALE):
+            assert contrast(*(brushes.luminance(to_rgb(one)) for one in (colour, ground))) >= 3, colour
+    for colours in (brushes.MINUS_TO_PLUS, brushes.ZERO_TO_ONE):
+        for ground in colours(np.linspace(0, 1, 64)):
+            assert contrast(brushes.luminance(ground), brushes.luminance(to_rgb(brushes.ink(ground)))) >= 4
+
+
+def drawings(m: dict[str, ModuleType], modules: Any) -> dict[Any, list[tuple[Any, ...]]]:
+    """Every picture, with what it is given at both ends of its sliders."""
+    p, norms, attention, masks, blocks, decoder = (
+        m[name] for name in ("pictures", "layernorm", "scaled_attention", "causal_mask", "transformer_block", "decoder")
     )
     table, words = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]]), ["a", "b", "c"]
     teller = m["examples"].lookup_table(np.full((4, 4), 0.25))
-    drawn = {
-        pictures.layer_norm_steps: (norms, table[0]),
-        pictures.two_norms: (norms, table[0]),
-        pictures.small_variances: (norms, table[0]),
-        pictures.sigmoid_zones: (norms,),
-        pictures.both_norms_on_a_table: (norms, m["batchnorm_comparison"], table),
-        pictures.influences: (m["batchnorm_comparison"], table),
-        pictures.weights_of_cat: (attention, words, table[:1], table, table, table[0]),
-        pictures.attention_steps: (attention, masks, 16, True, True),
-        pictures.sizes_of_scores: (attention,),
-        pictures.dice: (1,),
-        pictures.two_heads: (attention, words),
-        pictures.masks_side_by_side: (masks, words, 2),
-        pictures.before_or_after: (attention, masks),
-        pictures.dependencies: (masks, {"RNN": m["examples"].rnn}, table),
-        pictures.gradient_bars: (blocks, 30, 0.5, False),
-        pictures.depth: (norms, blocks, 4, 1.0),
-        pictures.positions: (m["decoder"], 5, 8),
-        pictures.generation: (m["decoder"], teller, ["a", "b", "c", "d"], [0], 2),
-        pictures.losses: ([3.0, 1.0],),
+    heads = (attention, words, table[:1], table, table)
+    return {
+        p.layer_norm_steps: [(norms, table[0], -2, -1.5, 0, -2), (norms, table[0], 2, 1.5, 1.5, 2, "3 normalised")],
+        p.two_norms: [(norms, table[0], -4), (norms, table[0], 4)],
+        p.small_variances: [(norms, table[0])],
+        p.sigmoid_zones: [(norms, -3, 0.1), (norms, 5, 4)],
+        p.both_norms_on_a_table: [
+            (norms, m["batchnorm_comparison"], table, -3, 0),
+            (norms, m["batchnorm_comparison"], table, 3, 4),
+        ],
+        p.influences: [(m["batchnorm_comparison"], table)],
+        p.gradient_through_norm: [(norms, table[0], 1), (norms, table[0], 3)],
+        p.geometry: [(norms, 0.2, 0), (norms, 2, 180)],
+        p.weights_of_cat: [(*heads, table[0])],
+        p.weighted_sum: [heads],
+        p.attention_steps: [(attention, masks, 4, True, True), (attention, masks, 1024, False, False)],
+        p.sizes_of_scores: [(attention,)],
+        p.similarity: [(attention, 0, 0), (attention, 360, 3)],
+        p.dice: [(1,), (10,)],
+        p.two_heads: [(attention, words)],
+        p.heads_drawing: [(attention, 1), (attention, 6)],
+        p.masks_side_by_side: [(masks, words, 0), (masks, words, 3)],
+        p.before_or_after: [(attention, masks, -4), (attention, masks, 4)],
+        p.dependencies: [(masks, {"RNN": m["examples"].rnn}, table)],
+        p.reach: [({"a": lambda n: n, "b": lambda n: n, "c": lambda n: 1},)],
+        p.stream_drawing: [()],
+        p.decoder_drawing: [(order,) for order in m["pictures.drawings"].ORDERS],
+        p.gradient_bars: [(blocks, 1, -1), (blocks, 96, 1, "without"), (blocks, 96, 0, "both"), (blocks, 10, -0.02)],
+        p.depth: [(norms, blocks, 1.0, "plain"), (norms, blocks, 0.1, "post-norm")],
+        p.lost_and_kept: [(blocks, 1), (blocks, 8)],
+        p.scale_returns: [(norms, blocks, 0.5), (norms, blocks, 6)],
+        p.positions: [(decoder, 2, 8), (decoder, 200, 64)],
+        p.relative_positions: [(decoder, 10, 8, 99), (decoder, 100, 64, 0)],
+        p.in_context: [([("one", table), ("two", table)], words, [0, 2])],
+        p.generation: [
+            (decoder, teller, ["a", "b", "c", "d"], [0], 0),
+            (decoder, teller, ["a", "b", "c", "d"], [0], 2),
+        ],
+        p.losses: [([3.0, 1.0],)],
+        p.cost: [(48, 16), (12288, 2048)],
+        p.next_letter: [(modules, "", 0.1), (modules, "jenn", 3)],
+        p.likely: [(modules, ""), (modules, "x" * 40)],
+        p.attention_maps: [(modules, "", 1), (modules, "christopher" * 3, 3)],
+        p.additions: [(modules, ""), (modules, "christopher" * 3)],
     }
-    public = {f for name, f in vars(pictures).items() if callable(f) and f.__module__ == "pictures" and name[0] != "_"}
-    assert public == set(drawn)
-    for draw, given in drawn.items():
-        figure = draw(*given)
-        assert isinstance(figure, Figure)
-        assert figure.get_suptitle(), draw.__name__
-        assert any(axes.get_xlabel() for axes in figure.axes), draw.__name__
-        figure.canvas.draw()
+
+
+def test_every_picture_is_a_figure_with_a_title_at_both_ends_of_its_sliders(
+    homework_modules: dict[str, ModuleType], modules: Any
+) -> None:
+    m = homework_modules
+    drawn, tables = (
+        drawings(m, modules),
+        {m["pictures"].depth_table, m["pictures"].users, m["pictures"].written, m["pictures"].changes},
+    )
+    assert {getattr(m["pictures"], name) for name in m["pictures"].__all__} == {*drawn, *tables}
+    for draw, ends in drawn.items():
+        for given in ends:
+            figure = draw(*given)
+            assert isinstance(figure, Figure)
+            assert figure.get_suptitle(), draw.__name__
+            assert figure.get_figwidth() <= 10.5, f"{draw.__name__} is too wide for a small screen"
+            figure.canvas.draw()
+
+
+def test_the_gallery_has_each_picture_and_no_other(with_solutions: Cells) -> None:
+    gallery = {path.stem for path in (TOUR / "gallery").iterdir()}
+    code_of_the_tour = " ".join(cell.source for cell in with_solutions)
+    assert len(gallery) == len(pictures_in(with_solutions))
+    assert all(f"pictures.{name}" in code_of_the_tour or f'like="{name}"' in code_of_the_tour for name in gallery)
+    assert sum(path.stat().st_size for path in (TOUR / "gallery").iterdir()) < 600_000

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.runner import Suites
+from autograder.grading.script import record
 from autograder.homework import kit, rubric
 from autograder.homework.rubric import RubricError
 
@@ -37,6 +37,18 @@ Edit = Callable[[str], str]
         (lambda t: t.replace("call_seconds: 3", "call_seconds: soon"), "limits.call_seconds", "number"),
         (lambda t: t.replace("      rms_norm: []", "      rms_norm: []\n      rms_norm: []", 1), "rms_norm", "twice"),
         (lambda t: t.replace("  layernorm:", "\tlayernorm:", 1), "", "not YAML"),
+        (lambda t: t.replace("\nlimits:", "\nlate: {percent_a_day: 5}\nlimits:", 1), "late", "there is no key due"),
+        (lambda t: t.replace("\nlimits:", "\ndue: 2026-11-20T23:59\nlimits:", 1), "due", "timezone"),
+        (
+            lambda t: t.replace("\nlimits:", "\ndue: 2026-11-20T23:59Z\nlate: {per_day: 5}\nlimits:", 1),
+            "late.per_day",
+            "known here: grace_minutes",
+        ),
+        (
+            lambda t: t.replace("statistics: {points: 3", "statistics: {counts: full, points: 3"),
+            "counts",
+            "add the key why",
+        ),
         (lambda _: "", "", "dictionary"),
     ],
 )
@@ -80,14 +92,14 @@ def test_criterion_without_a_test_is_refused(tmp_path: Path) -> None:
         "again: {points: 1, grades: [rms_norm], about: more}\n      statistics: {points: 2",
     )
     with pytest.raises(RubricError, match=r"rubric\.yaml:\d+: modules\.layernorm\.criteria\.again: no test names"):
-        Suites(more)
+        record(more)
 
 
 def test_renamed_criterion_is_refused_with_its_line_and_the_name_that_the_tests_use(tmp_path: Path) -> None:
     fewer = changed(tmp_path, "statistics: {", "statistic: {")
     line = 1 + kit.rubric_file().read_text().split("statistics: {")[0].count("\n")
     with pytest.raises(RubricError, match=rf"rubric\.yaml:{line}: .*statistic: .*tests name 'layernorm\.statistics'"):
-        Suites(fewer)
+        record(fewer)
 
 
 def test_removed_criterion_is_refused_with_the_test_that_names_it(tmp_path: Path) -> None:
@@ -96,7 +108,7 @@ def test_removed_criterion_is_refused_with_the_test_that_names_it(tmp_path: Path
     path = tmp_path / "rubric.yaml"
     path.write_text("".join(lines[:at] + lines[at + 1 :]).replace("points: 20", "points: 17", 1).replace("100", "97"))
     with pytest.raises(RubricError, match=r"test_layernorm.*names the criterion 'layernorm\.statistics', which"):
-        Suites(rubric.load(path))
+        record(rubric.load(path))
 
 
 def test_helpers_are_found_through_helpers() -> None:

@@ -143,10 +143,10 @@ def test_public_checks_of_the_new_module(tree: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(tree / "assignments", tmp_path / "homework")
     checks = [sys.executable, "-m", "pytest", "checks/test_dropout_mask.py"]
     done = subprocess.run(checks, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 1 and "dropout_mask is not written yet" in done.stdout
+    assert done.returncode == 1 and "Not written yet: dropout_mask, dropout" in done.stdout
     shutil.copy(tree / "solutions" / "dropout_mask.py", folder)
     done = subprocess.run(checks, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0 and re.search(r"dropout_mask +3/3 done", done.stdout)
+    assert done.returncode == 0 and re.search(r"dropout_mask +3 of 3 checks pass", done.stdout)
 
 
 def test_docstrings_of_the_new_module(tree: Path) -> None:
@@ -157,18 +157,18 @@ def test_docstrings_of_the_new_module(tree: Path) -> None:
 
 
 AUDIT = """
-from autograder.proof import audit
-rows = list(audit.run(2, [case for case in audit.cases() if case.module == "dropout_mask"]))
+from autograder.proof import audit, cases, margins, pages
+rows = list(audit.run([case for case in cases.cases() if case.module == "dropout_mask"], 2))
 print(*(problem for problem in audit.problems(rows) if "dropout" in problem), sep="\\n")
-print(*(f"{name} is not named" for name in audit.ambiguous(rows)), sep="\\n")
-print(*(margin for margin in audit.margins(rows) if not margin.good), sep="\\n")
+print(*(f"{name} is not named" for name, _ in pages.unnamed(rows)), sep="\\n")
+print(*(margin for margin in margins.margins(rows) if not margin.good), sep="\\n")
 print(len(rows), "audited")
 """
 
 
 def test_audit_of_the_new_module_finds_nothing(tree: Path) -> None:
     done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
-    assert done.stdout.split("\n") == ["", "", "", "15 audited", ""], done.stdout + done.stderr
+    assert done.stdout.split("\n") == ["", "", "", "26 audited", ""], done.stdout + done.stderr
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """`autograder build --only`: a smaller homework that is whole in itself, and what is refused."""
 
+import errno
 import json
 import os
 import re
@@ -7,8 +8,8 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,10 +17,10 @@ import yaml
 
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.release import build, rehearse, sections, selection
-from autograder.release.build import BuildError
-from autograder.release.sections import Cell, MixedSectionError
-from autograder.release.selection import SelectionError
+from autograder.homework.errors import ArgumentsError, CommandError
+from autograder.proof import cases
+from autograder.release import build, files, sections, selection
+from autograder.release.rehearsal import run
 
 KEPT = ("layernorm", "causal_mask")
 LEFT_OUT = tuple(group for group in rubrics.current().groups if group not in KEPT)
@@ -38,7 +39,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_students_get_these_modules_only(small: Path) -> None:
-    found = set(build.contents(small / "assignments"))
+    found = set(files.contents(small / "assignments"))
     for module in rubrics.current().modules:
         assert ({f"{module}.py", f"checks/test_{module}.py"} <= found) is (module in KEPT)
         assert (f"{module}.py" in found) is (module in KEPT)
@@ -48,7 +49,7 @@ def test_students_get_these_modules_only(small: Path) -> None:
 
 def test_repository_stays_as_it_is(small: Path) -> None:
     assert set(rubrics.load().modules) == set(rubrics.current().modules)
-    assert {f"{name}.py" for name in LEFT_OUT[:-1]} <= set(build.contents(kit.home() / "assignments"))
+    assert {f"{name}.py" for name in LEFT_OUT[:-1]} <= set(files.contents(kit.home() / "assignments"))
 
 
 def test_readme_has_these_criteria_and_their_sum(small: Path) -> None:
@@ -72,11 +73,43 @@ def test_zip_grades_by_the_smaller_rubric(small: Path, tmp_path: Path) -> None:
     assert not [name for name in inside for left in LEFT_OUT if re.search(rf"\b(test_)?{left}\.py$", name)]
 
 
+ALTERNATIVES = """
+from autograder.grading.grader import open_grader
+from autograder.proof import audit, cases
+rows = list(audit.run(cases.alternatives(), 2))
+print(audit.__file__, *(row.case.name for row in rows))
+print(*(f"{row.case.name}: {lost}" for row in rows for lost in row.lost))
+"""
+
+
+def test_audit_of_the_smaller_kit_tries_its_correct_alternatives(small: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(small / "autograder.zip") as archive:
+        wheel = archive.extract(next(name for name in archive.namelist() if name.endswith(".whl")), tmp_path)
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "kit")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "kit")}
+    command = [sys.executable, "-c", ALTERNATIVES]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    tried, lost = done.stdout.splitlines() or ["", done.stderr]
+    everywhere = [path.parent.name for path in cases.ALTERNATIVES.glob("*/causal_mask.py")]
+    assert tried.split() == [str(tmp_path / "kit" / "autograder" / "proof" / "audit.py"), *sorted(everywhere)]
+    assert len(everywhere) > 10 and lost == ""
+
+
+def test_alternatives_of_no_module_that_stays_are_left_out() -> None:
+    with selection.selected(["concept_check"]) as root:
+        assert [path.name for path in (root / "autograder" / "proof" / "alternatives").iterdir()] == ["ruff.toml"]
+
+
 def test_solutions_get_full_marks_with_the_zip(small: Path, tmp_path: Path) -> None:
     for module in KEPT:
         shutil.copy(kit.solutions() / f"{module}.py", tmp_path)
-    document = rehearse.run(small / "autograder.zip", tmp_path, here=True).document
-    assert document["score"] == sum(test["max_score"] for test in document["tests"]) == 34
+    document = run.rehearse(small / "autograder.zip", tmp_path, here=True).document
+    assert (
+        document["score"]
+        == sum(test["max_score"] for test in document["tests"])
+        == sum(rubrics.current().modules[name].points for name in KEPT)
+    )
     assert {test["extra_data"]["criterion"].partition(".")[0] for test in document["tests"]} == set(KEPT)
 
 
@@ -86,7 +119,9 @@ def test_public_checks_are_about_these_modules(small: Path, tmp_path: Path) -> N
         shutil.copy(kit.solutions() / f"{module}.py", folder)
     done = subprocess.run([sys.executable, "-m", "pytest"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    assert re.findall(r"^(\w+) +\d+/\d+ done$", done.stdout, re.MULTILINE) == list(KEPT)
+    assert [name for name, _ in re.findall(r"^(\w+) +(\d+) of \2 checks pass$", done.stdout, re.MULTILINE)] == list(
+        KEPT
+    )
 
 
 def notebook(folder: Path) -> Any:
@@ -139,7 +174,7 @@ print(result.points == rubric.current().points, *names)
 
 @pytest.mark.parametrize("module", rubrics.current().modules)
 def test_each_module_with_all_that_it_uses_is_a_homework(module: str) -> None:
-    needed = selection._with_all_used([module], rubrics.current())
+    needed = selection.with_all_used([module], rubrics.current())
     names = [name for name in rubrics.current().modules if name in needed]
     with selection.selected(names) as root:
         done = subprocess.run([sys.executable, "-c", GRADE], cwd=root, capture_output=True, text=True)
@@ -150,132 +185,64 @@ def test_each_module_with_all_that_it_uses_is_a_homework(module: str) -> None:
 # What is refused
 
 
+def needy() -> tuple[str, str]:
+    """A module of this homework that uses another one, and the --only that is advised for it."""
+    known = rubrics.current().modules
+    name = next(name for name, entry in known.items() if entry.uses)
+    needed = selection.with_all_used([name], rubrics.current())
+    return name, ",".join(module for module in known if module in needed)
+
+
+NAMES = ", ".join(rubrics.current().modules)
+NEEDY, ADVICE = needy()
+
+
 @pytest.mark.parametrize(
     ("only", "said"),
     [
-        (["layer_norm"], "rubric.yaml has no module 'layer_norm'; choose among layernorm, batchnorm_comparison, "),
-        (["integration"], "rubric.yaml has no module 'integration'; choose among "),
-        (["", "layernorm"], "rubric.yaml has no module ''; choose among "),
-        (
-            ["batchnorm_comparison"],
-            "batchnorm_comparison uses layernorm; add what is left out: --only layernorm,batchnorm_comparison",
-        ),
-        (
-            ["decoder", "causal_mask"],
-            "decoder uses scaled_attention, transformer_block; add what is left out: "
-            "--only layernorm,scaled_attention,causal_mask,transformer_block,decoder",
-        ),
+        (["layer_norm"], f"rubric.yaml has no module 'layer_norm'; choose among {NAMES}"),
+        (["integration"], f"rubric.yaml has no module 'integration'; choose among {NAMES}"),
+        (["", "layernorm"], f"rubric.yaml has no module ''; choose among {NAMES}"),
+        ([NEEDY], f"{NEEDY} uses {rubrics.current().modules[NEEDY].uses[0]}"),
+        ([NEEDY], f"add what is left out: --only {ADVICE}"),
     ],
 )
-def test_modules_that_are_no_homework(tmp_path: Path, only: list[str], said: str) -> None:
-    with pytest.raises(SelectionError, match=f"^{re.escape(said)}"):
-        build.build(tmp_path, only=only)
+def test_modules_that_are_no_homework(only: list[str], said: str) -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        selection.modules(only, rubrics.current())
+    assert said in str(caught.value)
 
 
-def test_repositorys_own_assignments_are_not_overwritten() -> None:
-    with pytest.raises(BuildError, match="is for the whole homework; give another folder with -o"):
-        build.build(kit.home(), only=("layernorm",))
-
-
-def test_no_disk_space_for_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise OSError(28, os.strerror(28), "rubric.yaml")
-
-    monkeypatch.setattr("shutil.copytree", fail)
-    with pytest.raises(BuildError, match=f"^rubric.yaml: {os.strerror(28)}$"):
-        build.build(tmp_path, only=("layernorm",))
-
-
-# The notebook by sections
-
-
-def cells(*sources: str) -> list[Cell]:
-    """Raw cells begin with "# BEGIN" or "# END", markdown ones with "#", ">" or a capital letter; all others are code."""
-    kinds = {"# B": "raw", "# E": "raw"}
-    made = []
-    for text in sources:
-        kind = kinds.get(text[:3]) or ("markdown" if re.match(r"#+ |[A-Z>]", text) else "code")
-        made.append({"cell_type": kind, "metadata": {}, "source": text})
-    return made
-
-
-def question(name: str) -> Iterator[str]:
-    yield from (f"# BEGIN QUESTION\nname: {name}", f"## {name}", "# BEGIN TESTS", "def test(): pass", "# END TESTS")
-    yield "# END QUESTION"
-
-
-def left(given: list[Cell], *left_out: str) -> list[str]:
-    return [str(cell["source"]) for cell in sections.without(given, left_out)]
-
-
-TOUR = (
-    "# Title",
-    "a, b = 1, 2",
-    *question("one"),
-    "### Part",
-    "c = a",
-    *question("two"),
-    "### Part",
-    "d = b",
-    "## Last",
-    "Text",
-)
-
-
-def test_a_section_goes_with_its_question() -> None:
-    assert left(cells(*TOUR), "two") == [
-        "# Title",
-        "a, b = 1, 2",
-        *question("one"),
-        "### Part",
-        "c = a",
-        "## Last",
-        "Text",
-    ]
-    assert left(cells(*TOUR)) == list(TOUR)
-    assert left(cells(*TOUR), "one", "two") == ["# Title", "a, b = 1, 2", "## Last", "Text"]
-
-
-def test_a_heading_before_the_question_begins_the_section_too() -> None:
-    given = cells("## One", "x = 1", "# BEGIN QUESTION\nname: one", "Text", "# END QUESTION", "## Two", "y = 2")
-    assert left(given, "one") == ["## Two", "y = 2"]
+RUBRIC = {
+    "base": SimpleNamespace(uses=[]),
+    "middle": SimpleNamespace(uses=["base"]),
+    "side": SimpleNamespace(uses=[]),
+    "top": SimpleNamespace(uses=["middle", "side"]),
+}
 
 
 @pytest.mark.parametrize(
-    "code",
-    ["two.f(1)", "import two", "from two import f", "lambda: two.f(1)", "%time two.f(1)\nlambda: d", "x = d + 1"],
+    ("only", "advice"),
+    [
+        (["top"], "top uses middle, side; add what is left out: --only base,middle,side,top"),
+        (["top", "base"], "top uses middle, side; add what is left out: --only base,middle,side,top"),
+        (["side", "middle"], "middle uses base; add what is left out: --only base,middle,side"),
+    ],
 )
-def test_a_part_goes_when_it_needs_what_is_left_out(code: str) -> None:
-    given = cells("a = 1", *question("two"), "d = 2", *question("one"), "### Needs two", code, "### Does not", "e = a")
-    assert left(given, "two") == ["a = 1", *question("one"), "### Does not", "e = a"]
+def test_advice_has_everything_that_is_needed_in_the_rubrics_order(only: list[str], advice: str) -> None:
+    rubric: Any = SimpleNamespace(modules=RUBRIC)
+    with pytest.raises(ArgumentsError, match=f"^{advice}$"):
+        selection.modules(only, rubric)
+    assert selection.modules(advice.rpartition(" ")[2].split(","), rubric)
 
 
-def test_a_part_goes_when_it_needs_a_part_that_goes() -> None:
-    given = cells(*question("one"), "### A", "f = two", "### B", "g = f", "### C", "h = g", "### D", "i = 1")
-    assert left(given, "two") == [*question("one"), "### D", "i = 1"]
+def test_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: str, target: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), Path(target).name)
 
-
-def test_a_name_that_is_defined_elsewhere_as_well_is_not_missed() -> None:
-    given = cells("x = 0", *question("two"), "x = 1", *question("one"), "### A", "y = x")
-    assert left(given, "two") == ["x = 0", *question("one"), "### A", "y = x"]
-
-
-def test_introduction_and_question_stay_whatever_they_name() -> None:
-    given = cells("two = Lazy('two')", "### A", "two.f", *question("one"), "print(two)", *question("two"))
-    assert left(given, "two") == ["two = Lazy('two')", "### A", "two.f", *question("one"), "print(two)"]
-
-
-def test_cell_that_is_not_python_stays() -> None:
-    given = cells(*question("one"), "### A", "%%bash\nls | wc", *question("two"))
-    assert left(given, "two") == [*question("one"), "### A", "%%bash\nls | wc"]
-
-
-def test_section_of_two_modules_cannot_be_divided() -> None:
-    given = cells(
-        "## Both", "# BEGIN QUESTION\nname: one", "# END QUESTION", "# BEGIN QUESTION\nname: two", "# END QUESTION"
-    )
-    with pytest.raises(
-        MixedSectionError, match="the section '## Both' has the questions one, two; give each a heading"
+    monkeypatch.setattr("shutil.copy", fail)
+    with (
+        pytest.raises(CommandError, match=f"^pyproject.toml: {os.strerror(errno.ENOSPC)}; make room"),
+        selection.selected(("layernorm",)),
     ):
-        sections.without(given, ["two"])
-    assert sections.without(given, ["one", "two"]) == []
+        pytest.fail("there is no copy")

@@ -8,7 +8,7 @@ import numpy
 NEEDS = ("landlock",)
 FOLDERS = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock", "/", "/home", os.path.expanduser("~root"),
            os.path.dirname(__file__), os.path.dirname(os.path.dirname(__file__)), os.path.dirname(numpy.__file__),
-           os.path.dirname(os.__file__), os.path.dirname(sys.argv[0]), sys.prefix)  # fmt: skip
+           os.path.dirname(os.__file__), os.path.dirname(sys.argv[0]) or "/", sys.prefix)  # fmt: skip
 for folder in FOLDERS:
     for make in (
         lambda p: open(p, "w").close(),

@@ -3,8 +3,8 @@
 import os
 import struct
 
-import msgpack
-from forge import pack, wires
+
+from forge import msgpack, pack, wires
 
 BAD = [
     (11, 16, [2**62] * 16), (11, 2, [-1, -1]), (99, 1, [0]), (11, 99, []), (0, 1, [2]), (11, 3, [2**40, 2**40, 0]), (255, 0, [])

@@ -2,8 +2,7 @@
 
 import os
 
-import msgpack
-from forge import pack, wires
+from forge import msgpack, pack, wires
 
 
 def send(*messages):

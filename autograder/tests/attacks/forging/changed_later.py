@@ -8,15 +8,22 @@ import numpy as np
 EARNS = 19  # all but the purity of the arguments
 
 
-def spoil(*arrays):
-    def run():
-        for _ in range(200):
-            for array in arrays:
-                array += 1
-            time.sleep(0.001)
+SPOILED = []
 
+
+def run():
+    while True:
+        for array in SPOILED:
+            array += 1
+        time.sleep(0.0001)
+
+
+threading.Thread(target=run, daemon=True).start()
+
+
+def spoil(*arrays):
     if all(a.dtype == np.float64 for a in arrays):
-        threading.Thread(target=run, daemon=True).start()
+        SPOILED.extend(arrays)
 
 
 def layer_norm(x, gamma, beta, eps=1e-5):

@@ -1,6 +1,6 @@
 """A module that uses no other asks for all functions of all modules, under names with dots, slashes and methods."""
 
-import gc
+from forge import questions
 
 MODULE = "causal_mask"
 NAMES = (
@@ -11,14 +11,13 @@ NAMES = (
 
 
 def causal_mask(t):
-    for worker in [thing for thing in gc.get_objects() if type(thing).__name__ == "Worker"]:
-        for name in NAMES:
-            for args in ((), (t,)):
-                try:
-                    answer = worker.ask(name, args, {})
-                except Exception:
-                    continue
-                raise RuntimeError(f"SUCCEEDED: {name} was answered with {answer!r}"[:200])
+    for name in NAMES:
+        for args in ((), (t,)):
+            try:
+                answer = questions().function(name)(*args)
+            except Exception:
+                continue
+            raise RuntimeError(f"SUCCEEDED: {name} was answered with {answer!r}"[:200])
     return None
 
 

@@ -2,8 +2,7 @@
 
 import sys
 
-import msgpack
-from forge import pack, wires
+from forge import msgpack, pack, wires
 
 
 def layer_norm(x, gamma, beta, eps=1e-5):

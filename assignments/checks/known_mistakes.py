@@ -1,0 +1,105 @@
+"""Which known mistake gives the results that your function gave?
+
+mistakes.json, made when the homework is built, has for each function the calls of the public checks, and for each
+known mistake a sentence and what comes back from those calls on which it is wrong:
+
+    {"layernorm": {"layer_norm": {
+        "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
+        "mistakes": [{"sentence": "...", "results": {"0": {"value": ...}, "3": {"raised": "IndexError"}}}, ...]}}}
+
+A call stands there as its `key` says, and the keys of `results` are places in `calls`. A result is what as_entry()
+makes of what came back: {"value": v} or {"raised": name of the error}, and "changed": [names] if the call has changed
+arguments. In a value, an array is {"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}, anything
+else the thing itself. A call that a mistake has no result for comes out right in spite of it. The table has results
+only, no code; without the file, nothing is ever said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TABLE = Path(__file__).resolve().parent / "mistakes.json"
+SAME = 1e-9  # between a part of a result that a check does not look at and the same part of a mistake's
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One call of a function, by its key, with what came back and whether the check was content."""
+
+    call: str
+    entry: dict[str, Any]
+    right: bool
+    tolerance: float
+
+
+def as_entry(value: Any = None, raised: str = "", changed: Iterable[str] = ()) -> dict[str, Any]:
+    """What came back of a call, as it stands in the table."""
+    entry = {"raised": raised} if raised else {"value": _plain(value)}
+    return entry | ({"changed": sorted(changed)} if changed else {})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        value = np.asarray(value)
+        return {"array": value.tolist(), "dtype": str(value.dtype)} if value.ndim else value.item()
+    if isinstance(value, tuple | list):
+        return {"parts": [_plain(part) for part in value]}
+    return value if isinstance(value, bool | int | float | str) else {"kind": type(value).__name__}
+
+
+def explanation(module: str, function: str, calls: list[Seen]) -> str:
+    """The sentence of the mistake that explains all calls of a function; empty if none or several different ones do."""
+    known = _table().get(module, {}).get(function, {"calls": [], "mistakes": []})
+    places = {call: str(place) for place, call in enumerate(known["calls"])}
+    sentences = {
+        mistake["sentence"]
+        for mistake in known["mistakes"]
+        if all(_explains(mistake["results"].get(places.get(seen.call, "")), seen) for seen in calls)
+    }
+    return sentences.pop() if len(sentences) == 1 and not all(seen.right for seen in calls) else ""
+
+
+def same(one: dict[str, Any], two: dict[str, Any]) -> bool:
+    """Whether two entries are the same result, whatever was rounded on the way."""
+    return _same(one, two, SAME, dtype=True)
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.is_file() else {}
+
+
+def _explains(entry: dict[str, Any] | None, seen: Seen) -> bool:
+    """Whether a mistake that gives this entry (None: the right result) agrees with what was seen."""
+    if entry is None or seen.right:
+        # A call can be right and have an entry only where the check looks at a part of the result.
+        return seen.right and (entry is None or _same(entry, seen.entry, SAME, dtype=True))
+    return _same(entry, seen.entry, seen.tolerance, dtype=False)
+
+
+def _same(one: Any, two: Any, tolerance: float, dtype: bool) -> bool:
+    """Whether two entries are equal up to the tolerance; without `dtype`, float32 and float64 are one kind."""
+    if isinstance(one, dict) and isinstance(two, dict):
+        if "array" in one and "array" in two:
+            a, b = (np.array(entry["array"], dtype=entry["dtype"]) for entry in (one, two))
+            kinds = a.dtype == b.dtype if dtype else (a.dtype.kind == b.dtype.kind)
+            return kinds and a.shape == b.shape and _close(a, b, tolerance)
+        return one.keys() == two.keys() and all(_same(one[key], two[key], tolerance, dtype) for key in one)
+    if isinstance(one, list) and isinstance(two, list):
+        return len(one) == len(two) and all(_same(a, b, tolerance, dtype) for a, b in zip(one, two, strict=True))
+    numbers = (int, float)
+    if isinstance(one, numbers) and isinstance(two, numbers):
+        return isinstance(one, bool) == isinstance(two, bool) and _close(one, two, tolerance)
+    return type(one) is type(two) and one == two
+
+
+def _close(one: Any, two: Any, tolerance: float) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(np.allclose(one, two, rtol=tolerance, atol=tolerance, equal_nan=True))

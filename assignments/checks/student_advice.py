@@ -1,0 +1,68 @@
+"""What a failed check says once all checks have run: its own text, and one piece of advice at most.
+
+Where an earlier check of the same function has failed, only that is said: it is to be looked at first. Where the function needs
+another one that fails its own checks, the mistake may lie there. Only else something is said about the function
+itself: what is to be seen from the text alone, or the known mistake that explains all calls of the function.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+
+import known_mistakes
+from endless_loops import limit
+from student_calls import SEEN, Caller, labelled
+from student_errors import CheckFailed, NotReady, Stopped, TooLong
+from student_modules import needs
+
+ANOTHER = "one more check"
+
+
+class Advice:
+    """Asked for the failed checks in the order in which they ran."""
+
+    def __init__(self) -> None:
+        self._failed: dict[tuple[str, str], str] = {}
+
+    def on(self, error: CheckFailed, check: str) -> str:
+        """The whole text of one failed check."""
+        first = self._failed.setdefault(error.function, check)
+        if first != check:
+            return f"{error.function[1]} fails {ANOTHER}: first see {first}"
+        advice = self._advice(error)
+        return f"{error}\n{labelled(*advice)}" if advice else str(error)
+
+    def _advice(self, error: CheckFailed) -> tuple[str, str] | None:
+        module, function = error.function
+        wrong = {key for key in needs(module, function) if key[1] in _failing(key[0])}
+        if wrong:
+            return "note", _may_come_from(module, {key for key in wrong if not needs(*key) & wrong})
+        if error.hint:
+            return "hint", error.hint
+        sentence = known_mistakes.explanation(module, function, SEEN[error.function])
+        return ("probably", sentence) if sentence else None
+
+
+def _may_come_from(module: str, wrong: set[tuple[str, str]]) -> str:
+    names = " and ".join(f"{name} ({other}.py)" if other != module else name for other, name in sorted(wrong))
+    verb = "does not pass its" if len(wrong) == 1 else "do not pass their"
+    return f"This may come from {names}, which {verb} own checks."
+
+
+@cache
+def _failing(module: str) -> set[str]:
+    """The functions of a module that fail a public check; the checks are made anew, they may not be in this run."""
+    failing = set()
+    for name, check in vars(importlib.import_module(f"test_{module}")).items():
+        if name.startswith("test_"):
+            try:
+                with limit(lambda place: None):
+                    check(Caller(module))
+            except NotReady:
+                continue
+            except CheckFailed as error:
+                failing.add(error.function[1])
+            except (TooLong, Stopped):
+                break
+    return failing

@@ -1,0 +1,133 @@
+"""What is said about an exception: file, line and reason, in words."""
+
+from __future__ import annotations
+
+import ast
+import re
+import traceback
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+
+CHECKS = Path(__file__).resolve().parent
+FOLDER = CHECKS.parent
+MODULES = sorted(path.stem.removeprefix("test_") for path in CHECKS.glob("test_*.py"))
+
+
+class CheckFailed(AssertionError):
+    """A check that failed: its text is written for the student, `hint` is what is to be seen from the text alone."""
+
+    def __init__(self, text: str, function: tuple[str, str] = ("", ""), hint: str = "") -> None:
+        super().__init__(text)
+        self.function, self.hint = function, hint
+
+
+class NotReady(CheckFailed):
+    """A function that cannot be tried: not written yet, in a module that cannot be imported, without an end."""
+
+
+class TooLong(BaseException):
+    """A call that does not seem to end; no Exception, so that `except Exception` lets it pass."""
+
+
+class Stopped(BaseException):
+    """Raised where a function without an end is called once more; no Exception, so that nothing swallows it."""
+
+
+@cache
+def is_students(file: str) -> bool:
+    """Whether a file is the student's own: in the folder of the homework or below, but not a check."""
+    path = Path(file)
+    inside = FOLDER in path.parents and CHECKS not in path.parents
+    return inside and "site-packages" not in path.parts and path.suffix == ".py"
+
+
+def where(error: BaseException) -> str:
+    """File, line and reason of an exception, from the last line of the student's own code that led to it."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{Path(error.filename).name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
+    frames = list(_own(error.__traceback__))
+    if isinstance(error, NotImplementedError) and frames:
+        return unwritten(error)[2]
+    reason = words(error)
+    if not frames or (isinstance(error, ModuleNotFoundError) and error.name in MODULES):
+        return reason
+    path, line, text = frames[-1]
+    return f"{path.name}, line {line}: {reason}" + (f"\n    {text}" if text else "")
+
+
+def where_it_stood(error: TooLong, seconds: float) -> str:
+    """The line of the function under check at which a call stood that did not end, and what that line had called."""
+    frames = list(_own(error.__traceback__))
+    reason = f"no result after {seconds:g} seconds; look for a loop that never ends"
+    if not frames:
+        return reason
+    (path, line, text), inner = frames[0], frames[-1]
+    said = f"{path.name}, line {line}: {reason}\n    {text}"
+    if len(frames) > 1:
+        said += f"\nwhich had called {inner[0].name}, line {inner[1]}:\n    {inner[2]}"
+    return said
+
+
+def unwritten(error: NotImplementedError) -> tuple[str, str, str]:
+    """The function that ended in NotImplementedError, its file, and a sentence about it."""
+    frames = list(_own(error.__traceback__))
+    if not frames:
+        return "", "", str(error).partition("\n")[0] or "something is not written yet"
+    path, line, _ = frames[-1]
+    function = _function_at(path, line)
+    name = function.name if function else ""
+    if function is None or not is_stub(function):
+        return name, path.name, f"{path.name}, line {line} still raises NotImplementedError"
+    return name, path.name, f"{name} is not written yet"
+
+
+def words(error: BaseException) -> str:
+    """The kind of an error and the first line of its text; NumPy's longest ones in words about shapes."""
+    text = str(error).partition("\n")[0]
+    if isinstance(error, ModuleNotFoundError):
+        if error.name in MODULES:
+            return f"{error.name}.py is missing: it must lie beside the folder {CHECKS.name}"
+        text += " (NumPy and the standard library are all that is needed)"
+    if isinstance(error, ValueError):
+        text = _about_shapes(text)
+    return f"{type(error).__name__}: {text}".removesuffix(": ")
+
+
+def _about_shapes(text: str) -> str:
+    """What NumPy says of @, np.matmul and np.dot with a "gufunc signature" or "core dimension"."""
+    sizes = re.search(r"^matmul.*operand (\d) .*core dimension (\d).*\(size (\d+) is different from (\d+)\)", text)
+    if sizes and sizes[1] == "1":
+        return (
+            f"in a @ b the last axis of a (here {sizes[4]}) must be as long as "
+            f"the last axis but one of b (here {sizes[3]})"
+        )
+    axes = re.search(r"^matmul: Input operand (\d) does not have enough dimensions", text)
+    if axes:
+        return f"a @ b is for arrays; here {'ab'[int(axes[1])]} is a single number"
+    shapes = re.search(r"remapped shapes \[original->remapped\]: (\([\d,]*\))->\S* (\([\d,]*\))->", text)
+    if shapes:
+        return f"in a @ b all axes but the last two must agree; the shapes are {shapes[1]} and {shapes[2]}"
+    return text
+
+
+def _own(trace: TracebackType | None) -> Iterator[tuple[Path, int, str]]:
+    """The lines of the student's code on the way to an exception, the outermost first."""
+    for frame in traceback.extract_tb(trace):
+        if is_students(frame.filename):
+            yield Path(frame.filename), frame.lineno or 0, frame.line or ""
+
+
+def _function_at(path: Path, line: int) -> ast.FunctionDef | None:
+    """The innermost function of a file that has this line."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    around = [node for node in found if node.lineno <= line <= (node.end_lineno or 0)]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+def is_stub(function: ast.FunctionDef) -> bool:
+    """Whether nothing but a docstring and a raise stands in it."""
+    body = [node for node in function.body if not isinstance(node, ast.Expr | ast.Pass)]
+    return len(body) == 1 and isinstance(body[0], ast.Raise)

@@ -1,0 +1,178 @@
+"""Pictures of blocks, of gradients on their way back, and of many layers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tour import examples
+from tour.brushes import BLUE, GREEN, GREY, PURPLE, RED, canvas, label, legend
+from tour.tables import Table
+
+KINDS = {"plain": (GREY, ":"), "residual": (RED, "-."), "post-norm": (GREEN, "--"), "pre-norm": (BLUE, "-")}
+NORMED = "pre-norm, and a norm at the end"
+DEPTHS = (12, 24, 48, 96)
+DEEP = np.load(Path(__file__).parents[1] / "depth.npz")  # made by a program of the instructors, from 40 networks
+
+
+def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str = "both") -> Figure:
+    """The gradient in a chain of scalar layers whose f has the same slope everywhere, without and with residuals."""
+    kinds = [(name, with_sum) for name, with_sum in (("without", False), ("with", True)) if show in ("both", name)]
+    title = f"{layers} layer{'s' * (layers > 1)} with a slope of {slope:.2f}: what arrives at the input"
+    figure, axes = canvas(10.4, 3, len(kinds), title)
+    for axis, (name, with_sum) in zip(axes, kinds, strict=True):
+        heights = blocks.gradient_flow(np.full((layers, 1, 1), slope), np.ones(1), with_sum)
+        factor = f"1 + ({slope:.2f})" if with_sum else f"|{slope:.2f}|"
+        _chain(axis, np.asarray(heights, dtype=float), BLUE if with_sum else RED)
+        label(
+            axis,
+            f"{name} residuals: times {factor} in each layer\nat the input {heights[0]:.3g}",
+            "at the input of each layer, and at the output",
+            "gradient",
+        )
+    return figure
+
+
+def _chain(axes: Axes, heights: np.ndarray, colour: str) -> None:
+    """A bar for the input of each layer and one for the output; a logarithmic axis where bars would vanish."""
+    layers = len(heights) - 1
+    drawn = axes.bar(range(layers + 1), heights, color=colour)
+    axes.axhline(1, color="black", linestyle=":")
+    least, most = heights[heights > 0].min(), heights.max()
+    if least < 0.02 or most > 50:
+        axes.set_yscale("log")
+        axes.set_ylim(least / 10, most * (most / least) ** 0.2)
+    else:
+        axes.set_ylim(0, 1.15 * max(1.0, heights.max()))
+    if layers <= 10:
+        texts = [f"{height:.2f}" if height >= 0.005 or height == 0 else f"{height:.0e}" for height in heights]
+        turned = 0 if max(map(len, texts)) < 5 else 90
+        ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        axes.bar_label(drawn, texts, fontsize=8, rotation=turned, padding=2, bbox=ground)
+    every = max(1, -(-layers // 12))
+    axes.set_xticks([*range(0, layers, every), layers], [*(f"L{i + 1}" for i in range(0, layers, every)), "out"])
+    axes.tick_params(axis="x", labelsize=7.5)
+
+
+def depth(layernorm: Any, blocks: Any, gain: float = 1.0, yours: str = "pre-norm") -> Figure:
+    """40 random networks of each kind, and one of yours: stream and gradient by the depth of the network."""
+
+    def norm(x: Any) -> Any:
+        return layernorm.layer_norm(x, np.ones(x.shape[-1]), np.zeros(x.shape[-1]))
+
+    run = examples.walk(yours, DEPTHS[-1], gain, norm, blocks, 0)
+    title = f"What a sub-layer returns is {gain:g} times as large as what it gets (line: median of 40, band: 80 %)"
+    figure, axes = canvas(10.4, 4, 3, title)
+    for kind, (colour, style) in KINDS.items():
+        for axis, name in zip(axes, ("stream", "gradient", "gradient"), strict=True):
+            _band(axis, f"{kind}/{gain}/{name}", colour, style, kind)
+    for axis in axes[1:]:
+        _band(axis, f"pre-norm/{gain}/normed", PURPLE, (0, (5, 1)), NORMED)
+    _band(axes[2], f"post-norm/{gain}/direct", GREEN, (0, (1, 3)), "post-norm, past all sub-layers")
+    flows = _whole(blocks, run["jacobians"], yours in ("residual", "pre-norm"))
+    colour = KINDS[yours][0]
+    dots: dict[str, Any] = {"color": colour, "markeredgecolor": "black", "zorder": 6, "label": f"your {yours} network"}
+    axes[0].plot(DEPTHS, examples.size(run["stream"])[list(DEPTHS)], "o", **dots)
+    for axis in axes[1:]:
+        axis.plot(DEPTHS[1::2], flows, "o", **dots)
+    for axis, name in zip(
+        axes,
+        (
+            "size of the stream",
+            "gradient at the input,\nas a multiple of that at the output",
+            "the same, from 0.05 to 20",
+        ),
+        strict=True,
+    ):
+        axis.set_yscale("log")
+        axis.axvline(24, color="black", linewidth=0.8)
+        label(axis, name, "layers of the network (black: 24)", "")
+    axes[2].set_ylim(0.05, 20)
+    handles = {text: handle for axis in axes for handle, text in zip(*axis.get_legend_handles_labels(), strict=True)}
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=8.5, frameon=False)
+    return figure
+
+
+def _band(axes: Axes, key: str, colour: str, style: Any, name: str) -> None:
+    low, middle, high = DEEP[key]
+    axes.fill_between(range(len(low)), low, high, color=colour, alpha=0.18, linewidth=0)
+    axes.plot(middle, color=colour, linestyle=style, label=name)
+
+
+def _whole(blocks: Any, jacobians: np.ndarray, residual: bool) -> list[float]:
+    """The size of the gradient at the input, over all directions of the output, for two of the depths."""
+    d = jacobians.shape[-1]
+    flows = [[blocks.gradient_flow(jacobians[:n], row, residual)[0] for row in np.eye(d)] for n in DEPTHS[1::2]]
+    return [float(np.linalg.norm(flow)) / d**0.5 for flow in flows]
+
+
+def depth_table(gain: float = 1.0) -> Table:
+    """What the picture shows, in numbers: medians of the 40 networks."""
+    rows = []
+    for kind, name, text in (
+        *((kind, "gradient", kind) for kind in KINDS),
+        ("pre-norm", "normed", NORMED),
+        ("post-norm", "direct", "post-norm, past all sub-layers"),
+    ):
+        gradients = DEEP[f"{kind}/{gain}/{name}"][1]
+        stream = DEEP[f"{kind}/{gain}/stream"][1][DEPTHS[-1]]
+        sizes = [_short(gradients[n]) for n in DEPTHS]
+        rows.append((text, *sizes, _short(stream) if name != "direct" else ""))
+    heads = (f"gradient at the input, gain {gain:g}", *(f"{n} layers" for n in DEPTHS), f"stream after {DEPTHS[-1]}")
+    return Table(rows, heads)
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}" if 0.01 <= value < 1000 else f"{value:.0e}"
+
+
+def lost_and_kept(blocks: Any, rank: int = 2) -> Figure:
+    """What can be computed back of 200 tokens from f(x) and from x + f(x), where f keeps only a few directions."""
+    rng, d = np.random.default_rng(0), 8
+    x = rng.normal(size=(200, d))
+    weights = rng.normal(0, 0.5, (d, rank)) @ rng.normal(0, 0.5, (rank, d))
+    figure, axes = canvas(10, 2.9, 2, f"A sub-layer f with a matrix of rank {rank}: is x still there?", sharey=True)
+    sums = (("f(x)", x @ weights, RED), ("x + f(x)", blocks.residual(x, lambda x: x @ weights), BLUE))
+    for axis, (name, after, colour) in zip(axes, sums, strict=True):
+        back = after @ np.linalg.lstsq(after, x, rcond=1e-9)[0]
+        kept = 1 - np.square(x - back).sum() / np.square(x).sum()
+        axis.plot(x[:, 0], back[:, 0], ".", color=colour, markersize=4)
+        label(axis, f"from {name}, {kept:.0%} of x comes back", "feature 1 of x", "the best guess of it")
+    return figure
+
+
+def users() -> Table:
+    """Who uses which order and which norm; facts, not results."""
+    rows = [
+        ("first Transformer (2017), BERT, the first GPT", "post-norm", "layer norm"),
+        ("GPT-2, GPT-3", "pre-norm, and one norm at the end", "layer norm"),
+        ("LLaMA, LLaMA 2, Mistral, Gemma", "pre-norm, and one norm at the end", "RMS norm"),
+        ("this homework's decoder", "pre-norm, no norm at the end", "layer norm"),
+    ]
+    return Table(rows, ("model", "order", "norm"))
+
+
+def scale_returns(layernorm: Any, blocks: Any, factor: float = 3.0) -> Figure:
+    """The same token, and a multiple of it: what the sub-layer sees, what it adds, and the sum."""
+    rng, d = np.random.default_rng(2), 8
+    x, params = rng.normal(size=d), examples.network(d, rng)
+    one = np.ones(d)
+
+    def normed(token: Any) -> Any:
+        return layernorm.layer_norm(token, one, 0 * one)
+
+    figure, axes = canvas(10.4, 2.9, 4, f"A token x (grey), and {factor:.1f} x (blue), through x + f(LN(x))")
+    for token, colour, shift in ((x, GREY, -0.2), (factor * x, BLUE, 0.2)):
+        seen = normed(token)
+        added = blocks.feed_forward(seen, params)
+        after = blocks.residual(token, lambda x: blocks.feed_forward(normed(x), params))
+        for axis, values in zip(axes, (token, seen, added, after), strict=True):
+            axis.bar(np.arange(1, d + 1) + shift, values, 0.4, color=colour, label=f"size {examples.size(values):.2f}")
+    for axis, name in zip(axes, ("the stream", "LN: what f sees", "f(LN(x)): what is added", "the sum"), strict=True):
+        low, high = axis.get_ylim()
+        axis.set_ylim(low, high + 0.35 * (high - low))
+        legend(axis, loc="upper left", ncols=2, columnspacing=0.8, handlelength=1)
+        label(axis, name, "feature")
+    return figure

@@ -1,0 +1,122 @@
+"""Pictures of positions, of words in context, of generation and of learning."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from tour.brushes import BLUE, GREEN, MINUS_TO_PLUS, PURPLE, RED, canvas, heat, label, legend, outline
+
+
+def positions(decoder: Any, t: int = 40, d_model: int = 32) -> Figure:
+    encoding = decoder.positional_encoding(t, d_model)
+    figure, axes = canvas(10.4, 3.1, 2, f"{t} positions, {d_model} features: from fast waves to slow ones")
+    axes[0].imshow(encoding.T, cmap=MINUS_TO_PLUS, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+    label(axes[0], "purple -1, white 0, orange 1", "position", "feature")
+    for column, colour, style in ((0, BLUE, "-"), (1, RED, "--"), (d_model // 2, GREEN, "-.")):
+        axes[1].plot(encoding[:, column], style, color=colour, label=f"feature {column}")
+    legend(axes[1], loc="upper right", ncols=3)
+    axes[1].set_ylim(-1.1, 1.6)
+    label(axes[1], "three of the features", "position")
+    for axis in axes:
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return figure
+
+
+def relative_positions(decoder: Any, t: int = 40, d_model: int = 32, position: int = 20) -> Figure:
+    """Dot products of position vectors: all pairs, and those of one position, by distance."""
+    encoding = decoder.positional_encoding(t, d_model)
+    products = encoding @ encoding.T / (d_model / 2)
+    figure, axes = canvas(10.4, 3.1, 2, f"Dot products of {t} position vectors, divided by {d_model // 2}")
+    axes[0].imshow(products, cmap=MINUS_TO_PLUS, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+    label(axes[0], "each position with each other one", "position", "position")
+    place = min(position, t - 1)
+    for row, colour, style in ((0, PURPLE, "--"), (place, BLUE, "-")):
+        axes[1].plot(np.arange(t) - row, products[row], style, color=colour, label=f"position {row}")
+    legend(axes[1])
+    axes[1].set_ylim(-0.4, 1.2)
+    label(axes[1], "two rows of it, by distance", "distance: position of the other one minus its own")
+    return figure
+
+
+def in_context(stages: Sequence[tuple[str, np.ndarray]], words: Sequence[str], same: Sequence[int]) -> Figure:
+    """The first three entries of each word's vector on its way; framed are the rows of one and the same word."""
+    figure, axes = canvas(10.4, 3.1, len(stages), "Seven tokens on their way: the first three features of each")
+    for axis, (name, vectors) in zip(axes, stages, strict=True):
+        heat(axis, vectors[:, :3], name, 3, across="feature")
+        axis.set_yticks(range(len(words)), words)
+        for row in same:
+            outline(axis, row, 0, 1, 3)
+    return figure
+
+
+def generation(decoder: Any, params: Any, words: Sequence[str], prompt: Sequence[int], new_tokens: int = 5) -> Figure:
+    """Greedy generation: for each new token the context, the probabilities of all words, and the choice."""
+    tokens = decoder.generate(np.array(prompt), params, 1, new_tokens, eos=len(words) - 1)
+    text = [words[i] for i in tokens]
+    contexts = range(len(prompt), len(tokens))
+    title = " ".join([*text[: len(prompt)], "|", *text[len(prompt) :]])
+    figure, axes = canvas(10, 1.6 + 0.42 * max(1, len(contexts)), 1, title)
+    chances = np.zeros((max(1, len(contexts)), len(words)))
+    for row, n in enumerate(contexts):
+        known = decoder.sequence_log_prob(tokens[:n], params, 1)
+        for word in range(len(words)):
+            longer = decoder.sequence_log_prob(np.append(tokens[:n], word), params, 1)
+            chances[row, word] = np.exp(longer - known)
+    heat(axes[0], chances, "")
+    axes[0].set_xticks(range(len(words)), words)
+    axes[0].set_yticks(range(len(chances)), [" ".join(text[:n]) for n in contexts] or ["(nothing new)"])
+    label(axes[0], "what comes next, given the words on the left; framed: chosen", "probability of the next word")
+    for row, n in enumerate(contexts):
+        outline(axes[0], row, int(tokens[n]))
+    return figure
+
+
+def losses(values: Sequence[float], after: str = "") -> Figure:
+    figure, axes = canvas(7, 2.8, 1, f"Minus log-probability, from {values[0]:.2f} to {values[-1]:.2f}")
+    axes[0].plot(values, "o-", color=BLUE, markersize=3)
+    axes[0].set_ylim(0, None)
+    label(axes[0], after, "gradient step", "loss in nats")
+    return figure
+
+
+def reach(hops: dict[str, Any], t: int = 64) -> Figure:
+    """How many steps lie between two tokens, by their distance, in three kinds of network."""
+    figure, axes = canvas(8, 2.8, 1, f"How far a signal has to travel between two of {t} tokens")
+    distances = np.arange(1, t)
+    for (name, steps), colour, style in zip(hops.items(), (RED, GREEN, BLUE), ("-", "--", "-."), strict=True):
+        axes[0].plot(distances, [steps(n) for n in distances], style, color=colour, label=name)
+    legend(axes[0])
+    label(axes[0], "", "distance of the two tokens", "steps on the way")
+    return figure
+
+
+def cost(d: int = 768, new_tokens: int = 1024) -> Figure:
+    """Multiplications in one block by the length of the text, and of writing one, with and without a cache."""
+    lengths = 2.0 ** np.arange(4, 17)
+    figure, axes = canvas(10.4, 3.3, 2, f"Multiplications in one block of width {d}")
+    matrices, scores = 12 * lengths * d**2, 2 * lengths**2 * d
+    for values, colour, style, name in (
+        (matrices, BLUE, "-", "matrices and network: 12 t d²"),
+        (scores, RED, "--", "scores and weighted values: 2 t² d"),
+    ):
+        axes[0].plot(lengths, values, style, color=colour, label=name)
+    axes[0].set_xscale("log", base=2)
+    axes[0].set_yscale("log")
+    axes[0].axvline(6 * d, color="black", linewidth=0.8)
+    legend(axes[0])
+    label(axes[0], f"reading t tokens (black: t = 6 d = {6 * d})", "t")
+    t = np.arange(1, new_tokens + 1)
+    again, cached = np.cumsum(12 * t * d**2 + 2 * t**2 * d), np.cumsum(12 * d**2 + 2 * t * d)
+    axes[1].plot(t, again, "--", color=RED, label="everything again for each token")
+    axes[1].plot(t, cached, "-", color=BLUE, label="keys and values kept (a cache)")
+    axes[1].set_yscale("log")
+    legend(axes[1])
+    label(
+        axes[1],
+        f"writing {new_tokens} tokens: {again[-1] / cached[-1]:.0f} times as many without a cache",
+        "tokens written",
+    )
+    return figure

@@ -1,0 +1,201 @@
+"""Uploads that share more than the homework explains: fingerprints by winnowing, as MOSS takes them (copydetect).
+
+What the handout gives, and what many submissions have in common, is left out: short functions that follow a formula
+look alike. What remains is likely shared; whether it was copied only people can say.
+"""
+
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from autograder.cohort import people, run_file, sample
+from autograder.homework import kit, rubric
+from autograder.intake.entries import Entry, Student, load
+from autograder.intake.exports import listing
+from autograder.intake.submission import UnreadableError
+from autograder.intake.text import printable
+
+TEMPLATES = kit.PACKAGE / "cohort" / "templates"
+NAME = "similar.json"
+NOISE = 15  # tokens below which a match is chance: a formula of this homework is that long
+GUARANTEE = 20  # tokens from which a match is always found
+COMMON = 0.1  # share of the submissions from which on a piece of code is what one writes
+SAID = 10  # pairs that are named in the report and on the console
+OWN = 150  # characters of code of one's own, names left out, below which a share says nothing
+FEW = 3  # submissions that may share a piece all the same, in a small class
+
+
+class MissingLibraryError(Exception):
+    """copydetect is not installed."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two submissions and the larger share of one's own code that the other has too, between 0 and 1."""
+
+    one: str
+    other: str
+    share: float
+    modules: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The code of a submission, and a fingerprint of each module."""
+
+    key: str
+    students: tuple[Student, ...]
+    texts: Mapping[str, str]
+    prints: Mapping[str, Any]
+
+
+def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
+    """Pairs of a run's submissions that share at least `least` of their own code, the most similar first.
+
+    Raises MissingLibraryError, UnusableError, OSError, or ValueError for a folder that is no run's.
+    """
+    works = _fingerprinted(_readable(listing(run_file.paths(out), out).entries))
+    pairs = [_pair(one, other) for one, other in combinations(works, 2) if not _same_people(one, other)]
+    likely = [pair for pair in pairs if pair.modules and pair.share >= least]
+    return sorted(likely, key=lambda pair: (-pair.share, pair.one, pair.other)), works
+
+
+def _readable(entries: Sequence[Entry]) -> list[tuple[Entry, dict[str, str]]]:
+    """The modules of every submission that can be read, as text."""
+    limits, modules = rubric.current().limits, rubric.current().modules
+    texts = []
+    for entry in entries:
+        try:
+            files = load(entry, limits).files
+        except UnreadableError:  # grading has said so already
+            continue
+        mine = {name: files[f"{name}.py"].decode("utf-8", "replace") for name in modules if f"{name}.py" in files}
+        texts.append((entry, mine))
+    return texts
+
+
+def _fingerprinted(submissions: Sequence[tuple[Entry, dict[str, str]]]) -> list[_Work]:
+    """The submissions, without what the handout gives and what many have written."""
+    given = {name.removesuffix(".py"): text for name, text in sample.stubs().items()}
+    handout = {name: set(_print(name, text).hashes) for name, text in given.items()}
+    counts = {name: Counter[int]() for name in given}
+    for _, texts in submissions:
+        for name, text in texts.items():
+            counts[name].update(set(_print(name, text).hashes))
+    most = max(FEW, COMMON * len(submissions))
+    ignored = {name: handout[name] | {one for one, n in counts[name].items() if n > most} for name in given}
+    works = []
+    for entry, texts in submissions:
+        prints = {name: _print(name, text, ignored[name]) for name, text in texts.items()}
+        works.append(_Work(entry.key, entry.students, texts, prints))
+    return works
+
+
+def _print(name: str, text: str, ignored: set[int] | frozenset[int] = frozenset()) -> Any:
+    try:
+        from copydetect import CodeFingerprint  # an extra, and slow to import
+    except ImportError:
+        raise MissingLibraryError("`autograder similar` needs copydetect: pip install -e '.[similar]'") from None
+    return CodeFingerprint(
+        f"{name}.py", NOISE, GUARANTEE - NOISE + 1, list(ignored), language="python", fp=io.StringIO(text)
+    )
+
+
+def _same_people(one: _Work, other: _Work) -> bool:
+    """Whether somebody has handed in both."""
+    mine = {identity for student in one.students for identity in people.identities(student)}
+    return any(identity in mine for student in other.students for identity in people.identities(student))
+
+
+def _pair(one: _Work, other: _Work) -> Pair:
+    shared, mine, theirs, modules = 0, 0, 0, []
+    for name in one.prints.keys() & other.prints.keys():
+        first, second = one.prints[name], other.prints[name]
+        mine, theirs = mine + first.token_coverage, theirs + second.token_coverage
+        if first.hashes & second.hashes:  # most pairs share nothing, and are done with that
+            shared += _overlap(first, second)[0]
+            modules.append(name)
+    smaller = min(mine, theirs) if min(mine, theirs) >= OWN else 0
+    order = list(rubric.current().modules)
+    # Of two that share little code of their own the smaller one decides: it may be all that was written.
+    return Pair(
+        one.key, other.key, min(1.0, shared / smaller) if smaller else 0.0, tuple(sorted(modules, key=order.index))
+    )
+
+
+def _overlap(first: Any, second: Any) -> tuple[int, Any]:
+    """Tokens that two fingerprints share, and where in the two texts."""
+    from copydetect import compare_files
+
+    tokens, _, places = compare_files(first, second)
+    return int(tokens), places
+
+
+# What is made of it
+
+
+def write(out: Path, pairs: Sequence[Pair]) -> None:
+    """similar.json, which a later report reads. Raises OSError."""
+    text = json.dumps([asdict(pair) for pair in pairs], indent=1) + "\n"
+    (out / NAME).write_text(text, encoding="utf-8")
+
+
+def notices(out: Path) -> list[str]:
+    """A sentence for each of the first pairs that an earlier `autograder similar` has found."""
+    try:
+        pairs = json.loads((out / NAME).read_bytes())
+        named = [
+            f"{one['one']} and {one['other']} likely share code ({one['share']:.0%} of the shorter); see similar.html"
+            for one in pairs[:SAID]
+        ]
+        more = len(pairs) - len(named)
+        return [*named, f"{more} more pairs likely share code; see similar.html"] if more else named
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> str:
+    """similar.html: the shared parts of each pair side by side."""
+    by_key = {work.key: work for work in works}
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    shown = [
+        {
+            "share": pair.share,
+            "names": [names.get(key) or key for key in (pair.one, pair.other)],
+            "keys": [pair.one, pair.other],
+            "modules": [(name, _side_by_side(by_key[pair.one], by_key[pair.other], name)) for name in pair.modules],
+        }
+        for pair in pairs
+    ]
+    return environment.get_template("similar.html").render(title=rubric.current().title, pairs=shown) + "\n"
+
+
+def _side_by_side(one: _Work, other: _Work, name: str) -> list[list[tuple[str, bool]]]:
+    """The two texts of a module in parts, each with whether it is shared."""
+    _, places = _overlap(one.prints[name], other.prints[name])
+    texts = (one.texts[name], other.texts[name])
+    return [list(_parts(text, place)) for text, place in zip(texts, places, strict=True)]
+
+
+def _parts(text: str, places: Any) -> Iterator[tuple[str, bool]]:
+    end = 0
+    spans = sorted((int(start), int(stop)) for start, stop in zip(*places, strict=True)) if len(places) else []
+    for start, stop in spans:
+        if stop > end:
+            yield _lines(text[end : max(start, end)]), False
+            yield _lines(text[max(start, end) : stop]), True
+            end = stop
+    yield _lines(text[end:]), False
+
+
+def _lines(text: str) -> str:
+    return "\n".join(printable(line) for line in text.split("\n"))

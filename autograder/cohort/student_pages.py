@@ -1,0 +1,86 @@
+"""A page for each student: `feedback/<submission>.md`, and the same as .html, complete in itself and fit to be printed.
+
+All that it says about the work is the text of results/<submission>.json, as Gradescope would show it after publishing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import jinja2
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from autograder.cohort.rows import StudentRow
+from autograder.feedback.results import number
+from autograder.homework import kit
+from autograder.homework.rubric import INTEGRATION, Rubric
+from autograder.intake.text import markdown
+
+TEMPLATES = kit.PACKAGE / "cohort" / "templates"
+# Nothing in a page may become a link, a picture or HTML: parts of it were chosen by a student.
+_READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink", "html_inline", "html_block"])
+
+
+def pages(rows: Sequence[StudentRow], documents: Mapping[str, Any], rubric: Rubric) -> Iterator[tuple[str, str, str]]:
+    """For each row with a result: a name for its files, the page in Markdown and in HTML."""
+    shared: dict[str, int] = {}
+    for row in rows:
+        document = documents.get(row.entry.key)
+        if row.grade is None or document is None:
+            continue
+        # Members of a group may differ in what was set by hand, so each has a page.
+        shared[row.entry.key] = shared.get(row.entry.key, 0) + 1
+        name = row.entry.key if shared[row.entry.key] == 1 else f"{row.entry.key}-{shared[row.entry.key]}"
+        text = "\n\n".join(_blocks(row, document, rubric)) + "\n"
+        yield name, text, _html(row, text, rubric)
+
+
+def _html(row: StudentRow, text: str, rubric: Rubric) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    body = Markup(_READER.render(text))
+    return environment.get_template("student.html").render(title=rubric.title, name=row.student.name, body=body) + "\n"
+
+
+def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Iterator[str]:
+    yield f"# {markdown(rubric.title)}"
+    if row.student.name:
+        yield f"For {markdown(row.student.name)}"
+    yield from _score(row)
+    yield str(document.get("output", "")).strip()
+    tests = [test for test in document["tests"] if test.get("visibility") != "hidden"]
+    for module in rubric.groups:
+        mine = [test for test in tests if rubric.criteria[test["extra_data"]["criterion"]].module == module]
+        if mine:
+            yield from _module(module, mine, rubric, row)
+
+
+def _score(row: StudentRow) -> Iterator[str]:
+    assert row.grade is not None and row.score is not None
+    yield f"**{number(row.score)} of {number(row.grade.max_score)} points**"
+    if row.late and row.late.deduction:
+        raw, less = number(row.grade.score), number(row.late.deduction)
+        yield f"The work earned {raw} points; {less} were taken off, because it was {row.late}."
+    for override in row.overrides:
+        yield f"Set by hand: {markdown(override)}"
+
+
+def _module(module: str, tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
+    title = "The whole model" if module == INTEGRATION else rubric.modules[module].title
+    yield f"## {markdown(title)}"
+    for test in tests:
+        criterion = rubric.criteria[test["extra_data"]["criterion"]]
+        yield f"### {markdown(criterion.about)}: {_points(test, row)}"
+        if criterion.counts:
+            yield f"This criterion {'does not count' if criterion.counts == 'dropped' else 'is given to all'}: {criterion.why}"
+        yield str(test.get("output", "")).strip()
+
+
+def _points(test: Mapping[str, Any], row: StudentRow) -> str:
+    """The points as they count for this student, after what was dropped, given or set by hand."""
+    assert row.grade is not None
+    criterion = test["extra_data"]["criterion"]
+    if criterion not in row.grade.points:
+        return "dropped"
+    return f"{number(row.grade.points[criterion])} of {number(test['max_score'])}"

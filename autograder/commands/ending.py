@@ -1,0 +1,88 @@
+"""How a command ends: the one place that turns an exception into a line and an exit status.
+
+0: done; 1: a fault of the grader, its machine or its rubric, never a student's; 2: unusable arguments; 130: Ctrl-C.
+What is not listed here is a mistake in the kit, and keeps its traceback.
+"""
+
+import errno
+import os
+from concurrent.futures import BrokenExecutor
+from typing import IO, Any
+
+import click
+
+from autograder.intake.text import printable
+
+FAULT, USAGE, INTERRUPTED = 1, 2, 130
+LINES, WIDTH = 10, 400  # of one message: a rubric may be wrong in several places, an error may quote a whole file
+
+
+class Ended(click.ClickException):
+    """The end of a command that has not done what it should: what to say, and the exit status."""
+
+    def __init__(self, text: str, status: int):
+        super().__init__(text)
+        self.exit_code: int = status  # type: ignore[misc]  # click's own way, which its types do not know
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        lines = self.message.splitlines() or [""]
+        more = [f"... and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
+        for number, line in enumerate([*lines[:LINES], *more]):
+            click.echo(("" if number else "autograder: ") + printable(line, most=WIDTH), err=True, file=file)
+
+
+def explained(error: Exception) -> Ended | None:
+    """The end that an exception means; None for what should not happen."""
+    # Imported when something has gone wrong: these take a second, and a command may need none of them.
+    from autograder.cohort.pool import NoWorkersError
+    from autograder.cohort.products import NotWrittenError
+    from autograder.grading.script import SuiteFault
+    from autograder.homework.errors import CommandError
+    from autograder.homework.rubric import RubricError
+    from autograder.intake.exports import UnusableError
+    from autograder.intake.submission import UnreadableError
+    from autograder.sandbox.faults import SandboxFault
+
+    if isinstance(error, NoWorkersError):
+        return Ended(f"no worker could be made ready: {error}{_advice(str(error))}", FAULT)
+    if isinstance(error, BrokenExecutor):
+        return Ended("the worker processes end at once; is there enough memory? `--jobs 1` needs the least", FAULT)
+    if isinstance(error, CommandError):
+        return Ended(str(error), error.status)
+    if isinstance(error, UnusableError):
+        return Ended(str(error), USAGE)
+    if isinstance(error, RubricError | SandboxFault | SuiteFault | UnreadableError | NotWrittenError):
+        return Ended(str(error) + _advice(str(error)), FAULT)
+    if isinstance(error, OSError):
+        return Ended(_of_the_machine(error), FAULT)
+    return None
+
+
+def _advice(text: str) -> str:
+    """What helps where the reason is the place of temporary files; on a line of its own, since the reason may be long."""
+    if any(os.strerror(number) in text for number in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)):
+        return "\nMake room for temporary files, or name another folder for them: TMPDIR=... autograder ..."
+    return ""
+
+
+def _of_the_machine(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    what = error.strerror or str(error) or type(error).__name__
+    return f"{where}{what}. Nothing is half written: mend it and run the same command again."
+
+
+class Commands(click.Group):
+    """The group of all commands; a fault that a person can mend is a line, not a traceback."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except BrokenPipeError:  # `autograder compare ... | head`: nobody reads on, which is no fault
+            context.exit(0)
+        except KeyboardInterrupt:
+            raise Ended("interrupted", INTERRUPTED) from None
+        except Exception as error:
+            ended = None if isinstance(error, click.ClickException | click.exceptions.Exit) else explained(error)
+            if ended is None:
+                raise
+            raise ended from error

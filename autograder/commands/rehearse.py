@@ -1,0 +1,40 @@
+"""`autograder rehearse ZIP PATH`: grade one upload as Gradescope would, and print who sees what of the result.
+
+Exit status: 0 graded, and results.json is as documented; 1 no result, or an upload that Otter refuses; 2 unusable arguments.
+"""
+
+from pathlib import Path
+
+import click
+
+from autograder.homework.errors import CommandError
+
+PLACE = click.Path(path_type=Path)
+PROBLEMS = 8  # of a results.json, that are shown
+
+
+@click.command()
+@click.argument("zipped", metavar="ZIP", type=PLACE)
+@click.argument("upload", metavar="PATH", type=PLACE)
+@click.option("--here", is_flag=True, help="use the Python packages that are installed: quick, and without a network")
+@click.option("--brief", is_flag=True, help="of the messages print only the first of each moment")
+def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
+    """Grade PATH with the zip for Gradescope as Gradescope would, and print what student and instructor will see.
+
+    PATH is a folder or zip of what a student uploads, or one file.
+    """
+    # Only here, to save start-up time: every command imports this module.
+    from autograder.release.rehearsal import report, results_format, run
+
+    if not here:
+        click.echo(
+            "Installing what the zip asks for into a fresh environment; this takes a minute or two ...", err=True
+        )
+    done = run.rehearse(zipped, upload, here)
+    found = results_format.problems(done.document)
+    if found:
+        raise CommandError("\n  ".join(["results.json is not as Gradescope documents it:", *found[:PROBLEMS]]))
+    for line in report.lines(done, results_format.Results.model_validate(done.document), brief):
+        click.echo(line)
+    if done.refused:
+        raise CommandError(f"Otter refuses this upload and grades nothing of it: {done.refused}")

@@ -1,0 +1,82 @@
+"""A counterexample as a student sees it: a call that can be pasted into Python, what came back, what was expected."""
+
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.feedback.display import display, function_source, literal, pair
+from autograder.feedback.observations import observe
+from autograder.feedback.sentences import ended, form_of_example, sentence, unwritten
+from autograder.feedback.text import said_in_code
+from autograder.grading.record import Record
+from autograder.homework import reference
+
+LONGEST = 3000  # characters of a value that came back
+
+
+def counterexample(record: Record, named: bool = False, examples: Sequence[Record] = ()) -> str:
+    """A wrong public example: the call, what came back, what was expected, and how the two differ.
+
+    `named`: a known mistake is named already, so that nothing is said about the values. `examples` are all public examples
+    of the same function.
+    """
+    expected, came_back = _results(record)
+    lines = [*_call(record), f"# expected: {_commented(expected)}", f"# yours:    {_commented(came_back)}"]
+    block = "```python\n" + "\n".join(lines).replace("```", "'''") + "\n```"
+    found = "" if named else observe(record, examples)
+    said = " ".join(filter(None, (form_of_example(record), found)))
+    return f"**For example:**\n\n{block}" + (f"\n\n{said}" if said else "")
+
+
+def _call(record: Record) -> Iterator[str]:
+    """The call as lines of Python, its larger arguments by name."""
+    step = record.step
+    yield from ("import numpy as np", f"from {step.target.module} import {step.target.function}", "")
+    names = list(inspect.signature(reference.functions()[step.target.function]).parameters)
+    arguments = []
+    for name, value in zip(names, step.args, strict=False):
+        if callable(value):
+            lambda_ = value.__name__ == "<lambda>"
+            yield f"{name} = {function_source(value)}" if lambda_ else function_source(value)
+            arguments.append(name if lambda_ else value.__name__)
+        elif isinstance(value, np.ndarray | dict | list):
+            yield f"{name} = {literal(value)}"
+            arguments.append(name)
+        else:
+            arguments.append(literal(value))
+    arguments += [f"{name}={literal(value)}" for name, value in step.kwargs.items()]
+    yield f"{step.target.function}({', '.join(arguments)})"
+
+
+def _results(record: Record) -> tuple[str, str]:
+    """What was expected and what came back, as text."""
+    expected, error = record.step.expected, record.step.rules.error
+    wanted = f"{error}, because the docstring refuses these arguments" if error else ""
+    if record.reply.ended is not None:
+        return wanted or display(expected), ended(record.reply.ended, (f"{record.target.module}.py",))
+    if record.reply.error is not None:
+        return wanted or display(expected), _raised(record)
+    if error:
+        return wanted, _bounded(display(record.reply.value))
+    shown = pair(expected, record.reply.value)
+    return shown[0], _bounded(shown[1])
+
+
+def _raised(record: Record) -> str:
+    error = record.reply.error
+    assert error is not None
+    if error.hint in ("missing", "signature") or unwritten(record):
+        return sentence(record)
+    text = said_in_code(error.text)
+    place = f"  (line {error.line} of {said_in_code(error.file)})" if error.line else ""
+    return f"{error.kind}{': ' if text else ''}{text}{place}"
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
+
+
+def _commented(text: Any) -> str:
+    return "\n#           ".join(line for line in text.split("\n") if line.strip())

@@ -1,0 +1,243 @@
+"""Other arguments for a public example, and what the reference gives for them: a result that is right for one of these says
+what the student's code does with the argument.
+
+Public examples are the same for every submission, so each is computed once and kept.
+"""
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import combinations, islice, permutations
+from typing import Any
+
+import numpy as np
+
+from autograder.feedback.differences import equal
+from autograder.grading.record import Step
+from autograder.homework import reference, rubric
+
+RIGHT = "Your result would be right"
+MOST = 300  # other arguments of one example that are tried
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Other:
+    """A result of the reference, and the sentence for who returns it: "Your result would be right with `mask=None`."
+
+    `plain`: only a flag, a word, a count or None is another; a result that holds little information, like three tokens, is
+    the same for too many arrays to say anything.
+    """
+
+    sentence: str
+    value: Any
+    plain: bool
+
+
+@lru_cache(maxsize=1024)
+def others(step: Step) -> tuple[Other, ...]:
+    """What the reference gives for other arguments than those of a public example, where that is something else."""
+    function = reference.functions()[step.target.function]
+    given = dict(inspect.signature(function).bind(*step.args, **step.kwargs).arguments)
+    found = []
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for sentence, call, plain in islice(_calls(step, function, given), MOST):
+            try:
+                value = call()
+            except Exception:  # most other arguments are not allowed
+                continue
+            if not equal(value, step.expected) and (plain or _tells(step.expected)):
+                found.append(Other(sentence, value, plain))
+    return tuple(found)
+
+
+def _tells(value: Any) -> bool:
+    """Whether a result is rich enough to know other arguments by it: floating numbers, or many truths."""
+    if isinstance(value, tuple | list):
+        return all(map(_tells, value))
+    kind = np.asarray(value).dtype.kind
+    return kind == "f" or (kind == "b" and np.size(value) > 5)
+
+
+def _truths(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_) or (isinstance(value, np.ndarray) and value.dtype.kind == "b")
+
+
+def _calls(step: Step, function: Callable[..., Any], given: Arguments) -> Iterator[tuple[str, Callable[[], Any], bool]]:
+    """The sentence, the call, and whether it is plain: the most likely mix-ups first."""
+    for words, changed in _plain(function, given):
+        yield f"{RIGHT} with {words}.", partial(function, **changed), True
+        if words.endswith("one larger"):
+            shifted = f"{RIGHT} with {words}, without the first row of that result."
+            yield shifted, partial(_without_first, function, changed), True
+    for words, changed in _changes(function, given, floats=not _truths(step.expected)):
+        yield f"{RIGHT} with {words}.", partial(function, **changed), False
+    for name, other in _functions(step, given):
+        yield f"{RIGHT} for `{name}`.", other, True
+    for name, value in given.items():
+        if isinstance(value, np.ndarray):
+            yield f"Your result is the argument `{name}` as it is.", partial(copy, value), True
+
+
+def _without_first(function: Callable[..., Any], given: Arguments) -> Any:
+    return function(**given)[1:]
+
+
+def _plain(function: Callable[..., Any], given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """Other flags, words and counts, and defaults in the place of what was passed."""
+    for name, parameter in inspect.signature(function).parameters.items():
+        default = parameter.default
+        if isinstance(default, float):
+            continue
+        if default is not parameter.empty and name in given and not _equals(given[name], default):
+            yield f"`{name}={default!r}`", {n: v for n, v in given.items() if n != name}
+    for name, value in given.items():
+        if isinstance(value, bool):
+            yield f"`{name}={not value!r}`", given | {name: not value}
+        elif isinstance(value, int):
+            yield f"`{name}` one smaller", given | {name: value - 1}
+            yield f"`{name}` one larger", given | {name: value + 1}
+            yield f"`{name}=1`", given | {name: 1}
+        elif isinstance(value, str):
+            yield from ((f"`{name}={word!r}`", given | {name: word}) for word in sorted(_known_words() - {value}))
+
+
+def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> Iterator[tuple[str, Arguments]]:
+    """Other arrays and, if asked for, other floats."""
+    for name, parameter in inspect.signature(function).parameters.items():
+        default = parameter.default
+        if not isinstance(default, float) or not floats:
+            continue
+        for number in (default, 0.0, 1.0, 1 - default, *_powers(default)):
+            yield f"`{name}={number:.6g}`", given | {name: number}
+        yield f"1 - `{name}` in the place of `{name}`", given | {name: 1 - given.get(name, default)}
+    for one, other in combinations(given, 2):
+        if _exchangeable(given[one], given[other]):
+            yield f"`{one}` and `{other}` swapped", given | {one: given[other], other: given[one]}
+    for one, other in permutations(given, 2):
+        if _exchangeable(given[one], given[other]):
+            yield f"`{other}` in the place of `{one}`", given | {one: given[other]}
+    for name, value in given.items():
+        for words, changed in _parts(f"`{name}", value):
+            yield words, given | {name: changed}
+
+
+def _powers(value: float) -> Iterator[float]:
+    """The values that a small default may have been mistaken for: 1e-12 to 1e-3 for an eps."""
+    if 0 < value < 1e-3:
+        yield from (float(f"1e{power}") for power in range(-12, -2) if float(f"1e{power}") != value)
+
+
+@lru_cache(maxsize=1)
+def _known_words() -> set[str]:
+    """Every text that an argument can be: what the references compare their arguments with."""
+    words = set[str]()
+    for function in reference.functions().values():
+        words.update(c for c in _constants(function.__code__) if isinstance(c, str) and c.isidentifier())
+    return words
+
+
+def _constants(code: Any) -> Iterator[Any]:
+    for constant in code.co_consts:
+        if isinstance(constant, tuple | frozenset):
+            yield from constant
+        else:
+            yield constant
+
+
+def _exchangeable(one: Any, other: Any) -> bool:
+    arrays = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
+    return arrays and one.dtype.kind == other.dtype.kind and one.shape == other.shape
+
+
+def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Other values for an argument or for what is in it. `name` has no closing mark yet."""
+    if isinstance(value, np.ndarray):
+        yield from ((f"{name}` {words}", changed) for words, changed in _arrays(value))
+    elif isinstance(value, dict):
+        yield from _entries(name, value)
+    elif isinstance(value, list):
+        yield from _lists(name, value)
+
+
+def _entries(name: str, value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    alike = [pair for pair in permutations(value, 2) if _exchangeable(*(value[key] for key in pair))]
+    for one, other in combinations(value, 2):
+        if (one, other) in alike or (isinstance(value[one], dict) and isinstance(value[other], dict)):
+            words = f"{name}[{one!r}]` and {name}[{other!r}]` swapped"
+            yield words, {**value, one: value[other], other: value[one]}
+    for one, other in alike:
+        yield f"{name}[{other!r}]` in the place of {name}[{one!r}]`", {**value, one: value[other]}
+    if len(alike) > 2:
+        turned = {key: part.T if isinstance(part, np.ndarray) else part for key, part in value.items()}
+        yield f"every array of {name}` transposed", turned
+    for key, part in value.items():
+        yield from ((words, {**value, key: changed}) for words, changed in _parts(f"{name}[{key!r}]", part))
+
+
+def _lists(name: str, value: list[Any]) -> Iterator[tuple[str, Any]]:
+    yield f"{name}` in reverse order", value[::-1]
+    if len(value) > 1:
+        yield f"{name}` without its last entry", value[:-1]
+        yield f"{name}` without its first entry", value[1:]
+        yield f"the first entry of {name}` in the place of all", value[:1] * len(value)
+        yield f"the last entry of {name}` in the place of all", value[-1:] * len(value)
+    for number, part in enumerate(value):
+        changes = _parts(f"{name}[{number}]", part)
+        yield from ((words, [*value[:number], changed, *value[number + 1 :]]) for words, changed in changes)
+
+
+def _arrays(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
+    if value.dtype.kind == "b":
+        yield "turned around (True for False)", ~value
+        yield "True everywhere", np.ones_like(value)
+        yield "False everywhere", np.zeros_like(value)
+    if value.dtype.kind == "f":
+        yield "all zeros", np.zeros_like(value)
+        yield "all ones", np.ones_like(value)
+        yield "with the other sign", -value
+    if value.dtype.kind in "iu":
+        yield "one smaller in every entry", value - 1
+        yield "one larger in every entry", value + 1
+    if value.ndim >= 2:
+        yield "transposed", np.swapaxes(value, -1, -2)
+    if value.ndim == 2 and value.shape[0] == value.shape[1] and value.dtype.kind == "f":
+        yield "replaced by the identity", np.eye(len(value), dtype=value.dtype)
+    if value.ndim == 3:
+        yield "with its first two axes swapped", np.swapaxes(value, 0, 1)
+    yield from _reordered(value)
+
+
+def _reordered(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
+    """Rows and entries in another order, left out or repeated."""
+    if value.ndim == 0:
+        return
+    if value.ndim >= 2:
+        yield "with its rows in reverse order", np.flip(value, -2)
+    yield "in reverse order" if value.ndim == 1 else "with its columns in reverse order", np.flip(value, -1)
+    if value.ndim == 1:
+        yield "sorted", np.sort(value)
+    if len(value) > 1:
+        thing = "entry" if value.ndim == 1 else "row"
+        yield f"without its first {thing}", value[1:]
+        yield f"without its last {thing}", value[:-1]
+        yield f"with its first {thing} in the place of all", np.broadcast_to(value[:1], value.shape).copy()
+
+
+def _functions(step: Step, given: Arguments) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Other functions of the module that take some of these arguments."""
+    for name in rubric.current().modules[step.target.module].functions:
+        function = reference.functions()[name]
+        parameters = inspect.signature(function).parameters
+        fitting = {n: given[n] for n in parameters if n in given}
+        needed = {n for n, parameter in parameters.items() if parameter.default is parameter.empty}
+        if name != step.target.function and needed and needed <= fitting.keys():
+            yield name, partial(function, **fitting)
+
+
+def _equals(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and not isinstance(one, np.ndarray | dict | list) and bool(one == other)

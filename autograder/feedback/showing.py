@@ -1,0 +1,16 @@
+"""When a student is shown what: a message may speak of another criterion only if that one is shown no later than itself."""
+
+from autograder.homework.rubric import Criterion
+
+ORDER = ("visible", "after_due_date", "after_published", "hidden")
+TELLS = ("score", "diagnosis", "full")
+
+
+def may_name(reader: Criterion, other: Criterion) -> bool:
+    """Whether the verdict of `other` is shown wherever the message of `reader` is."""
+    return ORDER.index(other.visibility) <= ORDER.index(reader.visibility)
+
+
+def tells_as_much(reader: Criterion, other: Criterion) -> bool:
+    """Whether who reads the message of `reader` can read as much under `other`."""
+    return may_name(reader, other) and TELLS.index(other.feedback) >= TELLS.index(reader.feedback)

@@ -1,0 +1,128 @@
+"""The message on top of a student's page, which is shown at once: what is wrong with the upload, and what is no answer.
+
+Each line is data as well (`notes`), so that nothing is ever read back out of the text.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograder.feedback.sentences import ended, sentence, unwritten
+from autograder.feedback.text import said
+from autograder.grading.grader import ModuleResult, Result
+from autograder.grading.record import Record
+from autograder.homework import rubric
+from autograder.homework.rubric import INTEGRATION
+from autograder.intake.submission import Submission
+from autograder.intake.text import shown
+
+ALONE = "Every module is graded alone, next to correct versions of the others: a mistake costs only where it was made."
+OWN_FILES = "Only NumPy, the standard library and your own files can be imported."
+
+
+@dataclass(frozen=True)
+class TopNote:
+    """A line on top: its kind, the file that it is about ("" for the whole upload), and its text in Markdown."""
+
+    kind: str
+    path: str
+    text: str
+
+
+def summary(result: Result) -> str:
+    """The message on top: what could not be used, and what the criteria are."""
+    lines = [f"- {note.text}" for note in notes(result)]
+    return "\n".join([*lines, "", ALONE]).strip() + "\n"
+
+
+def notes(result: Result) -> tuple[TopNote, ...]:
+    """Notes on the upload, on modules that could not be used, and on answers that are none."""
+    upload = [TopNote(note.kind, note.path, str(note)) for note in result.submission.notes]
+    known = {note.path for note in upload}
+    modules = [
+        note for module in result.modules for note in _of_module(module, result.submission) if note.path not in known
+    ]
+    return (*upload, *modules)
+
+
+def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote]:
+    file = f"{module.module}.py"
+    if module.module == INTEGRATION:
+        return
+    if module.broken is not None:
+        missing = submission.missing(module.module, _names())
+        kind, path = (missing.kind, missing.path) if missing is not None else ("import", file)
+        yield TopNote(kind, path, f"**{file}**: {not_imported(module, submission)}")
+        return
+    reasons: dict[str, list[str]] = {}
+    for record in module.records:
+        reason = _reason(record)
+        if reason:
+            reasons.setdefault(reason, []).append(record.step.rules.question)
+    for reason, questions in reasons.items():
+        yield TopNote("answer", file, f"**{file}**: {_filled(reason, questions)}")
+
+
+def not_imported(module: ModuleResult, submission: Submission) -> str:
+    """Why a module could not be used, as a sentence or two."""
+    trouble = submission.trouble(module.module, _names())
+    if trouble:
+        return trouble
+    reply = module.broken
+    assert reply is not None
+    if reply.ended is not None:
+        why = (
+            ended(reply.ended, (f"{module.module}.py",))
+            .replace("The call", "Importing it")
+            .replace("the call", "the import")
+        )
+        return f"`{module.module}.py` could not be imported. {why}"
+    error = reply.error
+    assert error is not None
+    file = shown(error.file) or f"{module.module}.py"
+    place = f" (line {error.line} of `{file}`)" if error.line else ""
+    advice = ""
+    if error.kind in ("ModuleNotFoundError", "ImportError"):
+        advice = f" {OWN_FILES}"
+    elif "SyntaxError" in error.kinds:
+        advice = f" Python cannot read the file; run `python {module.module}.py` at home to see the place."
+    text = said(error.text)
+    return f"`{module.module}.py` could not be imported: {error.kind}{': ' + text if text else ''}{place}.{advice}"
+
+
+def no_answer(record: Record | None) -> str:
+    """Why a question has no answer at all; "" where there is one, right or wrong. Says nothing of which letter it is.
+
+    The function that answers questions has no arguments, so nothing that is said here can come from a hidden input.
+    """
+    reason = _reason(record) if record is not None else ""
+    return _filled(reason, [record.step.rules.question]) if reason and record is not None else ""
+
+
+def _reason(record: Record) -> str:
+    """The same, with {questions} where they are to be named."""
+    if not record.step.rules.question or record.fault is None:
+        return ""
+    function, question = f"`{record.target.function}`", record.step.rules.question
+    if unwritten(record):
+        return f"{function} is not written yet, so no question is answered."
+    if record.reply.error is not None or record.reply.ended is not None:
+        return f"{function} was called. {sentence(record)} So no question is answered."
+    value = record.reply.value
+    if not isinstance(value, dict):
+        return f"{function} must return a dict from question id to a letter, so no question is answered."
+    if question not in value:
+        return f"There is no answer to {{questions}} in what {function} returns."
+    given = value[question]
+    if not isinstance(given, str) or len(given.strip()) != 1 or not given.strip().isalpha():
+        return "The answer to {questions} is not one letter."
+    return ""
+
+
+def _filled(reason: str, questions: list[str]) -> str:
+    names = [f"`{question}`" for question in questions]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return reason.replace("{questions}", listed)
+
+
+def _names() -> tuple[str, ...]:
+    return tuple(f"{name}.py" for name in rubric.current().modules)

@@ -1,0 +1,95 @@
+"""The hidden suites by hand: `pytest SUITES --submission FOLDER`, with all of pytest's options.
+
+Each call of a test is played in the student's process as soon as the test makes it, so that pytest shows the line of the test
+at which a submission is wrong.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.grading import script
+from autograder.grading.judge import judged
+from autograder.grading.pytest_plugin import RECORDING
+from autograder.grading.record import Record, Step
+from autograder.grading.recorder import Recorder
+from autograder.homework import kit
+from autograder.homework import reference as references
+from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import INTEGRATION
+from autograder.intake.reading import read
+from autograder.sandbox.messages import Reply
+from autograder.sandbox.process import StudentProcess
+from autograder.sandbox.sandbox import Sandbox
+
+
+class Mismatch(AssertionError):
+    """The submission is wrong in this call."""
+
+    def __init__(self, record: Record):
+        self.record = record
+        super().__init__(
+            f"{record.target.function}: {record.fault}\nit was called with {record.step.args} {record.step.kwargs}"
+        )
+
+
+class ByHand(contextlib.ExitStack):
+    """The submission at a path, with a process for each module that tests ask for."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.rubric = rubrics.current()
+        self.sandbox = self.enter_context(Sandbox(self.rubric.limits, script.answers, (), kit.secret()))
+        self.submission = read(path, self.rubric.limits)
+        self.sandbox.place(self.submission.files)
+        self.processes: dict[str, StudentProcess] = {}
+
+    def test(self, recorder: Recorder) -> Callable[[Step], None]:
+        """What plays each new step of a test and raises Mismatch where the reply is wrong."""
+        replies: list[Reply] = []
+
+        def play(step: Step) -> None:
+            __tracebackhide__ = True
+            replies.extend(self._process(recorder.module).play([step.call]))
+            record = judged(recorder.steps, replies)[-1]
+            if record.fault is not None:
+                raise Mismatch(record)
+
+        return play
+
+    def _process(self, module: str) -> StudentProcess:
+        known = self.processes.get(module)
+        if known is None or known.ended is not None:
+            known = self.processes[module] = self.enter_context(contextlib.closing(self.sandbox.start()))
+            names = tuple(self.rubric.modules) if module == INTEGRATION else (module,)
+            neighbours = {} if module == INTEGRATION else self.rubric.neighbours(module)
+            reply = known.load(module, names, references.signatures(neighbours))
+            if reply.error is not None or reply.ended is not None:
+                raise AssertionError(f"{module}.py could not be imported: {reply.error or reply.ended}")
+        return known
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    about = "the submission (folder, zip or file) that the hidden suites are run on"
+    parser.addoption("--submission", type=Path, help=about)
+
+
+@pytest.fixture(scope="session")
+def submission(request: pytest.FixtureRequest) -> Iterator[ByHand | None]:
+    """The submission of `--submission` in a sandbox that lasts as long as pytest does."""
+    path = request.config.getoption("--submission")
+    if path is None:
+        if not request.config.stash.get(RECORDING, False):
+            pytest.exit("say which submission to grade: pytest SUITES --submission FOLDER", returncode=2)
+        yield None
+        return
+    with ByHand(path) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _played(recorder: Recorder, submission: ByHand | None) -> None:
+    if submission is not None:
+        recorder.on_step = submission.test(recorder)

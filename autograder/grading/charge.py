@@ -1,0 +1,213 @@
+"""What a mistake costs: each is charged once, as by a teacher who carries an error forward, here with a proof.
+
+For each function with a wrong call (`charge: mistakes` in rubric.yaml):
+1. its explanation is the smallest set of known mistakes that reproduces the most criteria (diagnosis.py);
+2. the criteria that these mistakes belong to are lost;
+3. every other criterion whose calls the explanation reproduces is earned, if each of the criterion's own known mistakes, added
+   to the explanation, would have changed a recorded reply; what a mistake hides is lost with it;
+4. a criterion whose calls are wrong and not reproduced is lost;
+5. the same mistake (the same name) in two functions of one module is charged once;
+6. criteria of form (`looks_at: form`) are lost if any function that they grade breaks the form or does not run, and earned
+   only if at least half of those functions earn a criterion of value or compute what known mistakes explain;
+7. worked examples (`looks_at: examples`) and the integration are lost with any wrong call.
+
+With `charge: criteria` every criterion with a wrong call is lost.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autograder.grading.diagnosis import Diagnoser
+from autograder.grading.explanation import Explanation, wrong_in_value
+from autograder.grading.observed import seen
+from autograder.grading.record import Record
+from autograder.homework.mistakes import Mistake
+from autograder.homework.rubric import INTEGRATION, Criterion, Rubric
+
+Why = Literal["right", "elsewhere", "mistake", "hidden", "unexplained", "form", "not run", "too little"]
+
+
+@dataclass(frozen=True)
+class Charge:
+    """Whether a criterion is earned, and why.
+
+    "right": every call is right; "elsewhere": earned, since the wrong values come from `mistakes`, which are charged under
+    `under`;
+    "mistake": lost to `mistakes`; "hidden": lost, since beside `mistakes` it cannot be seen whether `unseen` are made as well;
+    "unexplained": lost to wrong calls that no known mistake explains; "form": lost to `mistakes`, which were observed; "not
+    run": lost since a function raised or ended; "too little": lost since fewer than half of its functions earn anything.
+    """
+
+    criterion: str
+    why: Why
+    mistakes: tuple[Mistake, ...] = ()
+    under: tuple[str, ...] = ()
+    unseen: tuple[Mistake, ...] = ()
+    record: Record | None = None
+
+    @property
+    def earned(self) -> bool:
+        return self.why in ("right", "elsewhere")
+
+
+def charges(
+    rubric: Rubric,
+    group: str,
+    records: Sequence[Record],
+    explanations: Mapping[str, Explanation],
+    diagnoser: Diagnoser,
+) -> dict[str, Charge]:
+    """The charge of each criterion of a module, or of the integration, from all records of its hidden and visible criteria."""
+    of = {criterion.id: [r for r in records if r.step.criterion == criterion.id] for criterion in rubric.of(group)}
+    if group == INTEGRATION or rubric.charge == "criteria":
+        return {criterion.id: _plain(criterion, of[criterion.id], explanations) for criterion in rubric.of(group)}
+    return _Charging(rubric, group, of, explanations, diagnoser).charges()
+
+
+def _plain(criterion: Criterion, records: Sequence[Record], explanations: Mapping[str, Explanation]) -> Charge:
+    """Lost with any wrong call."""
+    wrong = next((record for record in records if record.fault is not None), None)
+    if wrong is None and records:
+        return Charge(criterion.id, "right")
+    explanation = explanations.get(wrong.target.function) if wrong is not None else None
+    named = explanation.named if explanation is not None else ()
+    return Charge(criterion.id, "mistake" if named else "unexplained", named, record=wrong)
+
+
+class _Charging:
+    """The rules for one module of one submission."""
+
+    def __init__(
+        self,
+        rubric: Rubric,
+        module: str,
+        of: Mapping[str, list[Record]],
+        explanations: Mapping[str, Explanation],
+        diagnoser: Diagnoser,
+    ):
+        self.rubric, self.module, self.of, self.diagnoser = rubric, module, of, diagnoser
+        self.explanations = explanations
+        self.charged = self._charged()
+
+    def _charged(self) -> dict[str, tuple[Mistake, ...]]:
+        """For each function, the mistakes that are charged for it: those that no function above it has made already."""
+        names, found = set[str](), dict[str, tuple[Mistake, ...]]()
+        for function, explanation in self.explanations.items():
+            found[function] = tuple(m for m in explanation.mistakes if m.name not in names)
+            names.update(mistake.name for mistake in explanation.mistakes)
+        return found
+
+    def charges(self) -> dict[str, Charge]:
+        criteria = self.rubric.of(self.module)
+        found = {c.id: self._of_values(c) for c in criteria if c.looks_at == "values"}
+        found |= {c.id: _plain(c, self.of[c.id], self.explanations) for c in criteria if c.looks_at == "examples"}
+        found |= {c.id: self._of_form(c, found) for c in criteria if c.looks_at == "form"}
+        return {c.id: found[c.id] for c in criteria}
+
+    # Criteria of value
+
+    def _of_values(self, criterion: Criterion) -> Charge:
+        if not self.of[criterion.id]:
+            return Charge(criterion.id, "unexplained")
+        each = [self._of_function(criterion, function) for function in criterion.grades]
+        lost = [charge for charge in each if not charge.earned]
+        if lost:
+            mistakes = tuple(dict.fromkeys(m for charge in lost for m in charge.mistakes))
+            return Charge(criterion.id, lost[0].why, mistakes, lost[0].under, lost[0].unseen, lost[0].record)
+        elsewhere = [charge for charge in each if charge.why == "elsewhere"]
+        return elsewhere[0] if elsewhere else Charge(criterion.id, "right")
+
+    def _of_function(self, criterion: Criterion, function: str) -> Charge:
+        """What one function's calls make of a criterion."""
+        wrong = [r for r in self.of[criterion.id] if r.target.function == function and r.fault is not None]
+        own = tuple(m for m in self.charged.get(function, ()) if criterion.id in m.criteria)
+        record = wrong[0] if wrong else None
+        if own:
+            return Charge(criterion.id, "mistake", own, record=record)
+        if record is None:
+            return Charge(criterion.id, "right")
+        explanation = self.explanations[function]
+        form = [r for r in wrong if not wrong_in_value(r)]
+        if form and not explanation.formal:
+            return Charge(criterion.id, "form", tuple(seen(form[0], explanation.complete)), record=form[0])
+        if criterion.id not in explanation.criteria or explanation.empty:
+            return Charge(criterion.id, "unexplained", record=record)
+        return self._carried(criterion, explanation, record)
+
+    def _carried(self, criterion: Criterion, explanation: Explanation, record: Record) -> Charge:
+        """A criterion whose wrong values come from mistakes that belong to others."""
+        mistakes = (*explanation.mistakes, *explanation.helpers)
+        under = self._under(mistakes)
+        unseen = self.diagnoser.hidden(explanation, criterion.id)
+        if unseen is None or unseen:
+            return Charge(criterion.id, "hidden", mistakes, under, unseen or (), record)
+        return Charge(criterion.id, "elsewhere", mistakes, under, record=record)
+
+    def _under(self, mistakes: Iterable[Mistake]) -> tuple[str, ...]:
+        """Where mistakes of these names are charged."""
+        names = {mistake.name for mistake in mistakes}
+        found = [c for own in self.charged.values() for m in own if m.name in names for c in m.criteria]
+        return tuple(dict.fromkeys(found))
+
+    # Criteria of form
+
+    def _of_form(self, criterion: Criterion, values: Mapping[str, Charge]) -> Charge:
+        records = self.of[criterion.id]
+        if not records:
+            return Charge(criterion.id, "unexplained")
+        for record in records:
+            charge = self._breach(criterion, record)
+            if charge is not None:
+                return charge
+        own = [m for mistakes in self.charged.values() for m in mistakes if criterion.id in m.criteria]
+        if own:
+            return Charge(criterion.id, "mistake", tuple(own))
+        earning = [function for function in criterion.grades if self._earns(function, values)]
+        if 2 * len(earning) < len(criterion.grades):
+            return Charge(criterion.id, "too little")
+        return Charge(criterion.id, "right")
+
+    def _breach(self, criterion: Criterion, record: Record) -> Charge | None:
+        """Why a record of a criterion of form loses it, if it does."""
+        if record.fault is None:
+            return None
+        explanation = self.explanations[record.target.function]
+        mistakes = tuple(seen(record, explanation.complete))
+        if mistakes and explanation.formal and not any(criterion.id in m.criteria for m in explanation.mistakes):
+            return None  # it comes from a mistake that is charged elsewhere, or from a helper
+        if mistakes and explanation.keeps:
+            own = explanation.mistakes
+            return Charge(criterion.id, "hidden", own, self._under(own), record=record)
+        if mistakes:
+            return Charge(criterion.id, "form", mistakes, record=record)
+        if record.reply.ended is not None or (record.fault.kind == "raised" and not self._runs(criterion, explanation)):
+            return Charge(criterion.id, "not run", record=record)
+        if not explanation.complete and self._right_elsewhere(record.target.function):
+            # Only here is a value wrong: something is left over from an earlier call, or goes wrong on these arguments alone.
+            return Charge(criterion.id, "unexplained", record=record)
+        return None
+
+    def _runs(self, criterion: Criterion, explanation: Explanation) -> bool:
+        """Whether a function that raises because of known mistakes runs in another call of the criterion."""
+        own = [record for record in self.of[criterion.id] if record.target.function == explanation.function]
+        return explanation.complete and any(record.step.kind == "call" and record.reply.error is None for record in own)
+
+    def _right_elsewhere(self, function: str) -> bool:
+        """Whether every call of a function is right in the criteria of value."""
+        criteria = [c.id for c in self.rubric.of(self.module) if c.looks_at == "values" and function in c.grades]
+        own = [r for name in criteria for r in self.of[name] if r.target.function == function]
+        return not any(record.fault is not None for record in own)
+
+    def _earns(self, function: str, values: Mapping[str, Charge]) -> bool:
+        """Whether a criterion of value that grades the function is earned, or known mistakes explain all that it computes.
+
+        Where no criterion of value grades it: whether its calls are right.
+        """
+        explanation = self.explanations.get(function)
+        if explanation is not None and explanation.complete and not explanation.empty:
+            return True
+        graded = [c.id for c in self.rubric.of(self.module) if c.looks_at == "values" and function in c.grades]
+        if graded:
+            return any(values[name].earned for name in graded)
+        return explanation is None

@@ -1,0 +1,70 @@
+"""Is a reply right? The one judge of hidden calls, public examples and repeats; tolerances stand in compare.py."""
+
+from collections.abc import Iterable, Mapping
+
+from autograder.grading.compare import Difference, compare, values_agree
+from autograder.grading.record import Fault, Record, Step
+from autograder.sandbox.messages import Reply
+
+
+def judged(steps: Iterable[Step], replies: Iterable[Reply]) -> list[Record]:
+    """The records of steps that were played in this order; a repeat is held against the reply to the call that it repeats."""
+    calls: dict[int, Reply] = {}
+    records = []
+    for step, reply in zip(steps, replies, strict=True):
+        records.append(_judged(step, reply, calls))
+        if step.kind == "call":
+            calls[step.number] = reply
+    return records
+
+
+def _judged(step: Step, reply: Reply, calls: Mapping[int, Reply]) -> Record:
+    if reply.ended is not None:
+        return Record(step, reply, Fault("ended", reply.ended.why))
+    if step.kind == "call":
+        return _call(step, reply, calls)
+    if step.kind == "changes" and reply.changed:
+        return Record(step, reply, Fault("changed_later"))
+    earlier = calls.get(step.about)
+    if step.kind == "look" and earlier is not None and earlier.error is None and earlier.ended is None:
+        same = values_agree(earlier.value, reply.value)
+        return Record(step, reply, None if same else Fault("overwritten"))
+    return Record(step, reply)
+
+
+def _call(step: Step, reply: Reply, calls: Mapping[int, Reply]) -> Record:
+    rules = step.rules
+    if rules.error:
+        return Record(step, reply, _error(step, reply))
+    if reply.error is not None:
+        return Record(step, reply, Fault("raised", reply.error.kind))
+    if rules.question:
+        return Record(step, reply, _answer(step, reply))
+    first = calls.get(rules.repeats)
+    if first is not None and first.error is None and first.ended is None and not values_agree(first.value, reply.value):
+        return Record(step, reply, Fault("unsteady"))
+    verdict = compare(step.expected, reply.value, step.allowed, rules.dtype)
+    return Record(step, reply, _fault(verdict.difference) or _side_effect(reply), verdict.deviation)
+
+
+def _error(step: Step, reply: Reply) -> Fault | None:
+    if reply.error is None:
+        return Fault("no_error", f"expected {step.rules.error}")
+    right = step.rules.error in reply.error.kinds and reply.error.hint != "signature"
+    return None if right else Fault("raised", reply.error.kind)
+
+
+def _answer(step: Step, reply: Reply) -> Fault | None:
+    given = reply.value.get(step.rules.question) if isinstance(reply.value, dict) else None
+    right = isinstance(given, str) and given.strip().lower() == str(step.expected).lower()
+    return None if right else Fault("value", "another answer was expected")
+
+
+def _side_effect(reply: Reply) -> Fault | None:
+    if reply.changed:
+        return Fault("changed")
+    return Fault("shared") if reply.shared else None
+
+
+def _fault(difference: Difference | None) -> Fault | None:
+    return None if difference is None else Fault(difference.kind, difference.text)

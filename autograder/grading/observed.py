@@ -1,0 +1,111 @@
+"""Mistakes of form are named by what was seen: which argument changed and how, which dtype came back. Never by a guess at the
+cause.
+
+An observed mistake has an id like a known one: `<function>.changes_<argument>`, `.float64_result`, `.changes_<argument>_later`,
+`.shares_memory`, `.overwrites_result`, `.remembers`.
+"""
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.grading.compare import compare
+from autograder.grading.record import Record
+from autograder.homework import reference
+from autograder.homework.mistakes import Mistake
+from autograder.sandbox.messages import Change
+
+HOW = {
+    "entry written": "writes into {place}",
+    "key added": "adds a key to {place}",
+    "key removed": "removes a key from {place}",
+    "length": "changes the length of {place}",
+    "replaced": "puts something else in the place of {place}",
+    "dtype or shape": "changes the shape or the dtype of {place}",
+}
+COPIES, PROMOTION = "NumPy's page on copies and views", "NumPy's page on data type promotion (NEP 50)"
+
+
+def observed(records: Sequence[Record], explained: bool) -> tuple[Mistake, ...]:
+    """What is wrong in form in records of one function, each thing once, in the order in which it was seen.
+
+    `explained`: the values are, so that a result that differs from the first needs no name of its own.
+    """
+    found: dict[str, Mistake] = {}
+    for record in records:
+        if record.fault is not None:
+            for mistake in seen(record, explained):
+                found.setdefault(mistake.name, mistake)
+    return tuple(
+        mistake for name, mistake in found.items() if name.removesuffix("_later") == name or name[:-6] not in found
+    )
+
+
+def seen(record: Record, explained: bool) -> Iterator[Mistake]:
+    """What one wrong record shows of wrong form."""
+    yield from _changed(record)
+    name = _dtype(record)
+    if name:
+        floats = "float64" if name != "float64" else "float32"
+        does = f"Your result is {name} for {floats} arguments."
+        yield _mistake(record, f"{name}_result", does, "Floating results keep the dtype of the arguments.", PROMOTION)
+    if record.reply.shared:
+        does, right = "Your result shares its memory with an argument.", "Return a new array, or a copy."
+        yield _mistake(record, "shares_memory", does, right, COPIES)
+    kind = record.fault.kind if record.fault is not None else ""
+    if kind == "overwritten":
+        does = "A later call, or a change of an argument, changed a result that you had returned before."
+        yield _mistake(record, "overwrites_result", does, "Return a new array in every call.", COPIES)
+    if kind == "unsteady" and not explained:
+        does, right = "The same call gave another result the second time.", "Keep nothing from one call to the next."
+        yield _mistake(record, "remembers", does, right, "the Python FAQ on default values shared between calls")
+
+
+def _changed(record: Record) -> Iterator[Mistake]:
+    later = record.step.kind == "changes"
+    for change in _one_each(record.reply.changed):
+        name, place = _place(record.target.function, change)
+        how = HOW.get(change.how, HOW["replaced"]).format(place=place)
+        does = f"Your code {how}" + (", and does so after it has returned." if later else ".")
+        right = "Leave the caller's arguments as they are: work on copies or new arrays."
+        yield _mistake(record, f"changes_{name}" + ("_later" if later else ""), does, right, COPIES)
+
+
+def _one_each(changes: Iterable[Change]) -> list[Change]:
+    """The first change of each argument."""
+    first: dict[int, Change] = {}
+    for change in changes:
+        first.setdefault(change.argument, change)
+    return list(first.values())
+
+
+def _place(function: str, change: Change) -> tuple[str, str]:
+    """The name of the argument, and the changed part of it as Python and in words."""
+    names = list(inspect.signature(reference.functions()[function]).parameters)
+    name = names[change.argument] if change.argument < len(names) else f"argument_{change.argument}"
+    if not change.path:
+        return name, f"the argument `{name}`"
+    return name, f"`{name}{''.join(f'[{key!r}]' for key in change.path)}`, a part of the argument `{name}`"
+
+
+def _dtype(record: Record) -> str:
+    """The dtype that came back where the judge refused it, else ""."""
+    if not record.step.rules.dtype or record.reply.error is not None or record.reply.ended is not None:
+        return ""
+    return _wrong_dtype(record.step.expected, record.reply.value)
+
+
+def _wrong_dtype(expected: Any, value: Any) -> str:
+    if isinstance(expected, tuple | list):
+        if not isinstance(value, tuple | list) or len(value) != len(expected):
+            return ""
+        return next(filter(None, (_wrong_dtype(e, v) for e, v in zip(expected, value, strict=True))), "")
+    difference = compare(expected, value, np.inf, dtype=True).difference
+    return str(value.dtype) if difference is not None and difference.kind == "dtype" else ""
+
+
+def _mistake(record: Record, name: str, does: str, right: str, read: str) -> Mistake:
+    criteria = (record.step.criterion,) if record.step.criterion else ()
+    return Mistake(record.target.module, record.target.function, name, criteria, does, right, read)

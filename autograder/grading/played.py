@@ -1,0 +1,193 @@
+"""Known versions of a function, played on the steps of the script as a student's code is: each once, shared by all submissions.
+
+Most steps are played alone, when they are first needed. Steps that speak of one another, and all steps of a version that keeps
+something between calls, are played in their order by one function without earlier calls. Nothing here runs student code.
+"""
+
+import pickle
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from autograder.grading.compare import compare, deviation
+from autograder.grading.direct import Direct
+from autograder.grading.record import Step
+from autograder.homework import reference
+from autograder.homework.mistakes import Mistake, Version, made
+from autograder.sandbox.messages import Reply
+from autograder.sandbox.wire import Kept
+
+ROUNDING = 100.0  # two errors of rounding are alike where neither is this many times the other
+RUIN = 0.05  # a larger error, as a share of the largest value, leaves nothing to compare
+
+
+class Played:
+    """The replies of every version of one function, built on fixed versions of its helpers.
+
+    Versions often reply alike, so replies are kept by class: a submission's reply is held once against each class of a step.
+    """
+
+    def __init__(self, module: str, function: str, steps: Sequence[Step], helpers: Mapping[str, Version]):
+        self.module, self.function, self.helpers = module, function, dict(helpers)
+        self.every = list(steps)
+        self.steps = {step.number: step for step in steps if step.target.function == function}
+        self.classes: dict[int, list[Reply]] = {number: [] for number in self.steps}
+        self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.steps}
+        self._found: dict[tuple[Mistake, ...], dict[int, int]] = {}
+        self._alike: dict[tuple[int, int, int], bool] = {}
+
+    def version(self, mistakes: tuple[Mistake, ...]) -> Version | None:
+        return made(self.module, self.function, mistakes)
+
+    def reply_class(self, version: Version, number: int) -> int:
+        """The class of a version's reply to a step."""
+        found = self._found.setdefault(version.mistakes, {})
+        if number not in found:
+            group = self.every if self._keeps(version) else self._groups[number]
+            for step, reply in zip(group, self._play(version, group), strict=True):
+                if step.number in self.steps:
+                    found[step.number] = self._class(step.number, reply)
+        return found[number]
+
+    def _keeps(self, version: Version) -> bool:
+        """Whether something is kept between calls, so that every call of the process counts, in its order."""
+        return version.memory or any(helper.memory for helper in self.helpers.values())
+
+    def reply(self, version: Version, number: int) -> Reply:
+        return self.classes[number][self.reply_class(version, number)]
+
+    def rounds(self, version: Version, exact: Version) -> bool:
+        """Whether a version is the exact one up to rounding, but for a few calls where rounding ruins it."""
+        calls = [number for number, step in self.steps.items() if step.kind == "call"]
+        replies = [(self.reply(exact, n), self.reply(version, n)) for n in calls]
+        values = [(one.value, other.value) for one, other in replies if one.error is None and other.error is None]
+        ruined = [1 for one, other in values if not _distance(one, other) <= RUIN]
+        return 4 * len(ruined) <= len(calls)
+
+    def differ(self, one: Version, other: Version, numbers: Iterable[int]) -> bool:
+        """Whether two versions reply differently to any of these steps, in values."""
+        return any(not self._same(n, self.reply_class(one, n), self.reply_class(other, n)) for n in numbers)
+
+    def _same(self, number: int, one: int, other: int) -> bool:
+        if one == other:
+            return True
+        key = (number, one, other)
+        if key not in self._alike:
+            replies = self.classes[number]
+            self._alike[key] = alike(self.steps[number], replies[one], replies[other])
+        return self._alike[key]
+
+    def _class(self, number: int, reply: Reply) -> int:
+        known = self._known[number]
+        error = reply.error.kinds if reply.error is not None else None
+        key = pickle.dumps((reply.value, reply.changed, reply.shared, error))
+        if key not in known:
+            known[key] = len(known)
+            self.classes[number].append(reply)
+        return known[key]
+
+    def _play(self, version: Version, steps: Sequence[Step]) -> list[Reply]:
+        if self._keeps(version):  # calls of the functions that use this one leave something in it too
+            functions = version.whole_module(self.helpers)
+        else:
+            others = {step.target.function for step in steps} - {self.function}
+            functions = {name: reference.functions()[name] for name in others}
+            functions[self.function] = version.fresh(self.helpers)
+        direct = Direct(functions)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return [direct.play(step) for step in steps]
+
+    @cached_property
+    def _groups(self) -> dict[int, list[Step]]:
+        """For each step, those that it must be played with, in their order."""
+        leader: dict[int, int] = {step.number: step.number for step in self.every}
+
+        def top(number: int) -> int:
+            while leader[number] != number:
+                number = leader[number]
+            return number
+
+        for step in self.every:
+            for number in _speaks_of(step):
+                leader[top(step.number)] = top(number)
+        return {n: [step for step in self.every if top(step.number) == top(n)] for n in self.steps}
+
+
+def _speaks_of(step: Step) -> set[int]:
+    kept = [value for value in (*step.args, *step.kwargs.values()) if isinstance(value, Kept)]
+    return {value.call for value in kept} | ({step.about} if step.about else set())
+
+
+def alike(step: Step, known: Reply, reply: Reply) -> bool:
+    """Whether two replies to a step are the same in values: an error of the same kind, or equal up to the tolerance of the step."""
+    if known.ended is not None or reply.ended is not None:
+        return False
+    if step.kind in ("changes", "write", "look"):
+        return True
+    if known.error is not None or reply.error is not None:
+        return known.error is not None and reply.error is not None and known.error.kind == reply.error.kind
+    if step.rules.error:
+        return True  # where an error is due it does not matter what is returned
+    of_type = _of_another_type(step, known)
+    if of_type:
+        return of_type == _of_another_type(step, reply)  # of numbers in the place of booleans it does not matter which
+    return compare(known.value, reply.value, step.allowed).difference is None
+
+
+def _of_another_type(step: Step, reply: Reply) -> str:
+    """What came back in the place of an array of booleans, or of an array at all; "" where the type is right."""
+    if not isinstance(step.expected, np.ndarray):
+        return ""
+    difference = compare(step.expected, reply.value, np.inf).difference
+    return difference.text if difference is not None and difference.kind == "type" else ""
+
+
+def same_if_other_type(step: Step, known: Reply, reply: Reply) -> bool:
+    """Whether two replies of another type than expected hold the same; True where the type is right."""
+    if known.error is not None or reply.error is not None or not _of_another_type(step, known):
+        return True
+    return compare(known.value, reply.value, step.allowed).difference is None
+
+
+def alike_in_form(step: Step, known: Reply, reply: Reply) -> bool:
+    """Whether two replies are the same in what changed, what is shared, and the dtype."""
+    if (set(known.changed), known.shared) != (set(reply.changed), reply.shared):
+        return False
+    if known.error is not None or reply.error is not None or not step.rules.dtype:
+        return True
+    difference = compare(known.value, reply.value, step.allowed, dtype=True).difference
+    return difference is None or difference.kind != "dtype"
+
+
+def alike_in_rounding(step: Step, exact: Reply, known: Reply, reply: Reply) -> bool:
+    """Whether a reply is off by as much as the known inexact one, where that one is off; in a ruin any wrong value is alike."""
+    if known.error is not None or reply.error is not None or step.kind != "call":
+        return alike(step, known, reply)
+    far, theirs = (_distance(exact.value, one.value) for one in (known, reply))
+    if far <= step.allowed / 10:
+        return alike(step, exact, reply)
+    if far > RUIN:
+        return theirs > step.allowed
+    return far / ROUNDING <= theirs <= far * ROUNDING or theirs == np.inf
+
+
+def _distance(exact: Any, value: Any) -> float:
+    if isinstance(exact, tuple | list):
+        if not isinstance(value, tuple | list) or len(value) != len(exact):
+            return float("inf")
+        return max(_distance(e, v) for e, v in zip(exact, value, strict=True))
+    verdict = compare(exact, value, np.inf)
+    if verdict.difference is not None and verdict.difference.kind != "value":
+        return -1.0  # of another form, which rounding does not explain
+    return deviation(np.asarray(exact), np.asarray(value))
+
+
+@cache
+def inexact(mistakes: tuple[Mistake, ...]) -> tuple[Mistake, ...] | None:
+    """The mistakes without those of rounding; None where there are none of rounding."""
+    exact = tuple(mistake for mistake in mistakes if not mistake.inexact)
+    return None if len(exact) == len(mistakes) else exact

@@ -1,0 +1,91 @@
+"""What grading passes on: the steps of the script, and what a submission made of them. Data only.
+
+A step is one thing that a hidden test, or a public example, asks of a student's process. Its kinds:
+- "call": call the function; the result is held against the expected one;
+- "changes": which arguments of an earlier call differ by now from what they were before it;
+- "write": the caller writes into an argument or a result of an earlier call; nothing is judged;
+- "look": what the result of an earlier call holds now.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from autograder.sandbox.messages import Call, Reply
+
+Kind = Literal["call", "changes", "write", "look"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One function of one module."""
+
+    module: str
+    function: str
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How strictly a call is judged.
+
+    `dtype`: the dtype of the result counts; `pure`: no argument may change; `new`: the result shares no memory with an argument;
+    `within`: an accuracy that the contract states, as a share of max(1, largest expected magnitude); `error`: the
+    exception that the call must raise; `question`: the entry of the returned dict that counts, compared as a letter; `repeats`: the
+    number of the step whose result this call must give again.
+    """
+
+    dtype: bool = False
+    pure: bool = False
+    new: bool = False
+    within: float | None = None
+    error: str = ""
+    question: str = ""
+    repeats: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One thing asked of a student's process. `criterion` is "" for a public example; `expected` comes from the reference.
+
+    `number` is unique in the script of a module; `about` is the number of the call that "changes", "write" and "look" speak of.
+    Arguments are copies that nobody changes; one that is an object of an earlier call is a `Kept`.
+    """
+
+    number: int
+    target: Target
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    expected: Any
+    allowed: float
+    call: Call = field(repr=False)
+    rules: Rules = Rules()
+    kind: Kind = "call"
+    about: int = 0
+    test: str = ""
+    criterion: str = ""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a reply was refused.
+
+    `kind` is one of "type", "length", "shape", "dtype", "value" (see compare.py), "raised", "ended", "no_error", "changed",
+    "changed_later", "unsteady", "overwritten", "shared".
+    """
+
+    kind: str
+    text: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """What came of one step. `deviation` is the largest difference, as a share of max(1, largest expected magnitude)."""
+
+    step: Step
+    reply: Reply
+    fault: Fault | None = None
+    deviation: float = 0.0
+
+    @property
+    def target(self) -> Target:
+        return self.step.target

@@ -1,0 +1,244 @@
+"""What a hidden suite is written with: the objects behind the fixtures `check`, `reference` and `rng`.
+
+A test never meets a student's value. It runs on the reference, once, and every `check.f(...)` in it becomes a step of the script
+that each submission is graded by (script.py). Since a wrong reply costs the criterion whatever follows, the arguments of
+later calls may be made from the values that `check` returns: they are the reference's.
+"""
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from autograder.grading.compare import tolerance
+from autograder.grading.record import Kind, Rules, Step, Target
+from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
+from autograder.sandbox.wire import Handle, Kept
+
+PLAIN = Rules()
+
+
+class NotKept(ValueError):
+    """`check.overwrite` and `check.holds` need an object of an earlier `check.keep` call."""
+
+
+@dataclass
+class Recorder:
+    """Turns the calls of one test into steps of `module` (or "integration"); `on_step` is told of each as soon as it is known.
+
+    `functions` are the reference's, by "<module>.<function>". Steps are numbered from `first` on.
+    """
+
+    module: str
+    functions: Mapping[str, Callable[..., Any]]
+    test: str = ""
+    criterion: str = ""
+    first: int = 1
+    on_step: Callable[[Step], object] = lambda step: None
+    steps: list[Step] = field(default_factory=list)
+    lent: dict[int, Callable[..., Any]] = field(default_factory=dict)  # functions among the arguments
+    kept: dict[int, tuple[Any, Kept]] = field(
+        default_factory=dict
+    )  # by id; the object is held, so that no other gets its id
+
+    def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules, keep: bool) -> Any:
+        """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
+        expected = self._expected(target, args, kwargs, rules)
+        number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
+        self._call(number, target, given, expected, rules, keep or rules.pure)
+        if rules.pure:
+            about = prepared_changes(self.module, number, self.steps[-1].call)
+            self._add(self._next(), target, "changes", about, number, rules)
+            self._call(self._next(), target, given, expected, replace(rules, repeats=number), False)
+        value = copied(expected)
+        if keep:
+            self._keep(value, Kept(number, ("result",)))
+            places: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+            for position, argument in places:
+                self._keep(argument, Kept(number, (position,)))
+        return value
+
+    def overwrite(self, array: "np.ndarray[Any, Any]", value: Any) -> None:
+        """Record that the caller writes into an array of an earlier call, and do so here."""
+        kept = self._known(array)
+        array[...] = value
+        given = (kept, array.copy())
+        call = prepared_write(self.module, *given)
+        self._add(self._next(), self._target(kept), "write", call, kept.call, PLAIN, (given, {}))
+
+    def look(self, value: Any) -> None:
+        """Record a look at what the result of an earlier call holds now."""
+        kept = self._known(value)
+        self._add(
+            self._next(), self._target(kept), "look", prepared_look(self.module, kept), kept.call, PLAIN, ((kept,), {})
+        )
+
+    def _expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
+        function = self.functions[f"{target.module}.{target.function}"]
+        try:
+            value = function(*copied(args), **copied(kwargs))
+        except Exception as error:
+            if type(error).__name__ == rules.error:
+                return None
+            raise
+        if rules.error:
+            raise AssertionError(f"the reference raises no {rules.error} in {target.function}")
+        return value[rules.question] if rules.question else value
+
+    def _call(self, number: int, target: Target, given: Any, expected: Any, rules: Rules, keep: bool) -> None:
+        checks = [name for name in ("pure", "new") if getattr(rules, name)]
+        args = [self._sent(value, position) for position, value in enumerate(given[0])]
+        kwargs = {name: self._sent(value, name) for name, value in given[1].items()}
+        call = prepared(self.module, target.module, target.function, args, kwargs, checks, number if keep else 0)
+        self._add(number, target, "call", call, 0, rules, copied(given), expected, rules.within or tolerance(given))
+
+    def _add(
+        self,
+        number: int,
+        target: Target,
+        kind: Kind,
+        call: Call,
+        about: int,
+        rules: Rules = PLAIN,
+        given: Any = ((), {}),
+        expected: Any = None,
+        allowed: float = 0.0,
+    ) -> None:
+        args, kwargs = given
+        step = Step(
+            number, target, args, kwargs, expected, allowed, call, rules, kind, about, self.test, self.criterion
+        )
+        self.steps.append(step)
+        self.on_step(step)
+
+    def _next(self) -> int:
+        return self.first + len(self.steps)
+
+    def _given(self, value: Any) -> Any:
+        """An argument, or the earlier object that it is."""
+        return self.kept[id(value)][1] if id(value) in self.kept else value
+
+    def _sent(self, value: Any, position: int | str) -> Any:
+        """An argument as it travels: a function is lent, under a number that is the same in every run of its test."""
+        if not callable(value):
+            return value
+        handle = Handle(zlib.crc32(f"{self.module} {self.test} {len(self.steps)} {position}".encode()))
+        self.lent[handle.id] = value
+        return handle
+
+    def _keep(self, value: Any, kept: Kept) -> None:
+        """Know an object again, and the arrays inside it."""
+        if isinstance(value, np.ndarray | dict | list | tuple):
+            self.kept[id(value)] = (value, kept)
+        parts = (
+            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
+        )
+        for key, part in parts:
+            self._keep(part, Kept(kept.call, (*kept.path, key)))
+
+    def _known(self, value: Any) -> Kept:
+        if id(value) not in self.kept:
+            raise NotKept("this object comes from no earlier check.keep call of this test")
+        return self.kept[id(value)][1]
+
+    def _target(self, kept: Kept) -> Target:
+        return next(step.target for step in self.steps if step.number == kept.call)
+
+
+class Check:
+    """`check.f(...)` demands that the student's f gives what the reference gives, and returns the reference's value.
+
+    In a suite of the integration the function's module stands before it: `check.layernorm.layer_norm(...)`.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        modules: Mapping[str, tuple[str, ...]],
+        module: str,
+        rules: Rules = PLAIN,
+        keep: bool = False,
+    ):
+        self._recorder, self._modules, self._module, self._rules, self._keep = recorder, modules, module, rules, keep
+
+    @property
+    def dtype(self) -> "Check":
+        """The dtype of the result counts too."""
+        return self._with(dtype=True)
+
+    @property
+    def pure(self) -> "Check":
+        """No argument may change, and the same call must give the same result again."""
+        return self._with(pure=True)
+
+    @property
+    def new(self) -> "Check":
+        """The result must share no memory with an argument."""
+        return self._with(new=True)
+
+    @property
+    def keep(self) -> "Check":
+        """Arguments and result stay alive: given to a later call, each is the same object as in this one."""
+        return Check(self._recorder, self._modules, self._module, self._rules, True)
+
+    def within(self, accuracy: float) -> "Check":
+        """An accuracy that the contract states, as a share of max(1, largest expected magnitude)."""
+        return self._with(within=accuracy)
+
+    def raises(self, kind: type[Exception]) -> "Check":
+        """The call must raise this error."""
+        return self._with(error=kind.__name__)
+
+    def answer(self, question: str) -> None:
+        """One entry of the dict that the module's only function returns: a letter, in either case."""
+        target = Target(self._module, self._modules[self._module][0])
+        self._recorder.call(target, (), {}, replace(self._rules, question=question), False)
+
+    def overwrite(self, array: "np.ndarray[Any, Any]", value: Any) -> None:
+        """The caller writes `value` into an array that an earlier `keep` call was given or has returned."""
+        self._recorder.overwrite(array, value)
+
+    def stays(self, result: Any) -> None:
+        """What an earlier `keep` call has returned must still hold what it held then."""
+        self._recorder.look(result)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if not self._module and name in self._modules:
+            return Check(self._recorder, self._modules, name, self._rules, self._keep)
+        if name not in self._modules.get(self._module, ()):
+            raise AttributeError(f"the rubric knows no function {name!r} in {self._module or 'this suite'}")
+        target = Target(self._module, name)
+        return lambda *args, **kwargs: self._recorder.call(target, args, kwargs, self._rules, self._keep)
+
+    def _with(self, **changes: Any) -> "Check":
+        return Check(self._recorder, self._modules, self._module, replace(self._rules, **changes), self._keep)
+
+
+class Reference:
+    """`reference.f(...)`, or `reference.module.f(...)` in a suite of the integration."""
+
+    def __init__(self, functions: Mapping[str, Any]):
+        vars(self).update(functions)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the reference has no {name!r}")
+
+
+def copied(value: Any) -> Any:
+    """The value with arrays, lists and dicts of its own; functions stay what they are."""
+    if isinstance(value, np.ndarray):
+        return value.copy(order="K")
+    if isinstance(value, dict):
+        return {key: copied(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(copied, value))
+    return value
+
+
+def rng_for(name: str) -> np.random.Generator:
+    """A generator that is the same in every run of the test of this name."""
+    return np.random.default_rng(zlib.crc32(name.encode()))

@@ -1,0 +1,182 @@
+"""The script of a homework: every call that grading makes, recorded once from the suites and the public examples.
+
+The suites run on the reference, under pytest's public interface, without any student's process. What is wrong with them is
+found here, before anything is graded: a test that fails on the reference or names no criterion, a criterion without a test.
+"""
+
+import contextlib
+import difflib
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.grading.compare import TOLERANCE, tolerance
+from autograder.grading.pytest_plugin import RECORDERS, RECORDING, criterion_of
+from autograder.grading.record import Rules, Step, Target
+from autograder.grading.recorder import Recorder
+from autograder.homework import kit, mistakes
+from autograder.homework import reference as references
+from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import INTEGRATION, Rubric, RubricError
+from autograder.sandbox.answering import Answers
+
+
+class SuiteFault(Exception):
+    """A hidden test went wrong on the reference, which no student can cause."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """The steps of each module and of "integration", in the order of the suites; the public examples apart."""
+
+    rubric: Rubric
+    hidden: dict[str, tuple[Step, ...]]
+    visible: dict[str, tuple[Step, ...]]
+    examples: dict[str, tuple[Step, ...]]
+    lent: dict[int, Callable[..., Any]]
+
+    def shown(self, module: str) -> tuple[Step, ...]:
+        """The steps whose replies may be shown to the student: those of visible criteria, then the public examples."""
+        return self.visible.get(module, ()) + self.examples.get(module, ())
+
+    @cached_property
+    def integrated(self) -> tuple[str, ...]:
+        """The modules that the integration calls."""
+        steps = self.visible.get(INTEGRATION, ()) + self.hidden.get(INTEGRATION, ())
+        return tuple(dict.fromkeys(step.target.module for step in steps))
+
+
+@cache
+def current() -> Script:
+    """The script of the installed homework, recorded once; raises as `record` does."""
+    return record(rubrics.current())
+
+
+def answers() -> Answers:
+    """What answers the questions of a student's process: the reference's functions, and those that tests lend."""
+    return Answers(references.by_name(), current().lent)
+
+
+def record(rubric: Rubric) -> Script:
+    """The script of the installed homework.
+
+    Raises RubricError where suites and rubric do not fit, SuiteFault where a test fails on the reference.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        recorders = _run(rubric)
+        hidden, visible = dict[str, list[Step]](), dict[str, list[Step]]()
+        for recorder in recorders:
+            for step in recorder.steps:
+                # What is no answer to a question is said at once. Such calls have no inputs that could be given away.
+                shown = rubric.criteria[recorder.criterion].visible or step.rules.question
+                (visible if shown else hidden).setdefault(recorder.module, []).append(step)
+        tried = {module: _examples(module, rubric) for module in rubric.modules}
+    examples = {module: tuple(recorder.steps) for module, recorder in tried.items()}
+    lent = {number: function for one in (*recorders, *tried.values()) for number, function in one.lent.items()}
+    return Script(rubric, _frozen(hidden), _frozen(visible), examples, lent)
+
+
+def _frozen(steps: dict[str, list[Step]]) -> dict[str, tuple[Step, ...]]:
+    return {module: tuple(found) for module, found in steps.items()}
+
+
+def _examples(module: str, rubric: Rubric) -> Recorder:
+    """Every public example as a step; float32 arguments are given where the dtype is the point."""
+    recorder = Recorder(module, references.by_name(), first=1_000_000)  # numbers that no test's step has
+    for function in rubric.modules[module].functions:
+        for args, kwargs in mistakes.examples(module, function):
+            try:
+                references.functions()[function](*args, **kwargs)
+                rules = Rules(dtype=tolerance((args, kwargs)) == TOLERANCE["float32"])
+            except ValueError:
+                rules = Rules(error="ValueError")
+            recorder.call(Target(module, function), args, kwargs, rules, keep=False)
+    return recorder
+
+
+# The suites under pytest
+
+
+def _run(rubric: Rubric) -> list[Recorder]:
+    """Run every suite on the reference; the recorders of all tests."""
+    recording = _Recording(rubric)
+    options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:faulthandler", "--disable-plugin-autoload"]
+    options += ["--assert=plain", "--import-mode=importlib", "--capture=no", "-c", str(kit.suites() / "pytest.ini")]
+    with _without_settings():
+        pytest.main([*options, str(kit.suites())], [recording])
+    if recording.misfits:
+        raise RubricError("\n".join(recording.misfits))
+    if recording.faults:
+        raise SuiteFault("; ".join(recording.faults[:3]))
+    return recording.recorders
+
+
+@contextlib.contextmanager
+def _without_settings() -> Iterator[None]:
+    """The environment without what a user has set for pytest runs of their own."""
+    names = [name for name in os.environ if name.startswith("PYTEST_") and name != "PYTEST_CURRENT_TEST"]
+    kept = {name: os.environ.pop(name) for name in names}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
+
+
+class _Recording:
+    """A pytest plugin; its hooks stand in the order in which they are called."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        self.rubric = rubric
+        self.recorders: list[Recorder] = []
+        self.misfits: list[str] = []
+        self.faults: list[str] = []
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.stash[RECORDING] = True
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.misfits.append(f"the hidden suites cannot be used: {report.nodeid}: {_last_line(report)}")
+
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        self.misfits = self.misfits or misfits(items, self.rubric)
+        if self.misfits:
+            items.clear()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.passed:
+            self.faults.append(f"{report.nodeid}: {_last_line(report)}")
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self.recorders = session.config.stash.get(RECORDERS, [])
+
+
+def _last_line(report: pytest.CollectReport | pytest.TestReport) -> str:
+    return (report.longreprtext.strip().splitlines() or [report.outcome])[-1]
+
+
+def misfits(items: Sequence[pytest.Item], rubric: Rubric) -> list[str]:
+    """Where tests and rubric do not know the same criteria, one line each."""
+    used = {criterion_of(item) for item in items}
+    unknown = {item.nodeid: criterion_of(item) for item in items if criterion_of(item) not in rubric.criteria}
+    found = []
+    for name in (name for name in rubric.criteria if name not in used):
+        near = difflib.get_close_matches(name, [name for name in unknown.values() if name], 1, 0.5)
+        found.append(
+            f"{rubric.place(name)}: no test names this criterion"
+            + (f"; tests name {near[0]!r}, which the rubric does not have" if near else f"; add one in {kit.suites()}")
+        )
+    if not found:
+        found = [
+            f"{node} "
+            + (f"names the criterion {name!r}, which rubric.yaml does not have" if name else "has no @criterion")
+            for node, name in unknown.items()
+        ]
+    return found

@@ -1,0 +1,230 @@
+"""The search for the fewest known mistakes that reproduce what was recorded of one function of one submission.
+
+It is bounded by a count of versions, never by time, so that it ends alike on every machine.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+
+from autograder.grading.explanation import Explanation, wrong_in_value
+from autograder.grading.played import Played, alike, alike_in_form, alike_in_rounding, inexact, same_if_other_type
+from autograder.grading.record import Record
+from autograder.homework.mistakes import Mistake, Version, of_function
+from autograder.homework.rubric import Rubric
+
+MOST_PAIRS = 300  # that are tried for one function
+UNLIKELY = 0.2  # of the records, so many may speak against a pair that is tried
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Replies of versions beside certain helpers, and those helpers' mistakes.
+
+    `given` are mistakes of form that were seen: every version has them too, since what they write is there in later calls.
+    """
+
+    played: Played
+    helpers: tuple[Mistake, ...]
+    given: tuple[Mistake, ...] = ()
+    alone: bool = False  # tried without mistakes of the function's own only
+
+    def version(self, mistakes: tuple[Mistake, ...]) -> Version | None:
+        return self.played.version((*mistakes, *(mistake for mistake in self.given if mistake not in mistakes)))
+
+
+@dataclass(frozen=True)
+class _Single:
+    """One mistake alone, a bit for each record: where it shows, and where it replies as the submission did."""
+
+    mistake: Mistake
+    shows: int
+    fits: int
+
+
+class Search:
+    """The search for one function of one submission."""
+
+    def __init__(self, rubric: Rubric, module: str, function: str, records: list[Record], tables: list[Table]):
+        self.rubric, self.module, self.function, self.tables = rubric, module, function, tables
+        # A wrong record tells versions apart, a right one seldom does.
+        self.records = sorted(records, key=lambda record: record.fault is None)
+        self.verdicts: dict[tuple[int, int, int], bool] = {}
+        self.singles: dict[int, list[_Single]] = {}
+        values = {c.id for c in rubric.of(module) if c.looks_at == "values"}
+        self.of_criterion: dict[str, list[Record]] = {}
+        for record in self.records:
+            if record.step.criterion in values:
+                self.of_criterion.setdefault(record.step.criterion, []).append(record)
+
+    def complete(self) -> Explanation | None:
+        """The smallest set that reproduces every record; of several the one that costs the fewest points."""
+        for size, table in self._order():
+            fitting = [v for v in self._versions(size, table, [self.records]) if self._fits(table, v, self.records)]
+            fitting = [version for version in fitting if not self._changes_more(table, version)]
+            if fitting:
+                return self._chosen(table, fitting)
+        return None
+
+    def _changes_more(self, table: Table, version: Version) -> bool:
+        """Whether a version changes an argument that the submission was seen to leave alone."""
+        replies = ((table.played.reply(version, record.step.number), record.reply) for record in self.records)
+        return any(set(reply.changed) - set(seen.changed) for reply, seen in replies if seen.error is None)
+
+    def partial(self) -> Explanation | None:
+        """The smallest set that reproduces the most criteria, at least one of which has a wrong record."""
+        best: tuple[tuple[float, ...], Explanation] | None = None
+        for place, (size, table) in enumerate(self._order()):
+            for version in self._versions(size, table, [self.of_criterion[name] for name in self._wrong]):
+                if inexact(version.mistakes) is not None:
+                    continue  # rounding is told from other mistakes only by all calls together
+                met = self._criteria(table, version)
+                if not self._homes(version) <= met:
+                    continue  # it contradicts calls of a criterion that its own mistakes belong to
+                key = (-len(met), size, self._cost(version.mistakes, self._wrong - met), place)
+                if met & self._wrong and (best is None or key < best[0]):
+                    best = key, self._explanation(table, version, met)
+        return best[1] if best is not None else None
+
+    def _homes(self, version: Version) -> set[str]:
+        """The criteria of value that a version's mistakes belong to, as far as there are records of them."""
+        return {name for mistake in version.mistakes for name in mistake.criteria if name in self.of_criterion}
+
+    def formal(self) -> Explanation | None:
+        """The one mistake of form, or the helpers' mistakes, that reproduces what changed, what is shared, and every dtype."""
+        for size, table in self._order():
+            fitting = [v for v in self._versions(size, table, []) if size < 2 and self._fits_in_form(table, v)]
+            if fitting and all(_ids(version) == _ids(fitting[0]) for version in fitting):
+                explanation = self._explanation(table, fitting[0], frozenset(self.of_criterion))
+                return replace(explanation, complete=True, formal=True)
+        return None
+
+    def _fits_in_form(self, table: Table, version: Version) -> bool:
+        if not self._fits(table, version, self.records):
+            return False
+        replies = ((record, table.played.reply(version, record.step.number)) for record in self.records)
+        return all(alike_in_form(record.step, reply, record.reply) for record, reply in replies)
+
+    @cached_property
+    def _wrong(self) -> frozenset[str]:
+        """The criteria of value with a wrong record."""
+        return frozenset(name for name, own in self.of_criterion.items() if any(map(wrong_in_value, own)))
+
+    def _order(self) -> Iterator[tuple[int, Table]]:
+        for size in range(3):
+            for table in self.tables:
+                if (size and not table.alone) or (not size and (table.helpers or table.given)):
+                    yield size, table
+
+    def _versions(self, size: int, table: Table, groups: list[list[Record]]) -> Iterator[Version]:
+        """The versions with so many mistakes; of the pairs those that could reproduce one of the groups of records."""
+        sets: list[tuple[Mistake, ...]] = [()]
+        if size == 1:
+            sets = [(mistake,) for mistake in of_function(self.module, self.function)]
+        if size == 2:
+            sets = list(self._pairs(table, groups))
+        for mistakes in sets:
+            version = table.version(mistakes)
+            if version is not None:
+                yield version
+
+    def _pairs(self, table: Table, groups: list[list[Record]]) -> list[tuple[Mistake, Mistake]]:
+        """The pairs that could reproduce one of the groups of records, the likeliest first.
+
+        Where only one of two mistakes shows alone, the pair mostly replies as that one does, so it should fit there. Mostly: where
+        everything is masked, a forgotten projection shows only beside a forgotten mask.
+        """
+        numbers = {id(record): place for place, record in enumerate(self.records)}
+        masks = [sum(1 << numbers[id(record)] for record in group) for group in groups]
+        right = self._bits(table, table.version(()))[1]
+        found: list[tuple[float, int, tuple[Mistake, Mistake]]] = []
+        for one, other in combinations(self._alone(table), 2):
+            if one.mistake.name == other.mistake.name:
+                continue
+            both, neither = one.shows & other.shows, ~(one.shows | other.shows)
+            lone = (one.shows & ~other.shows & one.fits) | (other.shows & ~one.shows & other.fits)
+            fits = both | lone | (neither & right)
+            unlikely = min((_share(mask & ~fits, mask) for mask in masks), default=1.0)
+            if unlikely <= UNLIKELY or one.mistake.inexact or other.mistake.inexact:
+                found.append((unlikely, len(found), (one.mistake, other.mistake)))
+        return [pair for _, _, pair in sorted(found)[:MOST_PAIRS]]
+
+    def _alone(self, table: Table) -> list[_Single]:
+        if id(table) not in self.singles:
+            found = []
+            for mistake in of_function(self.module, self.function):
+                shows, fits = self._bits(table, table.version((mistake,)))
+                found.append(_Single(mistake, shows, fits))
+            self.singles[id(table)] = found
+        return self.singles[id(table)]
+
+    def _bits(self, table: Table, version: Version | None) -> tuple[int, int]:
+        correct = table.version(())
+        shows = fits = 0
+        if version is None or correct is None:
+            return 0, 0
+        for place, record in enumerate(self.records):
+            shows |= table.played.differ(version, correct, [record.step.number]) << place
+            fits |= self._alike(table, version, record) << place
+        return shows, fits
+
+    def _fits_strictly(self, table: Table, version: Version) -> bool:
+        """Whether a version replies the same also where the type alone is wrong enough."""
+        return all(
+            same_if_other_type(r.step, table.played.reply(version, r.step.number), r.reply) for r in self.records
+        )
+
+    def _criteria(self, table: Table, version: Version) -> frozenset[str]:
+        """The criteria that a version reproduces; none if it reproduces no wrong one."""
+        met = {name for name in self._wrong if self._fits(table, version, self.of_criterion[name])}
+        others = [name for name in self.of_criterion if name not in self._wrong and met]
+        return frozenset(met.union(name for name in others if self._fits(table, version, self.of_criterion[name])))
+
+    def _chosen(self, table: Table, fitting: list[Version]) -> Explanation:
+        fitting = [v for v in fitting if self._fits_strictly(table, v)] or fitting
+        fitting = [v for v in fitting if self._fits_in_form(table, v)] or fitting
+        costs = [self._cost(version.mistakes, frozenset()) for version in fitting]
+        first = fitting[costs.index(min(costs))]
+        others = [version for version in fitting if not _ids(first) <= _ids(version)]
+        explanation = self._explanation(table, first, frozenset(self.of_criterion))
+        alike = tuple(version.mistakes for version in fitting)
+        return replace(explanation, complete=True, others=tuple(version.mistakes for version in others), alike=alike)
+
+    def _explanation(self, table: Table, version: Version, met: frozenset[str]) -> Explanation:
+        steps = frozenset(r.step.number for r in self.records if self._fits(table, version, [r]))
+        own, helpers, played = version.mistakes, table.helpers, table.played
+        return Explanation(self.module, self.function, own, helpers, met, reproduced=steps, played=played)
+
+    def _cost(self, mistakes: tuple[Mistake, ...], unexplained: Iterable[str]) -> float:
+        lost = {name for mistake in mistakes for name in mistake.criteria}.union(unexplained)
+        return sum(self.rubric.criteria[name].points for name in lost)
+
+    def _fits(self, table: Table, version: Version, records: list[Record]) -> bool:
+        exact = inexact(version.mistakes)
+        if exact is None:
+            return all(self._alike(table, version, record) for record in records)
+        base = table.version(exact)  # with what is given
+        if base is None:
+            return False
+        return all(self._rounded(table, base, version, r) for r in records) and table.played.rounds(version, base)
+
+    def _alike(self, table: Table, version: Version, record: Record) -> bool:
+        number = record.step.number
+        kind = table.played.reply_class(version, number)
+        key = (id(table), number, kind)
+        if key not in self.verdicts:
+            self.verdicts[key] = alike(record.step, table.played.classes[number][kind], record.reply)
+        return self.verdicts[key]
+
+    def _rounded(self, table: Table, base: Version, version: Version, record: Record) -> bool:
+        exact, known = (table.played.reply(v, record.step.number) for v in (base, version))
+        return alike_in_rounding(record.step, exact, known, record.reply)
+
+
+def _ids(version: Version) -> set[str]:
+    return {mistake.id for mistake in version.mistakes}
+
+
+def _share(part: int, whole: int) -> float:
+    return part.bit_count() / whole.bit_count()

@@ -1,0 +1,34 @@
+"""The one family of exceptions that end a command with a line: what is wrong, and what to do about it."""
+
+import errno
+import shutil
+from pathlib import Path
+
+_NO_ROOM = "make room and run it again, or set TMPDIR to a folder on another disk"
+_CLOSED = "give a folder that you may write to; for temporary files, set TMPDIR"
+_ADVICE = {errno.ENOSPC: _NO_ROOM, errno.EDQUOT: _NO_ROOM, errno.EROFS: _CLOSED, errno.EACCES: _CLOSED}
+
+
+class CommandError(Exception):
+    """Something that a person can mend: the machine, the homework, the kit. The text says what and how."""
+
+    status = 1
+
+
+class ArgumentsError(CommandError):
+    """The arguments name nothing that the command can use."""
+
+    status = 2
+
+
+def of_system(error: OSError, place: Path | str = "") -> CommandError:
+    """What the system refused, on one line: where (`place` unless the error says it), why, and what to do."""
+    if isinstance(error, shutil.Error):
+        # Its text names every file that could not be copied, thousands where a disk is full. The first one says it all.
+        first = error.args[0][0] if isinstance(error.args[0], list) and error.args[0] else error
+        return CommandError(f"{place}: {str(first[-1] if isinstance(first, tuple) else first)[:300]}")
+    # A copy names both its ends, and it is the second one, where it writes, that is full or closed.
+    where = error.filename2 or error.filename or place
+    why = error.strerror or str(error)[:300] or type(error).__name__
+    advice = _ADVICE.get(error.errno or 0, "")
+    return CommandError("; ".join(filter(None, (f"{where}: {why}", advice))))

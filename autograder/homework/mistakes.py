@@ -1,0 +1,300 @@
+"""Known mistakes: each function written once, and the edits of its text that students make.
+
+A file `mistakes/<module>/<function>.py` has a correct version of the function under `@written`, and a few lines for each mistake:
+its name, the criterion that it belongs to, what is changed in the text, and two half sentences for the student:
+
+    @written
+    def layer_norm(x, gamma, beta, eps=1e-5):
+        ...
+        var = squares / x.shape[-1]
+    layer_norm.wrong("sample_variance", "statistics", {"squares / x.shape[-1]": "squares / (x.shape[-1] - 1)"},
+        does="Your code divides the sum of squares by d - 1.", right="Divide by d: it is the population variance.")
+
+The text is edited, not the value: a wrong version reads as a student would write it, can be submitted as part of a module, and
+two mistakes stand together unless they change the same letters. Nothing here runs student code.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from autograder.homework import kit, reference, rubric
+from autograder.homework.texts import edited, is_python, text_of
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+class MistakeError(ValueError):
+    """A file of mistakes cannot be used; the text names the file and the mistake and says what would be right."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake in one function.
+
+    `does` says what the code probably does, `right` what is right, `read` what to read. `criteria` are full ids; the mistake
+    is charged there. `edits` are (old, new) texts, or `whole` is the text of a function of its own. `memory`: it keeps
+    something between calls. `inexact`: it is an error of rounding, whose size counts and not its digits. `way`: the same
+    mistake can be made in several ways, numbered from 0. Mistakes of one name in two functions of a module are the same
+    mistake, made twice.
+    """
+
+    module: str
+    function: str
+    name: str
+    criteria: tuple[str, ...]
+    does: str
+    right: str
+    read: str
+    edits: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    whole: str = field(default="", repr=False)
+    memory: bool = False
+    inexact: bool = False
+    way: int = 0
+
+    @property
+    def id(self) -> str:
+        return f"{self.function}.{self.name}"
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.does} {self.right}"
+
+    @property
+    def alone(self) -> "Version":
+        """The function with this mistake and no other."""
+        version = made(self.module, self.function, (self,))
+        assert version is not None
+        return version
+
+    @property
+    def source(self) -> str:
+        """The function with this mistake alone, as a student would write it."""
+        return self.alone.source
+
+    def fresh(self) -> Callable[..., Any]:
+        """The function with this mistake alone, without any state left by earlier calls."""
+        return self.alone.fresh()
+
+
+@dataclass(frozen=True)
+class Version:
+    """A function with some mistakes in it, or with none. `source` is the text of that one function."""
+
+    module: str
+    function: str
+    mistakes: tuple[Mistake, ...]
+    source: str = field(repr=False)
+
+    @property
+    def memory(self) -> bool:
+        return any(mistake.memory for mistake in self.mistakes)
+
+    def fresh(self, helpers: "Mapping[str, Version] | None" = None) -> Callable[..., Any]:
+        """The function without any state left by earlier calls, built on these versions of its helpers."""
+        below = rubric.current().helpers(self.module, (self.function,)) if helpers else ()
+        return self._defined((*below, self.function), helpers or {})[self.function]  # type: ignore[no-any-return]
+
+    def whole_module(self, helpers: "Mapping[str, Version]") -> dict[str, Any]:
+        """The names of the module without any state; functions that use this one, or the helpers, are built on them."""
+        return self._defined((*rubric.current().modules[self.module].functions,), helpers)
+
+    def _defined(self, wanted: tuple[str, ...], others: "Mapping[str, Version]") -> dict[str, Any]:
+        names = dict(vars(reference.modules()[self.module]))
+        for name in filter(wanted.__contains__, rubric.current().modules[self.module].functions):
+            version = self if name == self.function else others.get(name) or correct(self.module, name)
+            exec(_compiled(version.source, name), names)
+        return names
+
+
+@cache
+def _compiled(source: str, name: str) -> CodeType:
+    return compile(source, f"<a version of {name}>", "exec")
+
+
+# What a file of mistakes is written with
+
+
+class Written:
+    """A function written correctly, to which mistakes are added with `wrong` and `instead`."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function, self.module = function.__name__, function.__module__.split(".")[-2]
+        self.source = text_of(function)
+        self.mistakes: list[Mistake] = []
+
+    def wrong(
+        self,
+        name: str,
+        criterion: str | tuple[str, ...],
+        *edits: Mapping[str, str],
+        does: str,
+        right: str,
+        read: str = "",
+        memory: bool = False,
+        inexact: bool = False,
+    ) -> None:
+        """A mistake that edits the text: each key stands in it at least once, and everywhere becomes its value.
+
+        Several edits are ways to make the same mistake, which give different results on some arguments. `criterion` is the
+        name of a criterion of this module that grades the function. Raises MistakeError.
+        """
+        if any(mistake.name == name for mistake in self.mistakes):
+            raise self._error(name, "there is a mistake of this name already")
+        for way, changed in enumerate(edits):
+            other = {"edits": tuple(changed.items()), "memory": memory, "inexact": inexact, "way": way}
+            self._enter(self._mistake(name, criterion, does, right, read, **other))
+
+    def instead(
+        self,
+        name: str,
+        criterion: str | tuple[str, ...],
+        *,
+        does: str,
+        right: str,
+        read: str = "",
+        memory: bool = False,
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """A mistake that does not fit into edits: the decorated function, called `<function>__<name>`, takes the place of this
+        one."""
+
+        def enter(body: Callable[..., Any]) -> Callable[..., Any]:
+            if body.__name__ != f"{self.function}__{name}":
+                raise self._error(name, f"call the function {self.function}__{name}, not {body.__name__}")
+            text = text_of(body).replace(f"def {body.__name__}(", f"def {self.function}(", 1)
+            way = sum(mistake.name == name for mistake in self.mistakes)
+            self._enter(self._mistake(name, criterion, does, right, read, whole=text, memory=memory, way=way))
+            return body
+
+        return enter
+
+    def _mistake(
+        self, name: str, criterion: str | tuple[str, ...], does: str, right: str, read: str, **other: Any
+    ) -> Mistake:
+        names = (criterion,) if isinstance(criterion, str) else criterion
+        criteria = tuple(f"{self.module}.{name}" for name in names)
+        read = read or f"the docstring of `{self.function}`"
+        return Mistake(self.module, self.function, name, criteria, does, right, read, **other)
+
+    def _enter(self, mistake: Mistake) -> None:
+        for problem in self._problems(mistake):
+            raise self._error(mistake.name, problem)
+        self.mistakes.append(mistake)
+
+    def _problems(self, mistake: Mistake) -> Iterator[str]:
+        for half, text in (("does", mistake.does), ("right", mistake.right)):
+            if not text.endswith(".") or len(text.split()) < 2:
+                yield f"`{half}` must be a sentence with a full stop, not {text!r}"
+        for criterion in mistake.criteria or ("",):
+            known = rubric.current().criteria.get(criterion)
+            if known is None or self.function not in known.grades:
+                yield f"the criterion {criterion!r} does not grade {self.function}; see rubric.yaml"
+        for old, _ in mistake.edits:
+            if not old or old not in self.source:
+                yield f"the text to be changed, {old!r}, does not stand in {self.function}"
+        changed = mistake.whole or edited(self.source, mistake.edits)
+        if changed is None or changed == self.source:
+            yield "it changes nothing, or changes the same letters twice"
+        elif not is_python(changed):
+            yield f"the changed function is not Python:\n{changed}"
+
+    def _error(self, name: str, text: str) -> MistakeError:
+        return MistakeError(f"{kit.mistakes() / self.module}: {self.function}.{name}: {text}")
+
+
+def written(function: Callable[..., Any]) -> Written:
+    """The correct text of a function, in which its mistakes are edits."""
+    return Written(function)
+
+
+# What is known of a module
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the files of one module say."""
+
+    functions: Mapping[str, Written]
+    examples: Mapping[str, list[Call]]
+
+    @cached_property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        return tuple(m for function in self.functions.values() for m in function.mistakes)
+
+
+@cache
+def known(module: str) -> Known:
+    """The mistakes and examples of a module; none where it has no file. Raises MistakeError."""
+    folder = kit.mistakes() / module
+    paths = sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+    tables, examples = dict[str, Written](), dict[str, list[Call]]()
+    for path in (path for path in paths if path.is_file()):
+        loaded = vars(_loaded(f"autograder.homework.mistakes_of.{module}.{path.stem}", path))
+        tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
+        examples |= loaded.get("EXAMPLES", {})
+    functions = rubric.current().modules[module].functions
+    for name in (name for name in tables if name not in functions):
+        raise MistakeError(f"{folder}: {name} is no function of {module}; see rubric.yaml")
+    return Known({name: tables[name] for name in functions if name in tables}, examples)
+
+
+def _loaded(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[name] = loaded  # so that inspect finds the text of its functions
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def of_module(module: str) -> tuple[Mistake, ...]:
+    """The mistakes of a module, function by function in the order of the rubric."""
+    return known(module).mistakes
+
+
+def of_function(module: str, function: str) -> tuple[Mistake, ...]:
+    return tuple(m for m in known(module).mistakes if m.function == function)
+
+
+def find(id: str) -> Mistake | None:
+    """The mistake of this id, if today's files have it."""
+    function, _, name = id.partition(".")
+    if function not in reference.functions():
+        return None
+    known_ones = of_function(rubric.current().module_of(function), function)
+    return next((mistake for mistake in known_ones if mistake.name == name), None)
+
+
+def examples(module: str, function: str) -> list[Call]:
+    """Tiny public inputs on which a wrong function is shown to be wrong, smallest first."""
+    return known(module).examples.get(function, [])
+
+
+# Versions
+
+
+@cache
+def correct(module: str, function: str) -> Version:
+    """The function without a mistake: as the file of mistakes has it, else as the reference has it."""
+    table = known(module).functions.get(function)
+    text = table.source if table is not None else text_of(reference.functions()[function])
+    return Version(module, function, (), text)
+
+
+@cache
+def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version | None:
+    """The function with these mistakes in it; None where they cannot stand together."""
+    if not mistakes:
+        return correct(module, function)
+    if any(mistake.whole for mistake in mistakes):
+        return Version(module, function, mistakes, mistakes[0].whole) if len(mistakes) == 1 else None
+    edits = dict.fromkeys(edit for mistake in mistakes for edit in mistake.edits)  # some have an edit in common
+    changed = edited(known(module).functions[function].source, tuple(edits))
+    if changed is None or not is_python(changed):
+        return None
+    return Version(module, function, mistakes, changed)

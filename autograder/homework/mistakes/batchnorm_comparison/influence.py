@@ -1,0 +1,93 @@
+"""Known mistakes in influence."""
+
+import numpy as np
+
+from autograder.homework.mistakes import written
+
+COPIES = "NumPy's page on copies and views"
+
+
+@written
+def influence(x, kind, eps=1e-5):
+    n = len(x)
+    if kind == "layer":
+        return np.eye(n, dtype=bool)
+    if kind == "batch_train":
+        return np.ones((n, n), dtype=bool)
+    if kind == "batch_eval":
+        return np.eye(n, dtype=bool) | False
+    raise ValueError("another kind")
+
+
+ALONE = "np.eye(n, dtype=bool)\n    if"
+EVAL = "np.eye(n, dtype=bool) | False"
+TRAIN = "np.ones((n, n), dtype=bool)"
+OWN = "Layer norm takes mean and variance of example i from example i alone: only the diagonal is True."
+SHARED = "In training every example of the batch enters mean and variance: every entry is True."
+CONSTANT = "In evaluation mean and variance are constants: only the diagonal is True."
+THREE = 'Raise ValueError for every kind but "layer", "batch_train" and "batch_eval".'
+PROBE = "Change the features of an example differently: a layer norm does not see a uniform shift."
+
+influence.wrong("layer_mixes", "influence", {ALONE: "np.ones((n, n), dtype=bool)\n    if"},
+    does='Your code finds that the examples influence one another for "layer".', right=OWN,
+    read="Ba, Kiros and Hinton 2016, section 3")
+influence.wrong("nothing_in_layer", "influence", {ALONE: "np.zeros((n, n), dtype=bool)\n    if"},
+    does='Your code finds no influence at all for "layer", as with a change that is the same for all features.', right=PROBE)
+influence.wrong("training_separates", "influence", {TRAIN: "np.eye(n, dtype=bool)"},
+    does='Your code finds no influence between examples for "batch_train".', right=SHARED,
+    read="Ioffe and Szegedy 2015, section 3.1")
+influence.wrong("training_without_itself", "influence", {TRAIN: "~np.eye(n, dtype=bool)"},
+    does='Your diagonal is False for "batch_train".', right=SHARED, read="Ioffe and Szegedy 2015, section 3.1")
+influence.wrong("evaluation_mixes", "influence", {EVAL: "np.ones((n, n), dtype=bool)"},
+    does='Your code finds that the examples influence one another for "batch_eval".', right=CONSTANT,
+    read="Ioffe and Szegedy 2015, section 3.1")
+influence.wrong("nothing_in_evaluation", "influence", {EVAL: "np.zeros((n, n), dtype=bool)"},
+    does='Your code finds no influence at all for "batch_eval".', right=CONSTANT, read="Ioffe and Szegedy 2015, section 3.1")
+influence.wrong("kinds_swapped", "influence", {ALONE: "np.ones((n, n), dtype=bool)\n    if", TRAIN: "np.eye(n, dtype=bool)"},
+    does='Your "layer" and "batch_train" have changed places.', right=OWN + " " + SHARED,
+    read="Ba, Kiros and Hinton 2016, section 3")
+influence.wrong("modes_swapped", "influence", {EVAL: "np.ones((n, n), dtype=bool)", TRAIN: "np.eye(n, dtype=bool)"},
+    does='Your "batch_train" and "batch_eval" have changed places.', right=SHARED + " " + CONSTANT,
+    read="Ioffe and Szegedy 2015, section 3.1")
+influence.wrong("others_only", "influence",
+    {ALONE: "~np.eye(n, dtype=bool)\n    if", EVAL: "~np.eye(n, dtype=bool)", TRAIN: "~np.eye(n, dtype=bool)"},
+    does="The diagonal of your table is False.", right="An example influences itself: the diagonal is True for every kind.")
+influence.wrong("inverted", "influence",
+    {ALONE: "~np.eye(n, dtype=bool)\n    if", EVAL: "~np.eye(n, dtype=bool)", TRAIN: "np.zeros((n, n), dtype=bool)"},
+    does="Your True and False have changed places.", right="True means: changing example j changes normalised example i.")
+influence.wrong("earlier_only", "influence", {TRAIN: "np.tri(n, dtype=bool)"},
+    does='Your "batch_train" lets an example influence later ones only.', right=SHARED)
+influence.wrong("features", "influence", {"len(x)": "x.shape[1]"},
+    does="Your matrix has a row for each feature.", right="It is (n, n), a row and a column for each example.")
+influence.wrong("numbers", "influence", {"dtype=bool": "dtype=int"}, {"dtype=bool": "dtype=float"},
+    does="Your matrix holds numbers.", right="It holds booleans, True and False.", read="numpy.ones, argument dtype")
+influence.wrong("no_value_error", "influence", {'raise ValueError("another kind")': "return np.eye(n, dtype=bool)"},
+    {'raise ValueError("another kind")': "return None"},
+    does="Your code accepts an unknown kind.", right=THREE)
+influence.wrong("loose_kinds", "influence",
+    {'kind == "batch_train"': 'kind.startswith("batch") and "train" in kind', 'kind == "batch_eval"': 'kind.startswith("batch")'},
+    {'kind == "batch_train"': '"train" in kind', 'kind == "batch_eval"': 'kind.startswith("batch")'},
+    {'kind == "batch_train"': '"train" in kind', 'kind == "batch_eval"': '"eval" in kind', 'kind == "layer"': '"layer" in kind'},
+    {'kind == "batch_train"': 'kind in "batch_train"', 'kind == "batch_eval"': 'kind in "batch_eval"', 'kind == "layer"': 'kind in "layer"'},
+    {"    n = len(x)": "    n = len(x)\n    kind = kind.lower()"}, {"    n = len(x)": "    n = len(x)\n    kind = kind.strip()"},
+    does="Your code accepts kinds that only resemble the three.", right=THREE)
+for name, error in (("key_error", "KeyError"), ("assertion", "AssertionError"), ("type_error", "TypeError")):
+    influence.wrong(name, "influence", {"ValueError": error}, does=f"Your code raises {error} for another kind.", right=THREE)
+influence.wrong("changes_x", "purity", {"    n = len(x)": "    n = len(x)\n    x[:, 0] += 1.0"},
+    does="Your code changes the argument `x`.", right="Try changes on a copy: changed = x.copy().", read=COPIES)
+
+
+TABLE = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 1.0], [3.0, 0.0, 5.0]])
+
+EXAMPLES = {
+    "influence": [
+        ((TABLE, "layer"), {}),
+        ((TABLE, "batch_train"), {}),
+        ((TABLE, "batch_eval"), {}),
+        ((np.vstack([TABLE, np.zeros(3)]), "layer"), {}),
+        ((TABLE, "batch"), {}),
+        ((TABLE, "Layer"), {}),
+        ((TABLE, "lay"), {}),
+        ((TABLE, " layer"), {}),
+    ],
+}

@@ -1,0 +1,141 @@
+"""Known mistakes in `gradient_flow` of transformer_block.py."""
+
+import numpy as np
+
+from autograder.homework.mistakes import written
+
+COPIES = "NumPy's page on copies and views"
+KEPT = "the Python FAQ on default values shared between calls"
+BACK = "Go from the last layer to the first; each step multiplies by the transpose of its Jacobian."
+SKIP = "With residual=True a layer is x + f(x): its Jacobian is I + J, so the gradient that arrives is added to J^T g."
+FLOW = "the docstring of `gradient_flow`"
+
+
+@written
+def gradient_flow(jacobians, grad_out, residual=True):
+    g = grad_out
+    gradients = [g]
+    for jacobian in jacobians[::-1]:
+        through = jacobian.T @ g
+        skip = g
+        g = through + skip if residual else through
+        gradients.append(g)
+    gradients = gradients[::-1]
+    result = np.array([np.sqrt(np.sum(v**2)) for v in gradients], dtype=grad_out.dtype)
+    return result
+
+
+gradient_flow.wrong("no_transpose", "gradient_flow", {"jacobian.T @ g": "jacobian @ g"},
+    does="Your code multiplies by the Jacobian itself, not by its transpose.", right=BACK, read=FLOW)
+gradient_flow.wrong("first_layer_first", "gradient_flow", {"in jacobians[::-1]": "in jacobians"},
+    does="Your gradient passes through layer 1 first.", right=BACK, read=FLOW)
+gradient_flow.wrong("output_first", "gradient_flow", {"gradients = gradients[::-1]": "gradients = gradients[:]"},
+    does="Your norms are listed from the output to the input.", right="The norm at the network's input stands first.", read=FLOW)
+gradient_flow.wrong("without_grad_out", "gradient_flow", {"gradients = [g]": "gradients = []"},
+    does="Your code leaves out the norm of grad_out itself.", right="There are L + 1 norms for L layers, that of grad_out last.",
+    read=FLOW)
+gradient_flow.wrong("without_input", "gradient_flow", {"gradients = gradients[::-1]": "gradients = gradients[:-1][::-1]"},
+    does="Your code leaves out the norm at the network's input.",
+    right="There are L + 1 norms for L layers, that at the input first.", read=FLOW)
+gradient_flow.wrong("last_norm_only", "gradient_flow", {"return result": "return result[:1]"},
+    {"return result": "return result[0]"},
+    does="Your code returns the norm at the input alone.", right="There are L + 1 norms for L layers.", read=FLOW)
+gradient_flow.wrong("never_residual", "gradient_flow", {"through + skip if residual else through": "through"},
+    does="Your code leaves the residual path out.", right=SKIP, read=FLOW)
+gradient_flow.wrong("always_residual", "gradient_flow", {"through + skip if residual else through": "through + skip"},
+    does="Your code adds the residual path also with residual=False.", right="With residual=False a layer is f(x) alone.",
+    read=FLOW)
+gradient_flow.wrong("residual_inverted", "gradient_flow", {"if residual else": "if not residual else"},
+    does="Your code adds the residual path with residual=False and leaves it out with True.", right=SKIP, read=FLOW)
+gradient_flow.wrong("default_without_residual", "gradient_flow", {"residual=True": "residual=False"},
+    does="Your default of residual is False.", right="The default of `gradient_flow` is True.",
+    read="the signature of `gradient_flow`")
+gradient_flow.wrong("ones_for_identity", "gradient_flow", {"skip = g": "skip = g.sum()"},
+    does="Your code adds 1 to every entry of the Jacobian.", right="Add the identity matrix, np.eye(d).", read=FLOW)
+gradient_flow.wrong("adds_grad_out", "gradient_flow", {"skip = g": "skip = grad_out"},
+    does="Your residual path adds grad_out in every layer.", right=SKIP, read=FLOW)
+gradient_flow.wrong("averaged", "gradient_flow", {"through + skip": "(through + skip) / 2"},
+    does="Your code averages the two paths.", right=SKIP, read=FLOW)
+gradient_flow.wrong("residual_squared", "gradient_flow", {"through + skip": "through + jacobian.T @ through + skip"},
+    does="Your code goes through the layer twice.", right=SKIP, read=FLOW)
+gradient_flow.wrong("not_cumulative", "gradient_flow", {"through = jacobian.T @ g": "through = jacobian.T @ grad_out",
+    "skip = g": "skip = grad_out"},
+    does="Your code multiplies grad_out by each layer's Jacobian on its own.", right=BACK, read=FLOW)
+
+
+@gradient_flow.instead("adds_norms", "gradient_flow", does="Your residual path adds the norms.",
+    right="The gradients are added as vectors before the norm is taken.", read=FLOW)
+def gradient_flow__adds_norms(jacobians, grad_out, residual=True):
+    g = grad_out
+    norms = [np.sqrt(np.sum(g**2))]
+    for jacobian in jacobians[::-1]:
+        through = jacobian.T @ g
+        norms.append(np.sqrt(np.sum(through**2)) + (norms[-1] if residual else 0))
+        g = through + g if residual else through
+    return np.array(norms[::-1], dtype=grad_out.dtype)
+
+
+@gradient_flow.instead("product_of_norms", "gradient_flow",
+    does="Your code multiplies by the norms of the layers, which bound the gradient from above.", right=BACK, read=FLOW)
+def gradient_flow__product_of_norms(jacobians, grad_out, residual=True):
+    norms = [np.sqrt(np.sum(grad_out**2))]
+    for jacobian in jacobians[::-1]:
+        layer = jacobian + np.eye(len(grad_out), dtype=grad_out.dtype) if residual else jacobian
+        norms.append(norms[-1] * np.linalg.norm(layer, 2))
+    return np.array(norms[::-1], dtype=grad_out.dtype)
+
+
+gradient_flow.wrong("clamped", "gradient_flow", {"return result": "return np.maximum(result, 1)"},
+    {"return result": "return np.minimum(result, 1)"},
+    {"through + skip": "through * (np.linalg.norm(through) >= 1) + skip"},
+    does="Your norms are cut off at 1.",
+    right="A norm may be any number: the residual path does not keep it from shrinking or growing.", read=FLOW)
+gradient_flow.wrong("normalised", "gradient_flow", {"return result": "return result / result[-1]"},
+    does="Your code divides by the norm of grad_out.", right="Return the norms themselves.", read=FLOW)
+gradient_flow.wrong("unit_gradients", "gradient_flow",
+    {"gradients.append(g)": "gradients.append(g)\n        g = g / np.sqrt(np.sum(g**2))"},
+    does="Your code scales the gradient to length 1 after every layer.", right=BACK, read=FLOW)
+gradient_flow.wrong("squared", "gradient_flow", {"np.sqrt(np.sum(v**2))": "np.sum(v**2)"},
+    does="Your code returns squared norms.", right="The Euclidean norm is the root of the sum of squares.",
+    read="numpy.linalg.norm")
+gradient_flow.wrong("sum_of_absolute_values", "gradient_flow", {"np.sqrt(np.sum(v**2))": "np.sum(np.abs(v))"},
+    does="Your code sums absolute values.", right="The Euclidean norm is the root of the sum of squares.", read="numpy.linalg.norm")
+gradient_flow.wrong("largest_entry", "gradient_flow", {"np.sqrt(np.sum(v**2))": "np.max(np.abs(v))"},
+    does="Your code takes the largest entry.", right="The Euclidean norm is the root of the sum of squares.",
+    read="numpy.linalg.norm")
+gradient_flow.wrong("root_mean_square", "gradient_flow", {"np.sum(v**2)": "np.mean(v**2)"},
+    does="Your code takes the root of the mean of the squares.", right="The Euclidean norm is the root of their sum.",
+    read="numpy.linalg.norm")
+gradient_flow.wrong("gradients_returned", "gradient_flow", {"return result": "return np.array(gradients)"},
+    does="Your code returns the gradients.", right="Return their norms, (L + 1,).", read=FLOW)
+gradient_flow.wrong("list", "gradient_flow", {"return result": "return result.tolist()"},
+    does="Your code returns a list.", right="Return an array.", read="numpy.array")
+gradient_flow.wrong("changes_jacobians", "purity",
+    {"    g = grad_out": "    if residual:\n        jacobians += np.eye(len(grad_out), dtype=jacobians.dtype)\n    g = grad_out",
+    "through + skip if residual else through": "through"},
+    does="Your code changes the argument `jacobians`.", right="Write jacobians + np.eye(d), which makes a new array.", read=COPIES)
+gradient_flow.wrong("changes_grad_out", "purity",
+    {"g = through + skip if residual else through": "g[...] = through + skip if residual else through",
+    "gradients = [g]": "gradients = [g.copy()]", "gradients.append(g)": "gradients.append(g.copy())"},
+    does="Your code changes the argument `grad_out`.", right="Work on new arrays.", read=COPIES)
+gradient_flow.wrong("remembers", "purity", {"residual=True):": "residual=True, cache={}):",
+    "    g = grad_out": "    jacobians = cache.setdefault(jacobians.shape, jacobians)\n    g = grad_out"},
+    memory=True, does="Your code uses the Jacobians of an earlier call again.", right="Use those of this call.", read=KEPT)
+gradient_flow.wrong("float64_result", "dtype", {", dtype=grad_out.dtype": ", dtype=float"},
+    does="Your result is float64 for float32 arguments.", right="Give np.zeros or np.array the dtype of grad_out.",
+    read="numpy.zeros, argument dtype")
+
+
+EXAMPLES = {
+    "gradient_flow": [
+        (
+            (np.array([[[0.0, 1.0], [2.0, 0.5]], [[1.0, 0.0], [-1.0, 0.5]]]), np.array([0.5, 2.0])),
+            {"residual": True},
+        ),
+        (
+            (np.array([[[0.0, 1.0], [2.0, 0.5]], [[1.0, 0.0], [-1.0, 0.5]]]), np.array([0.5, 2.0])),
+            {"residual": False},
+        ),
+        ((np.array([[[0.0, 1.0], [2.0, 1.0]]]), np.array([1.0, 2.0])), {}),
+    ],
+}

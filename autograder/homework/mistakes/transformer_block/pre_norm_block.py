@@ -1,0 +1,162 @@
+"""Known mistakes in `pre_norm_block` of transformer_block.py."""
+
+import numpy as np
+
+from autograder.homework.mistakes import written
+from autograder.homework.reference import feed_forward, layer_norm, multi_head_attention
+
+COPIES = "NumPy's page on copies and views"
+PROMOTION = "NumPy's page on data type promotion (NEP 50)"
+KEPT = "the Python FAQ on default values shared between calls"
+LEADING = "There may be any number of leading axes, also none."
+PRE = "A pre-norm block is h = x + MHA(LN_1(x)), then h + FFN(LN_2(h))."
+PRE_FORMULA = "the formula in the docstring of `pre_norm_block`"
+PASS_MASK = "Pass the mask to the attention."
+PASS_HEADS = "Pass n_heads to the attention."
+OWN = "LN_1 has the parameters ln_1, LN_2 has ln_2."
+FFN = {
+    "w_1": np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]]),
+    "b_1": np.array([0.5, -0.5, 0.2]),
+    "w_2": np.array([[1.0, 0.0], [0.5, -1.0], [2.0, 1.0]]),
+    "b_2": np.array([0.1, -0.3]),
+}
+
+
+@written
+def pre_norm_block(x, params, n_heads, mask=None):
+    first, second = params["ln_1"], params["ln_2"]
+    normed = layer_norm(x, first["gamma"], first["beta"])
+    attended = multi_head_attention(normed, params["attention"], n_heads, mask)
+    h = x + attended
+    inner = layer_norm(h, second["gamma"], second["beta"])
+    result = h + feed_forward(inner, params["ffn"])
+    return result
+
+
+pre_norm_block.wrong("post_norm", "pre_norm", {"normed = layer_norm(x, first[\"gamma\"], first[\"beta\"])": "normed = x",
+    "h = x + attended": 'h = layer_norm(x + attended, first["gamma"], first["beta"])', 'inner = layer_norm(h, second["gamma"], second["beta"])': "inner = h",
+    "return result": 'return layer_norm(result, second["gamma"], second["beta"])'},
+    does="Your norms stand after the additions, as in a post-norm block.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("no_first_norm", "pre_norm", {'layer_norm(x, first["gamma"], first["beta"])': "x"},
+    does="Your code gives x itself to the attention.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("no_second_norm", "pre_norm", {'layer_norm(h, second["gamma"], second["beta"])': "h"},
+    does="Your code gives h itself to the feed-forward network.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("first_residual_from_normed", "pre_norm", {"h = x + attended": "h = normed + attended"},
+    does="Your first addition starts from the normed x.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("second_residual_from_normed", "pre_norm", {"result = h +": "result = inner +"},
+    does="Your second addition starts from the normed h.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("residual_from_normed", "pre_norm", {"h = x + attended": "h = normed + attended",
+    "result = h +": "result = inner +"},
+    does="Both your additions start from the normed values.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("second_residual_from_x", "pre_norm", {"result = h +": "result = x +"},
+    does="Your second addition starts from x again, which loses what attention added.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("parallel", "pre_norm", {"inner = layer_norm(h,": "inner = layer_norm(x,"},
+    does="Your feed-forward network reads x beside the attention.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("ffn_from_first_norm", "pre_norm", {'layer_norm(h, second["gamma"], second["beta"])': "normed"},
+    does="Your feed-forward network reads the output of the first norm.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("ffn_from_attention", "pre_norm", {"layer_norm(h, second": "layer_norm(attended, second"},
+    does="Your second norm reads the output of the attention without x.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("no_first_residual", "pre_norm", {"h = x + attended": "h = attended"},
+    does="Your attention's output replaces x.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("no_second_residual", "pre_norm", {"result = h +": "result ="},
+    does="Your feed-forward output replaces h.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("x_added_again", "pre_norm", {"return result": "return x + result"},
+    does="Your code adds x once more at the end.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("norm_after_sublayer", "pre_norm", {'normed = layer_norm(x, first["gamma"], first["beta"])': "normed = x",
+    "x + attended": 'x + layer_norm(attended, first["gamma"], first["beta"])', 'inner = layer_norm(h, second["gamma"], second["beta"])': "inner = h",
+    'h + feed_forward(inner, params["ffn"])': 'h + layer_norm(feed_forward(inner, params["ffn"]), second["gamma"], second["beta"])'},
+    does="Your norms stand after the sub-layers, before the additions.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("ffn_first", "pre_norm", {
+    'normed = layer_norm(x, first["gamma"], first["beta"])': 'normed = layer_norm(x, second["gamma"], second["beta"])',
+    'attended = multi_head_attention(normed, params["attention"], n_heads, mask)': 'attended = feed_forward(normed, params["ffn"])',
+    'inner = layer_norm(h, second["gamma"], second["beta"])': 'inner = layer_norm(h, first["gamma"], first["beta"])',
+    'feed_forward(inner, params["ffn"])': 'multi_head_attention(inner, params["attention"], n_heads, mask)'},
+    does="Your feed-forward half comes first.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("no_ffn", "pre_norm", {'result = h + feed_forward(inner, params["ffn"])': "result = h"},
+    does="Your block has no feed-forward network.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("no_attention", "pre_norm", {"h = x + attended": "h = x"},
+    does="Your block has no attention.", right=PRE, read=PRE_FORMULA)
+pre_norm_block.wrong("norms_swapped", "pre_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_2"], params["ln_1"]'},
+    does="Your code exchanges ln_1 and ln_2.", right=OWN, read=PRE_FORMULA)
+pre_norm_block.wrong("one_norm_twice", "pre_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_1"], params["ln_1"]'},
+    does="Both your norms use ln_1.", right=OWN, read=PRE_FORMULA)
+pre_norm_block.wrong("second_norm_twice", "pre_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_2"], params["ln_2"]'},
+    does="Both your norms use ln_2.", right=OWN, read=PRE_FORMULA)
+pre_norm_block.wrong("gamma_beta_swapped", "pre_norm", {'["gamma"]': '["beta"]', '["beta"]': '["gamma"]'},
+    does="Your code passes beta for gamma and gamma for beta.", right="The arguments are layer_norm(x, gamma, beta).",
+    read="the signature of `layer_norm`")
+pre_norm_block.wrong("no_gamma_beta", "pre_norm",
+    {'first["gamma"], first["beta"]': "np.ones(x.shape[-1], x.dtype), np.zeros(x.shape[-1], x.dtype)",
+    'second["gamma"], second["beta"]': "np.ones(x.shape[-1], x.dtype), np.zeros(x.shape[-1], x.dtype)"},
+    does="Your norms use neither gamma nor beta.", right=OWN, read=PRE_FORMULA)
+pre_norm_block.wrong("final_norm", "pre_norm", {"return result": 'return layer_norm(result, second["gamma"], second["beta"])'},
+    does="Your code normalises the block's output once more.", right="A pre-norm block ends with an addition.", read=PRE_FORMULA)
+pre_norm_block.wrong("mask_ignored", "pre_norm", {"n_heads, mask)\n    h": "n_heads)\n    h"},
+    does="Your code does not pass the mask to the attention.", right=PASS_MASK, read=PRE_FORMULA)
+pre_norm_block.wrong("mask_inverted", "pre_norm", {"n_heads, mask)\n    h": "n_heads, None if mask is None else ~mask)\n    h"},
+    does="Your code inverts the mask.", right="True means that the key may be seen.", read=PRE_FORMULA)
+pre_norm_block.wrong("always_causal", "pre_norm",
+    {"n_heads, mask)\n    h": "n_heads, np.tri(x.shape[-2], dtype=bool) if mask is None else mask)\n    h"},
+    {"n_heads, mask)\n    h": "n_heads, np.tri(x.shape[-2], dtype=bool))\n    h"},
+    does="Without a mask your code uses a causal one.", right="With mask=None every position sees every other.", read=PRE_FORMULA)
+pre_norm_block.wrong("mask_truthiness", "pre_norm", {"n_heads, mask)\n    h": "n_heads, mask if mask else None)\n    h"},
+    does="Your code asks whether the mask as a whole is true, which raises ValueError for an array.",
+    right="Ask whether it is None.",
+    read="NumPy's page on the truth value of an array")
+pre_norm_block.wrong("one_head", "pre_norm", {'params["attention"], n_heads': 'params["attention"], 1'},
+    does="Your code always runs attention with one head.", right=PASS_HEADS, read=PRE_FORMULA)
+pre_norm_block.wrong("two_dimensions_only", "pre_norm", {"    first,": "    _, _ = x.shape\n    first,"},
+    does="Your code handles (t, d) only.", right=LEADING, read=PRE_FORMULA)
+pre_norm_block.wrong("three_dimensions_only", "pre_norm", {"    first,": "    _, _, _ = x.shape\n    first,"},
+    does="Your code takes exactly one leading axis for granted.", right=LEADING, read=PRE_FORMULA)
+pre_norm_block.wrong("squeezed", "pre_norm", {"return result": "return result.squeeze()"},
+    does="Your code removes axes of length 1.", right="The result has the shape of x.", read="numpy.squeeze")
+pre_norm_block.wrong("changes_x", "purity", {"h = x + attended": "x += attended\n    h = x"},
+    {"h = x + attended": "x += attended\n    h = x.copy()"},
+    does="Your code changes the argument `x`.", right="Write x = x + ..., which makes a new array.", read=COPIES)
+pre_norm_block.wrong("changes_params", "purity", {'params["ln_1"], params["ln_2"]': 'params.pop("ln_1"), params["ln_2"]'},
+    does="Your code changes the argument `params`.", right="Leave the caller's parameters as they are.", read=COPIES)
+pre_norm_block.wrong("remembers", "purity", {"mask=None):": "mask=None, cache={}):",
+    "    first,": '    params = cache.setdefault(x.shape, params)\n    first,'},
+    memory=True, does="Your code uses the parameters of an earlier call again.", right="Use the params of this call.", read=KEPT)
+pre_norm_block.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"},
+    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
+
+
+X = np.array([[1.0, 2.0], [0.5, -1.0]])
+BLOCK = {
+    "ln_1": {"gamma": np.array([1.0, 0.5]), "beta": np.array([0.2, -0.1])},
+    "attention": {
+        "w_q": np.array([[1.0, -0.5], [0.0, 1.0]]),
+        "w_k": np.array([[0.5, 0.0], [-1.0, 1.0]]),
+        "w_v": np.array([[1.0, -0.5], [0.5, 2.0]]),
+        "w_o": np.array([[0.5, 1.0], [1.0, 0.0]]),
+    },
+    "ln_2": {"gamma": np.array([0.5, 2.0]), "beta": np.array([0.0, 0.3])},
+    "ffn": FFN,
+}
+PADDING = np.array([[[True, False, True]]])
+X_WIDE = np.array([[1.0, 2.0, -1.0], [0.5, -1.0, 1.5], [0.0, 1.0, 3.0]])
+WIDE_BLOCK = {
+    "ln_1": {"gamma": np.array([1.0, 0.5, 2.0]), "beta": np.array([0.2, -0.1, 0.5])},
+    "attention": {
+        "w_q": np.array([[1.0, 0.0, 0.5], [0.5, 1.0, 0.0], [0.0, -0.5, 1.0]]),
+        "w_k": np.array([[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, -0.5]]),
+        "w_v": np.array([[1.0, 2.0, 0.0], [-1.0, 0.5, 1.0], [0.0, 1.0, 0.5]]),
+        "w_o": np.array([[0.0, 1.0, 0.5], [1.0, 0.0, -1.0], [0.5, 0.5, 0.0]]),
+    },
+    "ln_2": {"gamma": np.array([0.5, 1.5, 1.0]), "beta": np.array([0.0, 0.3, -0.2])},
+    "ffn": {
+        "w_1": np.array([[1.0, -0.5], [0.5, 2.0], [-1.0, 1.0]]),
+        "b_1": np.array([0.5, -0.5]),
+        "w_2": np.array([[1.0, 0.5, -1.0], [0.0, 2.0, 0.5]]),
+        "b_2": np.array([0.1, -0.3, 0.2]),
+    },
+}
+
+EXAMPLES = {
+    "pre_norm_block": [
+        ((X, BLOCK, 1), {}),
+        ((X_WIDE[None], WIDE_BLOCK, 3), {"mask": PADDING}),
+    ],
+}

@@ -1,0 +1,73 @@
+"""Known mistakes in `residual` of transformer_block.py."""
+
+import numpy as np
+
+from autograder.homework.mistakes import written
+
+COPIES = "NumPy's page on copies and views"
+PROMOTION = "NumPy's page on data type promotion (NEP 50)"
+KEPT = "the Python FAQ on default values shared between calls"
+ADDS = "Return x + sublayer(x)."
+
+
+@written
+def residual(x, sublayer):
+    branch = sublayer(x)
+    result = x + branch
+    return result
+
+
+residual.wrong("no_skip", "residual", {"x + branch": "branch"},
+    does="Your code returns the output of the sub-layer alone.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("no_branch", "residual", {"x + branch": "x + 0 * branch"},
+    does="Your code does not add the output of the sub-layer.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("subtracted", "residual", {"x + branch": "x - branch"}, {"x + branch": "branch - x"},
+    does="Your code subtracts.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("averaged", "residual", {"x + branch": "(x + branch) / 2"},
+    does="Your code halves the sum.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("root_of_two", "residual", {"x + branch": "(x + branch) / 2**0.5"},
+    does="Your code divides the sum by sqrt(2).", right=ADDS, read="the docstring of `residual`")
+residual.wrong("skip_twice", "residual", {"x + branch": "2 * x + branch"},
+    does="Your code adds x twice.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("branch_twice", "residual", {"x + branch": "x + 2 * branch"},
+    does="Your code adds the output of the sub-layer twice.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("multiplied", "residual", {"x + branch": "x * branch"},
+    does="Your code multiplies.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("applied_twice", "residual", {"sublayer(x)": "sublayer(sublayer(x))"},
+    {"x + branch": "x + branch + sublayer(x + branch)"},
+    does="Your code runs the sub-layer a second time, on its own output.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("overwritten", "residual", {"x + branch": "branch + branch"},
+    does="Your code overwrites x with the output of the sub-layer before it adds.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("normed_input", "residual",
+    {"sublayer(x)": "sublayer((x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5))"},
+    does="Your code normalises the input of the sub-layer.", right="The norm belongs to the block: return x + sublayer(x).",
+    read="the docstring of `residual`")
+residual.wrong("normed_sum", "residual",
+    {"return result": "return (result - result.mean(-1, keepdims=True)) / np.sqrt(result.var(-1, keepdims=True) + 1e-5)"},
+    does="Your code normalises the sum.", right="The norm belongs to the block: return x + sublayer(x).",
+    read="the docstring of `residual`")
+residual.wrong("relu_after", "residual", {"return result": "return np.maximum(result, 0)"},
+    does="Your code applies a relu to the sum, as image networks do.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("concatenated", "residual", {"x + branch": "np.concatenate([x, branch], axis=-1)"},
+    does="Your code puts x and the output side by side.", right=ADDS, read="the docstring of `residual`")
+residual.wrong("row_by_row", "residual", {"sublayer(x)": "np.stack([sublayer(row) for row in x])"},
+    {"sublayer(x)": "np.stack([sublayer(row[None])[0] for row in x])"},
+    does="Your code calls the sub-layer for one row at a time.", right="Give it the whole of x: attention mixes the rows.",
+    read="the docstring of `residual`")
+residual.wrong("changes_x", "purity", {"x + branch": "np.add(x, branch, out=x)"},
+    does="Your code changes the argument `x`.", right="Write x + sublayer(x), which makes a new array.", read=COPIES)
+residual.wrong("remembers", "purity", {"(x, sublayer):": "(x, sublayer, cache={}):",
+    "    result =": "    branch = cache.setdefault(x.shape, branch)\n    result ="}, memory=True,
+    does="Your code uses the output of an earlier call again.", right="Call the sub-layer in every call.", read=KEPT)
+residual.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"},
+    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
+
+
+X = np.array([[1.0, 2.0], [0.5, -1.0]])
+
+EXAMPLES = {
+    "residual": [
+        ((np.array([1.0, -2.0, 3.0]), lambda h: 0.5 * h), {}),
+        ((X, lambda h: h[::-1] - 1), {}),
+    ],
+}

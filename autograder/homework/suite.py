@@ -1,0 +1,135 @@
+"""What a hidden suite imports. Its fixtures are `check`, `reference` and `rng`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+Array = np.ndarray[Any, Any]
+
+criterion = pytest.mark.criterion
+
+# What the four decimals that the docstrings print do not show: nobody loses the worked examples whose doctests pass.
+PRINTED = 1e-4
+
+__all__ = ["PRINTED", "criterion", "fresh", "leaves_no_trace", "masked_tokens", "random_mask", "single", "varied"]
+
+
+def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
+    """Look for whatever a call could leave behind; `first` and `second` are other arguments of the same shapes.
+
+    Arguments must come back as they were, and the same call must give the same again. Then the function is called with other
+    parameters, with the same arrays changed in place, and once more with the first arguments after the caller has written into
+    their first result. A result may be a view of an argument, so no argument is used again after its result was written into.
+    """
+    kept = getattr(check.keep, function)
+    result = getattr(check.keep.pure, function)(*fresh(first))
+    changing = fresh((second[0], *first[1:]) if callable(first[0]) else (first[0], *second[1:]))
+    kept(*changing)
+    for array, value in _changes(changing, second):
+        check.overwrite(array, value)
+        kept(*changing)
+    made = arrays(result)
+    if made:
+        check.stays(result)
+    for array in made:
+        check.overwrite(array, 0)
+    again = kept(*fresh(first))
+    if not arrays(first):  # without arrays to tell them apart, two results could be one array
+        check.overwrite(made[0], 1)
+        check.stays(again)
+
+
+def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[tuple[Array, Array]]:
+    """What the caller writes into arrays: into the first one, and into one inside a dict or list of parameters."""
+    found = arrays(arguments)
+    if found:
+        yield found[0], arrays(fresh(second))[0]
+    nested = [array for argument in arguments if isinstance(argument, dict | list) for array in arrays(argument)]
+    if nested:
+        yield nested[-1], 2 * nested[-1] + 1
+
+
+def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -> Iterator[Array]:
+    """An array of each shape, in turns of any sign, positive, negative, with some zeros, zero throughout."""
+    for number, shape in enumerate(shapes, start):
+        array = (
+            rng.normal(0, 1, shape),
+            rng.uniform(1, 3, shape),
+            -rng.uniform(1, 3, shape),
+            rng.normal(0, 1, shape),
+            np.zeros(shape),
+        )[number % 5]
+        if number % 5 == 3:
+            array.flat[:: 2 + array.size // 3] = 0
+        yield array
+
+
+def random_mask(rng: np.random.Generator, *shape: int) -> Array:
+    """A mask under which every query sees some keys and, where there are several keys, not all."""
+    order = rng.random(shape)
+    mask = order < 0.5
+    np.put_along_axis(mask, order.argmax(axis=-1, keepdims=True), False, axis=-1)
+    np.put_along_axis(mask, order.argmin(axis=-1, keepdims=True), True, axis=-1)
+    return mask
+
+
+def masked_tokens(rng: np.random.Generator) -> list[tuple[tuple[int, ...], Array]]:
+    """Masks for four tokens, each with the axes before the tokens that it fits: every shape, and everything that a mask can hide.
+
+    Those that differ most stand first.
+    """
+    past, nothing = np.tri(4, dtype=bool), np.zeros((4, 4), dtype=bool)
+    blind = past & np.array([[False], [True], [False], [True]])  # two queries see nothing
+    lengths = np.arange(4) < np.array([4, 1, 3])[:, np.newaxis, np.newaxis]
+    last_hidden = np.stack([~nothing, ~nothing & (np.arange(4) < 3), ~nothing])
+    return [
+        ((), past),
+        ((3,), np.stack([past, nothing, past])),
+        ((2, 3), lengths),
+        ((2, 3), random_mask(rng, 2, 1, 4, 4)),
+        ((3,), np.array([[False, True, False, False]])),
+        ((3,), blind),
+        ((2, 3), past.T),
+        ((2, 3), random_mask(rng, 2, 3, 4, 4)),
+        ((2,), np.zeros((1, 1), dtype=bool)),
+        ((2,), ~nothing),
+        ((3,), last_hidden),
+        ((3,), lengths),
+        ((), np.array([[True, True, False, True]])),
+        ((2, 3), random_mask(rng, 3, 4, 4)),
+        ((2, 3), random_mask(rng, 2, 1, 1, 4)),
+        ((2, 3), random_mask(rng, 1, 4)),
+        ((2, 3), random_mask(rng, 1, 3, 4, 4)),
+        ((3,), random_mask(rng, 1, 4, 4)),
+        ((), blind[:, :1] | past[:, 1:2]),
+        ((3,), lengths.swapaxes(1, 2)[:, [0, 2, 3, 1]]),
+        ((2, 1, 2), random_mask(rng, 4, 4)),
+    ]
+
+
+def fresh(value: Any) -> Any:
+    """The value with arrays, dicts and lists of its own."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, dict):
+        return {key: fresh(part) for key, part in value.items()}
+    return type(value)(map(fresh, value)) if isinstance(value, list | tuple) else value
+
+
+def single(value: Any) -> Any:
+    """The value with its arrays of floats in float32."""
+    if isinstance(value, np.ndarray):
+        return value.astype(np.float32) if value.dtype == np.float64 else value
+    if isinstance(value, dict):
+        return {key: single(part) for key, part in value.items()}
+    return type(value)(map(single, value)) if isinstance(value, list | tuple) else value
+
+
+def arrays(value: Any) -> list[Array]:
+    """Every array in a value, in the order of the value."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [array for part in parts for array in arrays(part)]

@@ -1,0 +1,77 @@
+"""What the functions of layernorm.py may be called with."""
+
+import numpy as np
+
+from autograder.homework.factor_values import dtypes, leading, length, numbers
+from autograder.homework.factors import factor, inputs
+
+
+def parameters(name):
+    """The entries of gamma or beta."""
+    return {f"{name} {words}": condition for words, condition in numbers(name).items()}
+
+
+def eps(default):
+    return {"the default eps": lambda eps: eps == default, "another eps": lambda eps: eps != default}
+
+
+def float32(x="x"):
+    """Where the dtype could be forgotten."""
+    return {
+        "no axis before": lambda x: x.ndim == 1,
+        "several axes before": lambda x: x.ndim > 2,
+        "an eps of the caller": lambda named: "eps" in named,
+    }
+
+
+LAYER_NORM = inputs(
+    factor("x", "statistics", leading("x", 1)),
+    factor("features", "statistics affine", length("x", -1)),
+    factor("rows", "statistics", length("x", -2)),
+    factor("rows and features", "statistics", {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
+    factor("entries", "statistics affine", numbers("x")),
+    factor("spread", "affine", {"a row without spread": lambda x: (x.max(axis=-1) == x.min(axis=-1)).any()}),
+    factor("mean", "stability", {
+        "far above the spread": lambda x: (x.mean(axis=-1) > 1e5 * x.std(axis=-1)).any() and x.std() > 0,
+        "far below zero": lambda x: (x.mean(axis=-1) < -1e5 * x.std(axis=-1)).any() and x.std() > 0,
+    }),
+    factor("gamma", "affine", parameters("gamma")),
+    factor("gamma of one value", "affine", {"not 1": lambda gamma: np.ptp(gamma) == 0 and gamma[0] not in (0, 1)}),
+    factor("beta", "affine", parameters("beta")),
+    factor("eps", "epsilon", eps(1e-5)),
+    factor("dtype", "statistics", dtypes("x")),
+    factor("float32", "dtype", float32()),
+    pairs=(("eps", "x"),),
+)  # fmt: skip
+
+RMS_NORM = inputs(
+    factor("x", "rms", leading("x", 1)),
+    factor("features", "rms", length("x", -1)),
+    factor("rows", "rms", length("x", -2)),
+    factor("rows and features", "rms", {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
+    factor("entries", "rms", numbers("x")),
+    factor("gamma", "rms", parameters("gamma")),
+    factor("gamma of one value", "rms", {"not 1": lambda gamma: np.ptp(gamma) == 0 and gamma[0] not in (0, 1)}),
+    factor("eps", "epsilon", eps(1e-6)),
+    factor("dtype", "rms", dtypes("x")),
+    factor("float32", "dtype", float32()),
+    pairs=(("eps", "x"),),
+)
+
+LAYER_NORM_BACKWARD = inputs(
+    factor("x", "backward_x backward_parameters", leading("x", 1)),
+    factor("features", "backward_x backward_parameters", length("x", -1)),
+    factor("rows", "backward_x backward_parameters", length("x", -2)),
+    factor("rows and features", "backward_x", {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
+    factor("entries", "backward_x", numbers("x")),
+    factor("spread", "backward_x", {"a row without spread": lambda x: (x.max(axis=-1) == x.min(axis=-1)).any()}),
+    factor("grad_out", "backward_x backward_parameters", numbers("grad_out")),
+    factor("gamma", "backward_x backward_parameters", parameters("gamma")),
+    factor("gamma of one value", "backward_x", {"not 1": lambda gamma: np.ptp(gamma) == 0 and gamma[0] not in (0, 1)}),
+    factor("eps", "backward_x", eps(1e-5)),
+    factor("dtype", "backward_x backward_parameters", dtypes("x")),
+    factor("float32", "dtype", float32()),
+    pairs=(("eps", "x"),),
+)
+
+INPUTS = {"layer_norm": LAYER_NORM, "rms_norm": RMS_NORM, "layer_norm_backward": LAYER_NORM_BACKWARD}

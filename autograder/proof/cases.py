@@ -1,0 +1,114 @@
+"""What the audit submits: known mistakes alone and in pairs, code that computes nothing, and correct alternatives."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from autograder.homework import kit, mistakes
+from autograder.homework import reference as references
+from autograder.homework import rubric as rubrics
+from autograder.homework.mistakes import Mistake
+from autograder.homework.trivial import TRIVIAL, trivial
+from autograder.intake.reading import read
+from autograder.intake.submission import Submission
+
+ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
+Kind = Literal["mistake", "pair", "nothing", "alternative"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One submission of the audit: a perfect one, but for one function of `module` that has these mistakes.
+
+    "nothing" computes nothing, in one function or (`function` is "") in all of the module; an "alternative" is correct, and is
+    about no module. `name` tells cases apart.
+    """
+
+    kind: Kind
+    name: str
+    module: str = ""
+    function: str = ""
+    mistakes: tuple[Mistake, ...] = ()
+
+    @property
+    def ids(self) -> frozenset[str]:
+        return frozenset(mistake.id for mistake in self.mistakes)
+
+    @property
+    def criteria(self) -> frozenset[str]:
+        """The criteria that the mistakes belong to."""
+        return frozenset(criterion for mistake in self.mistakes for criterion in mistake.criteria)
+
+    @property
+    def source(self) -> str:
+        """The wrong function, or functions, as a student would write it; "" for an alternative."""
+        if not self.mistakes or self.kind == "nothing":
+            return "\n\n".join(mistake.source for mistake in self.mistakes)
+        version = mistakes.made(self.module, self.function, self.mistakes)
+        assert version is not None, f"{self.name}: these mistakes cannot stand together"
+        return version.source
+
+
+def cases(only: Collection[str] = ()) -> list[Case]:
+    """Every known mistake in each of its ways, all code that computes nothing, and every alternative; of some modules only, if
+    given."""
+    chosen = [name for name in rubrics.current().modules if not only or name in only]
+    return [case for name in chosen for case in (*singles(name), *nothings(name))] + alternatives()
+
+
+def singles(module: str) -> list[Case]:
+    """Every known mistake of a module alone, in each of its ways."""
+    known = mistakes.of_module(module)
+    ways = {m.id: sum(other.id == m.id for other in known) for m in known}
+    return [
+        Case("mistake", f"{m.id} ({m.way + 1} of {ways[m.id]})" if ways[m.id] > 1 else m.id, module, m.function, (m,))
+        for m in known
+    ]
+
+
+def nothings(module: str) -> list[Case]:
+    """Code that computes nothing in the place of each function of a module that is explained, then of all of them."""
+    if not mistakes.of_module(module):
+        return []
+    each = {f: trivial(module, f) for f in rubrics.current().modules[module].functions}
+    found = [Case("nothing", m.id, module, f, (m,)) for f, own in each.items() for m in own]
+    for number, name in enumerate((*TRIVIAL, "first_argument")):
+        found.append(
+            Case(
+                "nothing", f"{module}.*.{name}", module, "", tuple(own[number] for own in each.values() if own[number:])
+            )
+        )
+    return found
+
+
+def alternatives() -> list[Case]:
+    """The correct solutions in other styles; none where the kit was installed without them."""
+    return [Case("alternative", path.name) for path in sorted(ALTERNATIVES.glob("[!_.]*/"))]
+
+
+def pairs(only: Collection[str] = ()) -> Iterator[Case]:
+    """Every two mistakes of one function that can stand in it together; of several ways the first."""
+    for module, entry in rubrics.current().modules.items():
+        for function in entry.functions if not only or module in only else ():
+            known = [m for m in mistakes.of_function(module, function) if m.way == 0]
+            for both in combinations(known, 2):
+                if mistakes.made(module, function, both) is not None:
+                    yield Case("pair", " + ".join(m.id for m in both), module, function, both)
+
+
+def sample(chosen: list[Case], each: int) -> list[Case]:
+    """The same few cases of every function and kind, spread evenly over those that there are."""
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in chosen:
+        groups.setdefault((case.function, case.kind), []).append(case)
+    return [own[len(own) * n // each] for own in groups.values() for n in range(each) if n < len(own)]
+
+
+def submission(case: Case) -> Submission:
+    """The files of a case: the references, with its own in their place."""
+    files = references.files()
+    if case.kind == "alternative":
+        return Submission(case.name, files | read(ALTERNATIVES / case.name, rubrics.current().limits).files)
+    name = f"{case.module}.py"
+    return Submission(case.name, files | {name: files[name] + b"\n\n" + case.source.encode()})

@@ -1,0 +1,133 @@
+"""Two mistakes in one function: both are charged, or it is known why not.
+
+A pair "costs both" where it loses the criteria of both mistakes. Where it does not, its replies are held against those of every
+other known version: a pair that replies as one of its mistakes alone is "hidden" by it, and one that replies as another
+mistake, or as another pair, is "like" that one. What is left is "wrong", and a problem.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autograder.grading.played import Played, alike_in_form
+from autograder.homework import mistakes
+from autograder.homework import rubric as rubrics
+from autograder.homework.mistakes import Mistake, Version, made
+from autograder.proof.audit import may_lose
+from autograder.proof.cases import Case, submission
+from autograder.proof.graders import each_directly
+from autograder.proof.in_process import InProcess
+from autograder.proof.rows import Row, row
+
+IN_PART = 2  # so many of each function are the part that is tried with each change
+What = Literal["both", "hidden", "like", "wrong"]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a pair came to; `of` are the mistakes that hide it or that it is like; `missing` and `more` are criteria."""
+
+    case: Case
+    what: What
+    of: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    named: bool = False
+
+    def __str__(self) -> str:
+        said = {
+            "both": "costs both",
+            "hidden": f"replies as {' + '.join(self.of)} alone",
+            "like": f"replies as {' + '.join(self.of)}",
+            "wrong": f"keeps {', '.join(self.missing)}" if self.missing else f"loses {', '.join(self.more)} as well",
+        }
+        return f"{self.case.name}: {said[self.what]}"
+
+
+def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Tried]:
+    """Try pairs of mistakes by direct calls, in their order, in `jobs` processes."""
+    yield from each_directly(_try, chosen, jobs)
+
+
+def _try(grader: InProcess, case: Case) -> Tried:
+    result = grader.grade(submission(case), case.module, case.function)
+    return judged(grader, row(case, result, margins=False))
+
+
+def judged(grader: InProcess, found: Row) -> Tried:
+    """What a pair came to. It may lose more than the criteria of its mistakes only where they hide something."""
+    case = found.case
+    missing = tuple(sorted(case.criteria - found.lost.keys()))
+    extra = {name: verdict for name, verdict in found.lost.items() if name not in case.criteria}
+    more = tuple(name for name, verdict in extra.items() if not may_lose(case, name, verdict))
+    if not missing and not more:
+        return Tried(case, "both", named=case.ids <= found.named)
+    played = grader.diagnoser.played(case.module, case.function)
+    what, of = _like(played, case, found)
+    if what == "wrong" and not more and (hiding := _hides_form(played, case, missing)):
+        what, of = "hidden", hiding
+    return Tried(case, what, of, missing, more)
+
+
+def _like(played: Played, case: Case, found: Row) -> tuple[What, tuple[str, ...]]:
+    """The known version that replies as the pair does."""
+    pair = made(case.module, case.function, case.mistakes)
+    assert pair is not None
+    for mistake in _singles_first(case):
+        if _replies_as(played, pair, mistake.alone):
+            return ("hidden" if mistake.id in case.ids else "like"), (mistake.id,)
+    told = found.named | found.undecided
+    known = [m for m in mistakes.of_function(case.module, case.function) if m.id in told]
+    for one in known:
+        for other in known:
+            version = made(case.module, case.function, (one, other)) if one.id < other.id else None
+            if version is not None and {one.id, other.id} != case.ids and _replies_as(played, pair, version):
+                return "like", (one.id, other.id)
+    return "wrong", ()
+
+
+def _hides_form(played: Played, case: Case, missing: Sequence[str]) -> tuple[str, ...]:
+    """The mistake of the pair beside which the other one does not show in the criteria of form that it belongs to."""
+    pair, criteria = made(case.module, case.function, case.mistakes), rubrics.current().criteria
+    if pair is None or any(criteria[name].looks_at != "form" for name in missing):
+        return ()
+    steps = [number for number, step in played.steps.items() if step.criterion in missing]
+    return next(((m.id,) for m in case.mistakes if _replies_as(played, pair, m.alone, steps)), ())
+
+
+def _singles_first(case: Case) -> Iterator[Mistake]:
+    """The mistakes of the pair, then the others of the function."""
+    yield from case.mistakes
+    yield from (m for m in mistakes.of_function(case.module, case.function) if m not in case.mistakes)
+
+
+def _replies_as(played: Played, one: Version, other: Version, numbers: Iterable[int] | None = None) -> bool:
+    """Whether two versions reply alike to every step, or to those of these numbers, in values and in form."""
+    for number in played.steps if numbers is None else numbers:
+        step = played.steps[number]
+        if played.differ(one, other, (number,)):
+            return False
+        if not alike_in_form(step, played.reply(one, number), played.reply(other, number)):
+            return False
+    return True
+
+
+def lines(tried: Iterable[Tried]) -> Iterator[str]:
+    """For each function how its pairs came out, and all that do not cost both, by what hides them."""
+    groups: dict[str, list[Tried]] = {}
+    for one in tried:
+        groups.setdefault(one.case.function, []).append(one)
+    for function, own in groups.items():
+        count = Counter(one.what for one in own)
+        both, named = count["both"], sum(one.named for one in own)
+        yield (
+            f"{function}: {len(own)} pairs; {both} cost both, {named} of them with both names; {count['hidden']} are hidden by "
+            f"one of the two, {count['like']} are like another known version, {count['wrong']} are wrong"
+        )
+        yield from (f"  {one}" for one in own if one.what in ("hidden", "like"))
+
+
+def problems(tried: Iterable[Tried]) -> list[str]:
+    """The pairs that cost less than both, or more, without a reason."""
+    return [str(one) for one in tried if one.what == "wrong"]

@@ -1,0 +1,105 @@
+"""What students see at home: for each known mistake, whether a public check fails, and whether the docstring's example does."""
+
+import doctest
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from multiprocessing import get_context
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autograder.homework import kit, mistakes
+from autograder.homework import reference as references
+from autograder.homework import rubric as rubrics
+from autograder.homework.mistakes import Mistake
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A known mistake, the public checks that fail with it, and whether the example of its function's docstring does."""
+
+    mistake: Mistake
+    checks: tuple[str, ...]
+    example: bool
+
+
+def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
+    """Every known mistake of these modules, or of all, in `jobs` processes, of which each takes a module at a time."""
+    names = [name for name in only or rubrics.current().modules if mistakes.of_module(name)]
+    # Fresh interpreters: the hidden suites, which have the names of the public checks, may be imported in this one.
+    with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
+        for found in pool.map(_of_module, names):
+            yield from found
+
+
+def _of_module(module: str) -> list[Seen]:
+    """In a process of its own: the checks import the student's modules by name."""
+    sys.modules.pop(f"test_{module}", None)  # the hidden suite, if this process has recorded it, has the same name
+    sys.path[:0] = [str(kit.solutions() / "checks"), str(kit.solutions())]
+    with np.errstate(all="ignore"):
+        return [Seen(m, tuple(_failing(module, m)), _example_fails(m)) for m in mistakes.of_module(module)]
+
+
+def _made(mistake: Mistake) -> ModuleType:
+    """The reference module with the mistake in it, as a student who wrote it would have it."""
+    made = ModuleType(mistake.module)
+    made.__file__ = str(kit.solutions() / f"{mistake.module}.py")
+    made.__dict__.update(
+        {name: value for name, value in vars(references.modules()[mistake.module]).items() if name[:2] != "__"}
+    )
+    for function in rubrics.current().modules[mistake.module].functions:
+        text = mistake.source if function == mistake.function else mistakes.correct(mistake.module, function).source
+        exec(text, made.__dict__)  # noqa: S102 - the kit's own text
+    return made
+
+
+def _failing(module: str, mistake: Mistake) -> Iterator[str]:
+    """The public checks of the module that do not pass."""
+    sys.modules[module] = _made(mistake)
+    importlib.import_module("student_modules").load.cache_clear()
+    caller = importlib.import_module("student_calls").Caller
+    for name, check in vars(importlib.import_module(f"test_{module}")).items():
+        if name.startswith("test_") and not _passes(check, caller(module)):
+            yield name
+
+
+def _passes(check: Callable[[Any], None], call: Any) -> bool:
+    try:
+        check(call)
+    except Exception:
+        return False
+    return True
+
+
+def _example_fails(mistake: Mistake) -> bool:
+    """Whether the worked examples of the docstring fail, as `python -m doctest` tries them."""
+    right = references.functions()[mistake.function]
+    names = dict(vars(_made(mistake)))
+    parsed = doctest.DocTestParser().get_doctest(right.__doc__ or "", names, mistake.function, None, 0)
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    with redirect_stdout(StringIO()):
+        return runner.run(parsed).failed > 0
+
+
+def lines(found: Iterable[Seen]) -> Iterator[str]:
+    """A line for each mistake, then for each module how many are seen."""
+    groups: dict[str, list[Seen]] = {}
+    for one in found:
+        groups.setdefault(one.mistake.module, []).append(one)
+    yield "check: a public check fails with the mistake; example: the docstring's example does; of several ways each has a line"
+    for module, own in groups.items():
+        yield f"\n{module}"
+        for one in own:
+            marks = f"{'check' if one.checks else '-':<7}{'example' if one.example else '-':<9}"
+            yield f"  {marks}{one.mistake.id}" + (f"  ({', '.join(one.checks)})" if one.checks else "")
+    yield ""
+    for module, own in groups.items():
+        checks, examples = sum(bool(one.checks) for one in own), sum(one.example for one in own)
+        yield f"{module}: of {len(own)} mistakes the public checks see {checks}, the docstrings' examples {examples}"

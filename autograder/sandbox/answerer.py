@@ -1,0 +1,97 @@
+"""The grader's end of the answering process: started when first asked, kept while healthy, killed at a deadline."""
+
+import contextlib
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+
+from autograder.sandbox import answering
+from autograder.sandbox.answering import Answers
+from autograder.sandbox.budget import LOOK_SECONDS, Budget
+from autograder.sandbox.connection import Connection
+from autograder.sandbox.layers import Confinement
+from autograder.sandbox.layers.resources import Resources
+from autograder.sandbox.limits import Limits
+
+MEMORY_SHARE = 4  # the answering process may have a quarter of a submission's memory, all student processes the rest
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from autograder.sandbox import answering; answering.main()"
+
+
+class Answerer:
+    """Starts and ends the answering process; `answers` is called in it and must be picklable where fork is unsafe."""
+
+    def __init__(self, answers: Callable[[], Answers], limits: Limits, layers: list[str]):
+        self.answers, self.limits, self.layers = answers, limits, layers
+        self.connection: Connection | None = None
+        self.pid = 0
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def running(self, budget: Budget, uid: int) -> Connection:
+        """The connection to the process, which is started as this user if there is none."""
+        if self.connection is None:
+            ours, theirs = socket.socketpair()
+            with theirs:
+                self.pid = self._fork(ours, theirs, uid) if "fork" in self.layers else self._spawn(theirs, uid)
+            self.connection = Connection(ours, self.limits.message_mb * 2**20, LOOK_SECONDS)
+        if self.pid not in budget.running:
+            budget.run(self.pid)
+        return self.connection
+
+    def _fork(self, ours: socket.socket, theirs: socket.socket, uid: int) -> int:
+        confinement = self._confinement(uid)
+        pid = os.fork()
+        if pid == 0:
+            answering.run(theirs, self.answers, confinement, self._limit, self._seconds)
+        return pid
+
+    def _spawn(self, theirs: socket.socket, uid: int) -> int:
+        descriptors = (theirs.fileno(),) if os.name == "posix" else ()
+        if os.name == "nt":
+            theirs.set_inheritable(True)
+        self._child = subprocess.Popen(
+            [sys.executable, "-B", "-c", _START, json.dumps(sys.path), str(theirs.fileno())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=descriptors,
+            close_fds=os.name == "posix",
+        )
+        assert self._child.stdin is not None
+        with self._child.stdin as pipe:
+            pipe.write(pickle.dumps((self.answers, self._confinement(uid), self._limit, self._seconds)))
+        return self._child.pid
+
+    @property
+    def _limit(self) -> int:
+        return self.limits.message_mb * 2**20
+
+    @property
+    def _seconds(self) -> float:
+        return self.limits.submission_seconds
+
+    def _confinement(self, uid: int) -> Confinement:
+        """No files, no network, its share of a submission's memory besides what the process has from the grader."""
+        memory = self.limits.memory_mb * 2**20 // MEMORY_SHARE
+        resources = Resources(memory, 0, 2**31, self.limits.processes, self.limits.open_files)
+        # A change of the thread that started it is no end of the grader: so this process does not end with its parent.
+        return Confinement(tuple(self.layers), "/", uid, resources, ends_with_parent=False)
+
+    def kill(self, budget: Budget) -> None:
+        """End the process, which may be in the midst of an answer."""
+        if self.connection is None:
+            return
+        self.connection.close()
+        self.connection = None
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        if self._child is not None:
+            self._child.wait()
+            budget.end(self.pid)
+        else:
+            used = os.wait4(self.pid, 0)[2]
+            budget.end(self.pid, used.ru_utime + used.ru_stime)

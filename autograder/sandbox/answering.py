@@ -1,0 +1,167 @@
+"""The answering process: reference functions, and functions that a test lends, for questions from student processes.
+
+It runs trusted code on whatever a student's code sends, so it is confined like a student's process: no files, no network,
+bounded memory, and its processor time counts for the submission. It is not the grader, so it needs no guess about the work that
+a question will cause, and cannot take the grader with it. It knows nothing of submissions and remembers nothing.
+"""
+
+import contextlib
+import os
+import pickle
+import signal
+import socket
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox import layers, signatures, wire
+from autograder.sandbox.connection import Connection
+from autograder.sandbox.layers import Confinement, descriptors, landlock
+from autograder.sandbox.wire import Handle
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What may be asked: functions by "<module>.<function>", and lent ones by the number of their handle."""
+
+    functions: Mapping[str, Callable[..., Any]]
+    lent: Mapping[int, Callable[..., Any]]
+
+
+class Refusal(Exception):
+    """A question that is not answered; kind and text go to the student's code."""
+
+    def __init__(self, kind: str, text: str):
+        super().__init__(text)
+        self.kind = kind
+
+
+def _ends_after(seconds: float) -> None:
+    """End this process after so many seconds of processor time; 0: do not."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+class AnsweringProcess:
+    """What runs in the process: answers the grader's relayed questions one within the other."""
+
+    def __init__(self, connection: Connection, answers: Answers, max_seconds: float):
+        self.connection, self.answers, self.max_seconds = connection, answers, max_seconds
+
+    def serve(self) -> None:
+        """Answer until the grader hangs up."""
+        while True:
+            try:
+                question = self.connection.receive()
+            except wire.Gone:
+                return
+            # The grader kills this process at a deadline; if the grader itself is killed, this ends it.
+            _ends_after(self.max_seconds)
+            answer = self.answer(question)
+            _ends_after(0)
+            self.connection.send(answer)
+
+    def answer(self, question: bytes) -> bytes:
+        """The answer to one question, encoded."""
+        try:
+            _, target, args, kwargs = wire.decode(question)
+            value = self._value(self._function(target), args, kwargs, checked=isinstance(target, str))
+            same = [number for number, argument in enumerate(args) if argument is value]
+            answer = wire.encode(("same", same[0]) if same else ("answer", value))
+        except Refusal as refusal:
+            return wire.encode(("refused", refusal.kind, str(refusal)))
+        except wire.WireError:
+            return wire.encode(("refused", "TypeError", "the arguments or the answer cannot be sent"))
+        if len(answer) > self.connection.limit - wire.MAX_NESTING:
+            return wire.encode(("refused", "ValueError", "the answer is larger than anything that grading uses"))
+        return answer
+
+    def _function(self, target: str | Handle) -> Callable[..., Any]:
+        known = self.answers.functions.get(target) if isinstance(target, str) else self.answers.lent.get(target.id)
+        if known is None:
+            raise Refusal("ValueError", "this function is not available here")
+        return known
+
+    def _value(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], checked: bool) -> Any:
+        name = getattr(function, "__name__", "") if checked else "the function argument"
+        try:
+            fitted, named = signatures.fitting(function, args, kwargs) if checked else (args, kwargs)
+        except TypeError as error:
+            raise Refusal("TypeError", str(error)) from None
+        try:
+            return function(*map(self._called_back, fitted), **{k: self._called_back(v) for k, v in named.items()})
+        except (Refusal, wire.Gone):
+            raise
+        except MemoryError:
+            raise Refusal("MemoryError", f"{name}: these arguments need more memory than a submission has") from None
+        except ValueError:
+            raise Refusal("ValueError", f"{name} does not allow these arguments") from None
+        except Exception:
+            raise Refusal("TypeError", f"{name} does not allow these arguments") from None
+
+    def _called_back(self, value: Any) -> Any:
+        """A function of the student's among the arguments, as a function that only ever returns an array."""
+        if not isinstance(value, Handle):
+            return value
+
+        def call(*args: Any) -> Any:
+            result = self._invoke(value, args)
+            if not isinstance(result, np.ndarray):
+                raise Refusal("TypeError", "the function that was passed did not return an array")
+            return result
+
+        return call
+
+    def _invoke(self, handle: Handle, args: tuple[Any, ...]) -> Any:
+        """Have a function of the student's called, and answer what it asks in the meantime."""
+        self.connection.send(wire.encode(("invoke", handle, args)))
+        while True:
+            message = self.connection.receive()
+            match wire.decode(message):
+                case ["ask", *_]:
+                    self.connection.send(self.answer(message))
+                case ["returned", value, *_]:
+                    return value
+                case ["refused", kind, text]:
+                    raise Refusal(kind, text)
+                case _:
+                    raise Refusal("ValueError", "the function that was passed raised an error")
+
+
+def run(
+    own_end: socket.socket, answers: Callable[[], Answers], confinement: Confinement, limit: int, seconds: float
+) -> None:
+    """Be the answering process, in a process that was started for it. Never returns."""
+    status = 1
+    try:
+        warnings.simplefilter("ignore")
+        known = answers()
+        memory = _address_space() + confinement.resources.memory
+        confinement = replace(confinement, resources=replace(confinement.resources, memory=memory))
+        rules = landlock.nothing() if "landlock" in confinement.layers else -1
+        descriptors.close_all_but(own_end.fileno(), rules)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)  # not what the grader does on them
+        layers.apply(confinement, rules)
+        with np.errstate(all="ignore"):
+            AnsweringProcess(Connection(own_end, limit), known, seconds).serve()
+        status = 0
+    finally:
+        os._exit(status)  # whatever happens, the grader's own code is not run twice
+
+
+def main() -> None:
+    """Be the answering process where forking is unsafe: started anew, with the arguments of `run` on standard input."""
+    run(socket.socket(fileno=int(sys.argv[2])), *pickle.load(sys.stdin.buffer))
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process has already, 0 where the platform does not say."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    return 0

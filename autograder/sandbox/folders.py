@@ -1,0 +1,146 @@
+"""The folder of one sandbox on the grader's side, and which parts of the machine a student's process may see.
+
+<folder>/submission     the files as they were uploaded; only the grader and the fork server read them here
+<slots>/<number>        what one student process sees (slots.py): in this folder, or on a file system in the memory
+<folder>/view           a readable copy of the interpreter's files, where another user could not reach them
+"""
+
+import contextlib
+import os
+import shutil
+import site
+import stat
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from autograder.sandbox import sweep
+from autograder.sandbox.layers.user import Users
+
+MIN_FREE_BYTES = 48 * 2**20  # of a file system in the memory, to be used at all
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+class Folder:
+    """A folder of the sandbox's own, and the users that its processes become where the grader is root."""
+
+    def __init__(self, own_users: bool):
+        self.users = Users() if own_users else None
+        self.path = Path(tempfile.mkdtemp(prefix="autograder-", dir=_place(own_users)))
+        self.path.chmod(0o711 if own_users else 0o700)  # others may go through to their slot, but not look around
+        self.submission = self.path / "submission"
+        self.submission.mkdir(mode=0o700)
+        self.submission.chmod(0o700)
+        self.slots = _slots(self.path, own_users)
+        self.lines: dict[str, int] = {}
+        self.view = _open_view(self.path) if own_users else ""
+
+    @property
+    def first_uid(self) -> int:
+        """The user of slot 0; 0 where processes keep the grader's user."""
+        return self.users.numbers[0] if self.users is not None else 0
+
+    def place(self, files: Mapping[str, bytes]) -> None:
+        """Put a submission where its processes get their copies from, in place of the one before."""
+        sweep.empty(str(self.submission))
+        self.lines = {}
+        for name, content in files.items():
+            target = self.submission / name
+            self._make(target.parent)
+            target.write_bytes(content)
+            target.chmod(0o600)  # whatever the umask is
+            self.lines[target.name] = max(self.lines.get(target.name, 0), content.count(b"\n") + 1)
+
+    def _make(self, folder: Path) -> None:
+        if not folder.is_dir():
+            self._make(folder.parent)
+            folder.mkdir()
+            folder.chmod(0o700)
+
+    def remove(self) -> None:
+        """Remove everything, and give the users back."""
+        for folder in (self.path, self.slots):
+            if folder.is_dir():
+                with contextlib.suppress(OSError):
+                    folder.chmod(0o700)  # the student's user may be ours, and have closed it
+                sweep.empty(str(folder))
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+        if self.users is not None:
+            self.users.close()
+
+
+def _place(own_users: bool) -> str:
+    """Where temporary folders go: the usual place, or another one that the students' users can get to.
+
+    Raises OSError where there is none.
+    """
+    for place in (tempfile.gettempdir(), "/tmp", "/var/tmp") if own_users else (tempfile.gettempdir(),):
+        if os.path.isdir(place) and (not own_users or reachable(Path(place).resolve())):
+            return place
+    raise OSError(f"other users cannot get to {tempfile.gettempdir()}: set TMPDIR to a folder that all may enter")
+
+
+def _slots(folder: Path, own_users: bool) -> Path:
+    """Where the slots go: not on the disk of the results, where the platform has a file system in the memory."""
+    memory = Path("/dev/shm")
+    try:
+        if memory.stat().st_dev != folder.stat().st_dev and shutil.disk_usage(memory).free >= MIN_FREE_BYTES:
+            slots = Path(tempfile.mkdtemp(prefix="autograder-", dir=memory))
+            slots.chmod(0o711 if own_users else 0o700)
+            return slots
+    except OSError:
+        pass
+    slots = folder / "slots"
+    slots.mkdir()
+    slots.chmod(0o711 if own_users else 0o700)
+    return slots
+
+
+def closed_places(secret: Iterable[Path]) -> list[str]:
+    """What no student process may read although it may lie among things that it may: the kit and other packages."""
+    packages = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
+    schemes = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), site.getusersitepackages()]
+    return sorted({str(path.resolve()) for path in (*map(Path, (*packages, *schemes)), PACKAGE, *secret)})
+
+
+def reachable(path: Path) -> bool:
+    """Whether every user may go to a place."""
+    return all(parent.stat().st_mode & stat.S_IXOTH for parent in (path, *path.parents))
+
+
+def readable_by_others(path: Path) -> bool:
+    """Whether every user may go to a place and read it."""
+    return bool(path.stat().st_mode & (stat.S_IROTH | stat.S_IXOTH)) and reachable(path.parent)
+
+
+def _open_view(folder: Path) -> str:
+    """A readable copy of the interpreter's Python files, where another user cannot reach the real ones; else ""."""
+    numpy_folder, stdlib = Path(np.__file__).parent, Path(os.__file__).parent
+    if all(reachable(path.resolve()) for path in (numpy_folder, stdlib)):
+        return ""
+    view = folder / "view"
+    view.mkdir()
+    for source, name in ((stdlib, "stdlib"), (numpy_folder, "numpy")):
+        shutil.copytree(source, view / name, ignore=_not_needed, copy_function=_link, symlinks=False)
+    view.chmod(0o755)
+    for place, folders, _ in os.walk(view):
+        for inner in folders:
+            os.chmod(os.path.join(place, inner), 0o755)
+    return str(view)
+
+
+def _not_needed(_: str, names: list[str]) -> list[str]:
+    skipped = {"site-packages", "dist-packages", "test", "tests"}
+    return [n for n in names if n in skipped or n.endswith((".so", ".a", ".opt-1.pyc", ".opt-2.pyc", ".pyd"))]
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -1,0 +1,144 @@
+"""seccomp: which system calls are refused. Sources: seccomp(2), syscalls(2)."""
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+from functools import cache
+
+from autograder.sandbox.layers.kernel import LINUX, checked, libc
+
+_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
+
+
+def available() -> bool:
+    """Whether the kernel takes filters: then it fails only at reading the one at address 0."""
+    if not LINUX or platform.machine() not in _ARCHITECTURES:
+        return False
+    return libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0) < 0 and ctypes.get_errno() == errno.EFAULT
+
+
+def install() -> None:
+    """Put the filter on this process, for good."""
+    program = filter_program().replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
+    held = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(held))
+    checked(libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.c_char_p(header), 0, 0))
+
+
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have it
+    "fork": (57, -1), "vfork": (58, -1), "execve": (59, 221), "execveat": (322, 281), "ptrace": (101, 117),
+    "socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201), "accept": (43, 202),
+    "accept4": (288, 242), "sendmsg": (46, 211), "sendmmsg": (307, 269), "recvmsg": (47, 212), "recvmmsg": (299, 243),
+    "tkill": (200, 130), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240), "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424), "pidfd_getfd": (438, 438), "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271), "process_madvise": (440, 440), "kcmp": (312, 272), "unshare": (272, 97),
+    "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
+    "open_tree": (428, 428), "open_tree_attr": (467, 467), "move_mount": (429, 429), "fsopen": (430, 430),
+    "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433), "mount_setattr": (442, 442),
+    "setsid": (112, 157), "setpgid": (109, 154), "bpf": (321, 280),
+    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427), "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264), "init_module": (175, 105),
+    "finit_module": (313, 273), "delete_module": (176, 106), "kexec_load": (246, 104), "kexec_file_load": (320, 294),
+    "reboot": (169, 142),
+    "swapon": (167, 224), "swapoff": (168, 225), "settimeofday": (164, 170), "clock_settime": (227, 112),
+    "adjtimex": (159, 171), "clock_adjtime": (305, 266), "sethostname": (170, 161), "setdomainname": (171, 162),
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "semop": (65, 193),
+    "semctl": (66, 191), "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188),
+    "msgctl": (71, 187), "mq_open": (240, 180), "mq_unlink": (241, 181), "personality": (135, 92),
+    "quotactl": (179, 60), "quotactl_fd": (443, 443), "acct": (163, 89), "syslog": (103, 116),
+    "fanotify_init": (300, 262), "iopl": (172, -1), "ioperm": (173, -1), "modify_ldt": (154, -1), "uselib": (134, -1),
+    "mknod": (133, -1), "mknodat": (259, 33), "setuid": (105, 146), "setgid": (106, 144), "setreuid": (113, 145),
+    "setregid": (114, 143), "setresuid": (117, 147), "setresgid": (119, 149), "setfsuid": (122, 151),
+    "setfsgid": (123, 152), "setgroups": (116, 159), "capset": (126, 91), "migrate_pages": (256, 238),
+    "move_pages": (279, 239), "process_mrelease": (448, 448), "setpriority": (141, 140), "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "sched_setaffinity": (203, 122),
+    "ioprio_set": (251, 30), "vhangup": (153, 58), "sync": (162, 81), "syncfs": (306, 267), "io_setup": (206, 0),
+    # what Landlock does not reach: permissions, owners, times and attributes of any file of the same user
+    "chmod": (90, -1), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, -1),
+    "fchown": (93, 55), "lchown": (94, -1), "fchownat": (260, 54), "utime": (132, -1), "utimes": (235, -1),
+    "futimesat": (261, -1), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
+    "setxattrat": (463, 463), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
+    "removexattrat": (466, 466), "file_setattr": (469, 469),
+    # what tells processes of other users that have the same files open: locks, notices, the page cache, free blocks
+    "flock": (73, 32), "inotify_init": (253, -1), "inotify_init1": (294, 26), "inotify_add_watch": (254, 27),
+    "inotify_rm_watch": (255, 28), "fadvise64": (221, 223), "readahead": (187, 213), "preadv2": (327, 286),
+    "pwritev2": (328, 287), "mincore": (27, 232), "cachestat": (451, 451), "statfs": (137, 43), "fstatfs": (138, 44),
+    "ustat": (136, -1), "sysinfo": (99, 179),
+    # disk that no count of files finds: blocks beyond the end of a file, files that only a Landlock rule holds
+    "fallocate": (285, 47), "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445),
+    "landlock_restrict_self": (446, 446),
+    # memory that no limit on the address space counts
+    "memfd_create": (319, 279), "memfd_secret": (447, 447),
+}  # fmt: skip
+_CLONE, _CLONE3, _KILL, _TGKILL = (56, 220), (435, 435), (62, 129), (234, 131)
+_SENDTO, _FCNTL, _IOCTL_CALL, _PRLIMIT = (44, 206), (72, 25), (16, 29), (302, 261)
+_NEWEST_KNOWN = 470
+_CLONE_FILES, _CLONE_THREAD = 0x400, 0x10000
+_CLOSE_RANGE, _CLOSE_RANGE_UNSHARE = (436, 436), 2
+_OWN_PID = 0x5EEDF00D
+_PRCTL, _PRCTL_REFUSED = (157, 167), (1, 4, 35, 0x59616D61)  # PR_SET_PDEATHSIG, _DUMPABLE, _MM, _PTRACER
+_MMAP, _MAP_ANONYMOUS = (9, 222), 0x20  # a mapped file takes up the disk even when it is closed and unlinked
+_FCNTL_SIGNALS = (8, 10, 15, 1024, 1026)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
+_FCNTL_SHARED = (
+    5,
+    6,
+    7,
+    36,
+    37,
+    38,
+    1025,
+    1036,
+    1038,
+)  # locks (F_*LK*, F_OFD_*), F_GETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT
+_IOCTL_SIGNALS = (0x5412, 0x8901, 0x8902)  # TIOCSTI, FIOSETOWN, SIOCSPGRP
+_ALLOW, _EPERM, _ENOSYS = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
+_LOAD, _JEQ, _JGT, _JSET, _RET = 0x20, 0x15, 0x25, 0x45, 0x06
+_NR, _ARCH, _ARG = 0, 4, 16
+
+
+def _op(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("<HBBI", code, yes, no, value)
+
+
+def _refuse_if(comparison: int, value: int, verdict: int = _EPERM) -> bytes:
+    return _op(comparison, value, 0, 1) + _op(_RET, verdict)
+
+
+def _arg(number: int, half: int = 0) -> bytes:
+    return _op(_LOAD, _ARG + 8 * number + 4 * half)
+
+
+def _only_for(call: int, body: bytes) -> bytes:
+    """Run `body` for one system call; it may clobber the accumulator, so the number is loaded again."""
+    body += _op(_LOAD, _NR)
+    return _op(_JEQ, call, 0, len(body) // 8) + body
+
+
+@cache  # the server makes it once for all its children
+def filter_program() -> bytes:
+    """The filter as classic BPF, with _OWN_PID wherever the child's number belongs."""
+    machine = platform.machine()
+    column = list(_ARCHITECTURES).index(machine)
+    program = _op(_LOAD, _ARCH) + _op(_JEQ, _ARCHITECTURES[machine], 1, 0) + _op(_RET, _EPERM) + _op(_LOAD, _NR)
+    program += _refuse_if(_JGT, _NEWEST_KNOWN, _ENOSYS) + _refuse_if(_JEQ, _CLONE3[column], _ENOSYS)
+    # Threads only, and none with open files of its own: those could not be counted.
+    for flag in (_CLONE_THREAD, _CLONE_FILES):
+        program += _only_for(_CLONE[column], _arg(0) + _op(_JSET, flag, 1, 0) + _op(_RET, _EPERM))
+    program += _only_for(_CLOSE_RANGE[column], _arg(2) + _op(_JSET, _CLOSE_RANGE_UNSHARE, 0, 1) + _op(_RET, _EPERM))
+    for call in (_KILL, _TGKILL):
+        program += _only_for(call[column], _arg(0) + _op(_JEQ, _OWN_PID, 1, 0) + _op(_RET, _EPERM))
+    for half in (0, 1):
+        program += _only_for(_SENDTO[column], _arg(4, half) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
+    program += _only_for(_PRLIMIT[column], _arg(0) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
+    program += _only_for(_MMAP[column], _arg(3) + _op(_JSET, _MAP_ANONYMOUS, 1, 0) + _op(_RET, _ENOSYS))
+    words = ((_FCNTL, 1, _FCNTL_SIGNALS + _FCNTL_SHARED), (_IOCTL_CALL, 1, _IOCTL_SIGNALS), (_PRCTL, 0, _PRCTL_REFUSED))
+    for call, number, values in words:
+        program += _only_for(call[column], _arg(number) + b"".join(_refuse_if(_JEQ, value) for value in values))
+    for numbers in _REFUSED.values():
+        if numbers[column] >= 0:
+            program += _refuse_if(_JEQ, numbers[column])
+    return program + _op(_RET, _ALLOW)

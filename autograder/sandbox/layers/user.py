@@ -1,0 +1,87 @@
+"""Another user for each student process, where the grader is root."""
+
+import itertools
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.sandbox.layers.kernel import LINUX
+
+FIRST, LAST = 20_000, 59_999  # numbers of the users that students' processes become
+BLOCK = 16  # numbers that one sandbox takes, one for each process that is alive
+_CAPABILITIES = (0, 1, 3, 5, 6, 7)  # CAP_CHOWN, _DAC_OVERRIDE, _FOWNER, _KILL, _SETGID, _SETUID
+
+
+def missing() -> str:
+    """Why this process cannot become other users, "" if it can."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return "only root can become another user: run as root (in a container) to get this layer"
+    if LINUX and not _may_become_others():
+        return "this root may not become another user: give the container CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID"
+    return ""
+
+
+def _may_become_others() -> bool:
+    """Whether root has the capabilities for it, and the numbers of others exist where it is."""
+    needed = sum(1 << bit for bit in _CAPABILITIES)
+    try:
+        status, known = Path("/proc/self/status").read_text(), Path("/proc/self/uid_map").read_text()
+    except OSError:
+        return False
+    held = int(status.partition("CapEff:")[2].split()[0], 16)
+    spans = [(int(first), int(count)) for first, _, count in map(str.split, known.splitlines())]
+    return held & needed == needed and any(first <= FIRST and first + count > LAST for first, count in spans)
+
+
+def become(uid: int) -> None:
+    """Become a user without any group, for good."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+class Users:
+    """Numbers of users that no user of this machine and no other sandbox has, until `close`.
+
+    Two sandboxes with one user could signal each other's processes, and ending one would end the other's. An abstract
+    socket marks the numbers as taken: it needs no file, and the kernel removes it with the process.
+    """
+
+    def __init__(self) -> None:
+        for first in _starts():
+            mark = _marked(first)
+            if mark is not None and not any(map(_exists, range(first, first + BLOCK))):
+                self.mark, self.numbers = mark, tuple(range(first, first + BLOCK))
+                return
+        raise OSError("all numbers of users are taken")
+
+    def close(self) -> None:
+        self.mark.close()
+
+
+def _starts() -> Iterator[int]:
+    """Where the blocks begin, each process looking from another place on."""
+    count = (LAST + 1 - FIRST) // BLOCK
+    return (FIRST + BLOCK * (number % count) for number in itertools.islice(itertools.count(os.getpid()), count))
+
+
+def _marked(first: int) -> socket.socket | None:
+    mark = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if LINUX:
+            mark.bind(f"\0autograder-users-{first}")
+    except OSError:
+        mark.close()
+        return None
+    return mark
+
+
+def _exists(uid: int) -> bool:
+    import pwd  # POSIX systems only
+
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True

@@ -1,0 +1,20 @@
+"""What one submission may cost."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Limits(BaseModel):
+    """The limits of one submission; all its processes together, the one that answers its questions included, share them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    call_seconds: float = Field(default=4, gt=0, description="processor time of one call")
+    submission_seconds: float = Field(default=60, gt=0, description="processor time of all calls")
+    wall_factor: float = Field(default=4, ge=1, description="wall-clock time allowed for a second of processor time")
+    memory_mb: int = Field(default=512, ge=128, description="memory of all processes of a submission")
+    message_mb: int = Field(default=8, ge=1, description="one message over the wire")
+    disk_mb: int = Field(default=16, ge=1, description="the temporary folder of one process")
+    processes: int = Field(default=32, ge=1, description="threads of the student's process")
+    open_files: int = Field(default=64, ge=16)
+    upload_files: int = Field(default=500, ge=1, description="files in one submission")
+    upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")

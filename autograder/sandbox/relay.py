@@ -1,0 +1,114 @@
+"""Carries questions from a student's process to the answering process, and back; checks who may ask for what.
+
+Messages are passed on as they are: what a student's process sends is worked on in the answering process, not in the grader.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from autograder.sandbox import wire
+from autograder.sandbox.budget import Clock
+from autograder.sandbox.connection import Connection
+from autograder.sandbox.wire import Handle
+
+if TYPE_CHECKING:
+    from autograder.sandbox.sandbox import Sandbox
+
+MAX_QUESTIONS = 10_000  # in one request
+MAX_NESTED = 3  # calls of the student's functions, each in the midst of a question of the one before
+MAX_ASKED, MAX_ASKED_BYTES = 2_000, 8_192  # answers that are noted, and the largest of them
+
+
+class Relay:
+    """The conversation with one student process while its requests are answered."""
+
+    def __init__(
+        self, sandbox: "Sandbox", student: Connection, clock: Clock, patience: float, asked: list[tuple[bytes, bytes]]
+    ):
+        """`asked` takes the questions (by digest), with their answers, that could be answered ahead another time."""
+        self.sandbox, self.student, self.clock, self.patience, self.asked = sandbox, student, clock, patience, asked
+        self.allowed: frozenset[str] = frozenset()
+        self.lent: frozenset[int] = frozenset()
+        self.waiting = 0  # questions that the answering process has not answered yet
+        self.nested = 0
+
+    def reply(self, allowed: frozenset[str], lent: frozenset[int]) -> list[Any]:
+        """The student's reply to its present request, which may ask for `allowed` functions and the `lent` ones."""
+        self.allowed, self.lent = allowed, lent
+        return self._next_reply()[1]
+
+    def close(self) -> None:
+        """The conversation is over. Where it broke off within an answer, the answering process cannot be used again."""
+        if self.waiting:
+            self.sandbox.answerer.kill(self.sandbox.budget)
+
+    def _next_reply(self) -> tuple[bytes, list[Any]]:
+        """The next message that is no question, after all questions before it are answered."""
+        for _ in range(MAX_QUESTIONS):
+            message = self.sandbox.budget.receive(self._receive(self.student))
+            parts = wire.decode(message)
+            if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
+                raise wire.WireError("not a reply")
+            if parts[0] != "ask":
+                return message, parts
+            self._question(message, parts)
+        raise wire.WireError("too many questions in one request")
+
+    def _receive(self, connection: Connection) -> bytes:
+        self.clock.check()
+        return connection.receive(self.clock.check)
+
+    def _question(self, message: bytes, parts: list[Any]) -> None:
+        if len(parts) != 4 or not isinstance(parts[2], list) or not isinstance(parts[3], dict):
+            raise wire.WireError("not a question")
+        target, args, kwargs = parts[1:]
+        if not isinstance(target, str | Handle) or not all(isinstance(name, str) for name in kwargs):
+            raise wire.WireError("not a question")
+        if (target not in self.allowed) if isinstance(target, str) else (target.id not in self.lent):
+            # Two processes of one submission must not be able to ask for one another.
+            answer = wire.encode(("refused", "ValueError", "this function is not available here"))
+        else:
+            answer = self._answered(message)
+            small = len(answer) <= MAX_ASKED_BYTES and len(self.asked) < MAX_ASKED
+            if small and isinstance(target, str) and not _has_handle([args, kwargs]) and wire.kind(answer) != "refused":
+                self.asked.append((wire.digest(message), answer))
+        self.student.send(answer, patience=self.patience)
+
+    def _answered(self, question: bytes) -> bytes:
+        """What the answering process says to a question, after it has had functions of the student's called."""
+        answering = self.sandbox.answerer.running(self.sandbox.budget, self.sandbox.answering_user())
+        self.waiting += 1
+        message = self._told(answering, question)
+        while wire.kind(message) == "invoke":
+            message = self._told(answering, self._invoked(message))
+        self.waiting -= 1
+        return message
+
+    def _told(self, answering: Connection, message: bytes) -> bytes:
+        """Tell the answering process something; what it says next."""
+        try:
+            answering.send(message, patience=self.patience)
+            return self._receive(answering)
+        except wire.Gone:
+            # It has ended by its limits, which are the submission's. Another one is started for the next question.
+            self.sandbox.answerer.kill(self.sandbox.budget)
+            return wire.encode(("refused", "MemoryError", "the answer needs more than a submission has"))
+
+    def _invoked(self, request: bytes) -> bytes:
+        """Have the student's process call a function of its own."""
+        if self.nested >= MAX_NESTED:
+            return wire.encode(("refused", "ValueError", "functions are nested too deeply"))
+        self.nested += 1
+        try:
+            self.student.send(request, patience=self.patience)
+            message, parts = self._next_reply()
+        finally:
+            self.nested -= 1
+        if parts[0] not in ("returned", "raised"):
+            raise wire.WireError("a reply of another form")
+        return message
+
+
+def _has_handle(value: Any) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return any(map(_has_handle, value)) if isinstance(value, list) else isinstance(value, Handle)

@@ -1,0 +1,259 @@
+"""One place where submissions run, one after another, each in several processes.
+
+A `Sandbox` owns one fork server and one folder. Whatever a student does, a request ends in a `Reply`; only a fault of the
+machine raises SandboxFault.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import numpy as np
+
+from autograder.sandbox import layers, sweep
+from autograder.sandbox.answerer import MEMORY_SHARE, Answerer
+from autograder.sandbox.answering import Answers
+from autograder.sandbox.budget import Budget, container_memory
+from autograder.sandbox.faults import SandboxFault
+from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
+from autograder.sandbox.layers import kernel, user
+from autograder.sandbox.limits import Limits
+from autograder.sandbox.process import StudentProcess
+from autograder.sandbox.slots import Slot
+
+MAX_PROCESSES = user.BLOCK - 1  # student processes alive at once; the last user is the answering process's
+_START = """
+import json, sys
+sys.path[:0] = json.loads(sys.argv[3])
+import numpy
+essential = frozenset(sys.modules)  # before anything that only the server needs
+from autograder.sandbox.server import main
+main(essential)
+"""
+_THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
+_SERVER_SECONDS = 60  # until the fork server must have answered
+_FAREWELL_SECONDS = 10
+ROOM_ATTEMPTS, ROOM_SECONDS = 20, 0.25  # until there is room for the files of a process
+
+
+def nothing_to_ask() -> Answers:
+    """No function may be asked for."""
+    return Answers({}, {})
+
+
+class Sandbox:
+    """Runs the code of one submission at a time.
+
+    `answers` is called in the answering process. `without` names layers to leave out; `secret` are places that no student
+    process may read, besides this package.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        answers: Callable[[], Answers] = nothing_to_ask,
+        without: tuple[str, ...] = (),
+        secret: Iterable[Path] = (),
+    ):
+        self.limits = limits
+        self.layers = layers.holding(without)
+        self.secret = tuple(secret)
+        self.budget = Budget(limits)
+        self.answerer = Answerer(answers, limits, self.layers)
+        self.processes: dict[int, StudentProcess] = {}  # those alive, by slot
+        self._files: Mapping[str, bytes] = {}
+        self._server: subprocess.Popen[bytes] | None = None
+        if "not_dumpable" in self.layers:
+            kernel.hide_memory()
+        self._check_secrets()
+        try:
+            self.folder = Folder("user" in self.layers)
+            if "fork" in self.layers:
+                self._start_server()
+        except OSError as error:
+            raise SandboxFault(f"the sandbox cannot be set up: {error}") from error
+
+    def _check_secrets(self) -> None:
+        """Refuse to begin where a student's user could read what is secret: neither Landlock nor mounts would hide it."""
+        if "user" not in self.layers or "landlock" in self.layers or "mounts" in self.layers:
+            return
+        for place in self.secret:
+            if place.exists() and readable_by_others(place.resolve()):
+                raise SandboxFault(
+                    f"every user of this machine can read {place}, also a student's code, and this kernel has no Landlock to"
+                    f" forbid it. Close it with: chmod o-rwx {place}"
+                )
+
+    @property
+    def processor_seconds(self) -> float:
+        """Processor time that the present submission has used, in all processes."""
+        return self.budget.processor_seconds
+
+    def place(self, files: Mapping[str, bytes]) -> None:
+        """Make this the present submission: every process of the one before ends, and a new budget begins."""
+        self._end_all()
+        self.budget = Budget(self.limits)
+        self._files = files
+        try:
+            self.folder.place(files)
+        except OSError as error:
+            raise SandboxFault(f"a submission cannot be unpacked: {error}") from error
+
+    def start(self) -> StudentProcess:
+        """A new student process, with files, a temporary folder and a user of its own; raises SandboxFault."""
+        slot = next((number for number in range(MAX_PROCESSES) if number not in self.processes), None)
+        if slot is None:
+            raise SandboxFault(f"more than {MAX_PROCESSES} processes at once")
+        ours, theirs = socket.socketpair()
+        with theirs:
+            single = self._launch(theirs, slot) if self._server is None else None
+            pid = single.pid if single is not None else self._fork(slot, theirs)
+        self.budget.run(pid)
+        self.processes[slot] = StudentProcess(self, ours, slot, pid, single)
+        return self.processes[slot]
+
+    def _fork(self, slot: int, theirs: socket.socket) -> int:
+        seconds = max(1, round(self.limits.submission_seconds - self.budget.processor_seconds) + 1)
+        for _ in range(ROOM_ATTEMPTS):
+            answer = self._ask({"start": slot, "seconds": seconds}, theirs.fileno())
+            if "no_room" not in answer:
+                break
+            time.sleep(ROOM_SECONDS)  # another submission's process may have filled the disk, and is killed for it soon
+        if "pid" not in answer:
+            raise SandboxFault(
+                f"a student's process cannot be started: {answer.get('trouble') or answer.get('no_room')}"
+            )
+        return int(answer["pid"])
+
+    def end(self, process: StudentProcess) -> str:
+        """End a process, with everything that it has left behind; why the fork server has killed it, if it has."""
+        if self.processes.get(process.slot) is not process:
+            return ""
+        del self.processes[process.slot]
+        if process.single is not None:
+            sweep.end_family(process.single, str(self.folder.path))
+            self.budget.end(process.pid)
+            self._slot(process.slot).remove()
+            return ""
+        answer = self._ask({"end": process.slot})
+        self.budget.end(process.pid, answer.get("seconds"))
+        return str(answer.get("why", ""))
+
+    def disk_full(self, slot: int) -> bool:
+        """Whether the temporary folder of a slot holds more than it may."""
+        return sweep.usage(self._slot(slot).writable) > self.limits.disk_mb * 2**20
+
+    def _slot(self, number: int) -> Slot:
+        return Slot(str(self.folder.slots), number, self.folder.first_uid + number if self.folder.first_uid else 0)
+
+    def _end_all(self) -> None:
+        for process in list(self.processes.values()):
+            process.close()
+
+    def close(self) -> None:
+        """End everything and remove the folder."""
+        self._end_all()
+        self.answerer.kill(self.budget)
+        self._stop_server(_FAREWELL_SECONDS)
+        self.folder.remove()
+
+    def answering_user(self) -> int:
+        """The user of the answering process, 0 for the grader's own."""
+        return self.folder.first_uid + MAX_PROCESSES if self.folder.first_uid else 0
+
+    # the fork server
+
+    def _start_server(self) -> None:
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._server = self._launch(theirs)
+
+    def _launch(self, theirs: socket.socket, slot: int = 0) -> "subprocess.Popen[bytes]":
+        """The fork server or, without fork, the student process of a slot."""
+        if os.name == "nt":
+            theirs.set_inheritable(True)
+        environment = {**_THREADS, "HOME": "/", "TMPDIR": str(self.folder.path), "LANG": "C.UTF-8"}
+        imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]
+        arguments = [json.dumps({**self._settings(), "alone": slot}), str(theirs.fileno()), json.dumps(imports)]
+        return subprocess.Popen(
+            [sys.executable, "-I", "-B", "-c", _START, *arguments],
+            env=environment if os.name == "posix" else {**os.environ, **environment},
+            cwd=self.folder.path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()] if os.name == "posix" else (),
+            close_fds=os.name == "posix",
+            start_new_session=os.name == "posix",
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        limits = self.limits
+        memory = min(limits.memory_mb, container_memory() // 2) * 2**20
+        return {
+            "folder": str(self.folder.path),
+            "slots": str(self.folder.slots),
+            "view": self.folder.view,
+            "first_uid": self.folder.first_uid,
+            "closed_places": closed_places(self.secret),
+            "covered": [str(place) for place in (PACKAGE, *self.secret)],
+            "layers": self.layers,
+            "message_limit": limits.message_mb * 2**20,
+            "memory": memory,
+            "memory_together": memory - memory // MEMORY_SHARE,
+            "file_size": limits.disk_mb * 2**17,  # an eighth: open files without a name are not seen everywhere
+            "disk": limits.disk_mb * 2**20,
+            "threads": limits.processes,
+            "open_files": limits.open_files,
+            "seconds": int(limits.submission_seconds) + 1,
+        }
+
+    def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
+        """A request to the fork server, and its answer; a server that a student has brought down is started again elsewhere."""
+        for _ in range(2):
+            try:
+                socket.send_fds(self._control, [json.dumps(request).encode()], list(descriptors))
+                return self._answer()
+            except OSError as error:
+                fault = error
+                self._stop_server(0)
+                for process in list(self.processes.values()):  # they have ended with their server
+                    self.budget.end(process.pid)
+                self.processes.clear()
+                self.folder.remove()
+                self.folder = Folder("user" in self.layers)
+                self.folder.place(self._files)
+                self._start_server()
+        raise SandboxFault(f"the fork server does not answer: {fault}")
+
+    def _answer(self) -> dict[str, Any]:
+        self._control.settimeout(_SERVER_SECONDS)
+        answer = b""
+        while not answer.endswith(b"\n"):
+            piece = self._control.recv(1024)
+            if not piece:
+                raise OSError("it has ended")
+            answer += piece
+        return dict(json.loads(answer))
+
+    def _stop_server(self, patience: float) -> None:
+        if self._server is not None:
+            self._control.close()
+            try:
+                self._server.wait(patience)
+            except subprocess.TimeoutExpired:
+                self._server.kill()
+                self._server.wait()
+
+    def __enter__(self) -> "Sandbox":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

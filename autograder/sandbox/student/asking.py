@@ -1,0 +1,155 @@
+"""Questions from the student's process to the grader: functions of other modules, and functions that a test has lent.
+
+The wire is in strict order: one question at a time, and nothing else is sent until it is answered. In the midst of a question
+the grader may call a function of the student's that was an argument of it; that call may ask in its turn.
+"""
+
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox import wire
+from autograder.sandbox.student.errors import ErrorTuple, Refused
+from autograder.sandbox.student.values import sendable
+from autograder.sandbox.wire import Handle
+
+MAX_REMEMBERED, MAX_REMEMBERED_BYTES = 1000, 65_536  # answers, and the largest of them
+MARGIN_BYTES = 16  # around a message
+_REFUSALS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (ValueError, TypeError, MemoryError)}
+Target = str | Handle
+
+
+class Questions:
+    """Asks the grader, for whichever thread of the student's code, but only while a call is under way."""
+
+    def __init__(
+        self,
+        send: Callable[[bytes], None],
+        receive: Callable[[], bytes],
+        describe: Callable[[BaseException], ErrorTuple],
+        limit: int,
+    ):
+        self._send, self._receive, self._describe, self._limit = send, receive, describe, limit
+        self.lock = threading.Lock()  # held by the thread that may use the connection
+        self._returned = threading.Condition(self.lock)
+        self._answers: dict[
+            bytes, bytes
+        ] = {}  # by digest; the functions are pure: the same question has the same answer
+        self._own: dict[int, Callable[..., Any]] = {}  # the student's functions that the present questions hold
+        self._numbers = itertools.count(1)
+        self._calls = 0  # calls of the student's code that are under way, one within the other
+        self._depth = 0  # those of them that the grader has asked for in the midst of a question
+
+    def know(self, digest: bytes, answer: bytes) -> None:
+        """Take an answer that has travelled ahead of its question, which its digest stands for."""
+        self._answers[digest] = answer
+
+    def forget(self) -> None:
+        """Remember no answer any more."""
+        self._answers.clear()
+
+    def begin_call(self) -> None:
+        """From here on a call of the student's code is under way, and may ask."""
+        with self.lock:
+            self._calls += 1
+
+    def end_call(self) -> None:
+        with self.lock:
+            self._calls -= 1
+
+    def function(self, target: Target, parameters: Sequence[str] = ()) -> Callable[..., Any]:
+        """A function that asks the grader; arguments by keyword are made positional as far as `parameters` say how."""
+
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            for name in parameters[len(args) :]:  # so that equal questions have equal bytes
+                if name not in kwargs:
+                    break
+                args = (*args, kwargs.pop(name))
+            kwargs = dict(sorted(kwargs.items()))
+            with self.lock:
+                if not self._calls:
+                    # Between two calls the grader listens to nobody: a question now would be taken for the next reply.
+                    raise RuntimeError("this function was used after the call that it belonged to")
+                return self._ask(target, args, kwargs)
+
+        if isinstance(target, str):
+            ask.__module__, _, ask.__name__ = target.rpartition(".")
+            ask.__qualname__ = ask.__name__
+        return ask
+
+    def _ask(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Ask one question and wait for its answer; the caller holds the lock."""
+        numbers: list[int] = []
+        question = wire.encode(("ask", target, self._outgoing(args, numbers), self._outgoing(kwargs, numbers)))
+        if len(question) > self._limit - MARGIN_BYTES:  # the grader would take a longer message for an attack
+            raise ValueError("the arguments are larger than anything that grading uses")
+        digest = wire.digest(question)
+        known = self._answers.get(digest)
+        if known is not None:
+            kind, value = wire.decode(known)  # each time anew: every caller gets an array of its own
+            return args[value] if kind == "same" else value
+        self._send(question)
+        try:
+            return self._answer(digest, args, remember=isinstance(target, str) and not numbers)
+        finally:
+            for number in numbers:
+                del self._own[number]
+
+    def _answer(self, digest: bytes, args: tuple[Any, ...], remember: bool) -> Any:
+        """The answer to a question that was sent, after whatever the grader asks of the student's functions before."""
+        while True:
+            message = self._receive()
+            match wire.decode(message):
+                case ["answer" | "same" as kind, value]:
+                    if remember and len(self._answers) < MAX_REMEMBERED and len(message) < MAX_REMEMBERED_BYTES:
+                        self._answers[digest] = message
+                    # "same": the answer is an argument itself, by number, and stays the same object here
+                    return args[value] if kind == "same" else value
+                case ["refused", kind, text]:
+                    raise _REFUSALS.get(kind, Refused)(text)
+                case ["invoke", handle, values]:
+                    self._send(wire.encode(self._invoked(self._own[handle.id], values)))
+                case _:
+                    raise wire.WireError("not an answer")
+
+    def _invoked(self, function: Callable[..., Any], values: list[Any]) -> tuple[Any, ...]:
+        """Call a function of the student's in the midst of a question.
+
+        Meanwhile the lock is free, for this call and for other threads may ask. Their questions are within this one: all of
+        them must be answered before the result of this call is sent, or the grader would take one for the other.
+        """
+        self._depth += 1
+        self._calls += 1
+        depth = self._depth
+        self.lock.release()
+        outcome: tuple[Any, ...]
+        try:
+            outcome = ("returned", sendable(function(*values), self._limit), [], False)
+        except BaseException as error:
+            outcome = ("raised", self._describe(error))
+        finally:
+            self.lock.acquire()
+            self._calls -= 1
+            self._returned.wait_for(lambda: self._depth == depth)
+            self._depth -= 1
+            self._returned.notify_all()
+        return outcome
+
+    def _outgoing(self, value: Any, numbers: list[int]) -> Any:
+        """Arguments for the grader: functions become handles, whose `numbers` are noted, everything else plain data."""
+        if type(value) is np.ndarray:
+            return sendable(value, self._limit)
+        if isinstance(value, tuple | list):
+            parts = [self._outgoing(part, numbers) for part in value]
+            return tuple(parts) if isinstance(value, tuple) else parts
+        if type(value) is dict:
+            return {key: self._outgoing(part, numbers) for key, part in value.items()}
+        if callable(value) and not isinstance(value, type):
+            number = next(self._numbers)
+            self._own[number] = value
+            numbers.append(number)
+            return Handle(number)
+        return sendable(value, self._limit)

@@ -1,0 +1,124 @@
+"""Calls a function and observes it: its value, what became of its arguments, whether the result shares their memory.
+
+Used on the student's functions in the student's process, and on trusted ones in the grader's, so that both are observed alike.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.student.changes import Difference, Snapshot
+from autograder.sandbox.student.values import sendable, shares
+from autograder.sandbox.wire import Handle, Kept
+
+
+class Absent(LookupError):
+    """An object of an earlier call that was not kept: its call raised an error, or returned something of another form."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a call came to that raised nothing."""
+
+    value: Any
+    changed: list[Difference]
+    shared: bool
+
+
+@dataclass
+class KeptCall:
+    """The very objects of one call."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    snapshot: Snapshot
+    returned: bool = False
+    result: Any = None
+
+
+class Calls:
+    """Calls functions and keeps the objects of those calls that have a number."""
+
+    def __init__(self, limit: int, lent: Callable[[Handle], Callable[..., Any]]):
+        """Values of half of `limit` bytes or more are reported as too large; `lent` gives the function behind a handle."""
+        self.limit, self.lent = limit, lent
+        self._kept: dict[int, KeptCall] = {}
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        checks: Sequence[str] = (),
+        number: int = 0,
+    ) -> Observed:
+        """Call a function with these very objects, and observe what `checks` say.
+
+        In place of each `Kept` stands the kept object, in place of each `Handle` the function. "pure": which arguments have
+        changed; "new": whether the result shares memory with an argument. A `number` keeps the objects for later. Raises
+        Absent, and whatever the function raises.
+        """
+        args = tuple([self._resolved(arg) for arg in args])
+        kwargs = {name: self._resolved(arg) for name, arg in kwargs.items()}
+        snapshot = Snapshot((*args, *kwargs.values())) if number or "pure" in checks else None
+        if number and snapshot is not None:
+            self._kept[number] = KeptCall(args, kwargs, snapshot)
+        value = function(*args, **kwargs)
+        if number:
+            self._kept[number].returned, self._kept[number].result = True, value
+        changed = snapshot.differences() if snapshot is not None and "pure" in checks else []
+        shared = "new" in checks and shares(value, (*args, *kwargs.values()))
+        return Observed(sendable(value, self.limit), changed, shared)
+
+    def changes(self, number: int) -> list[Difference]:
+        """How the arguments of an earlier call differ by now from what they were before it."""
+        return self._kept[number].snapshot.differences() if number in self._kept else []
+
+    def look(self, kept: Kept) -> Any:
+        """What a kept object holds now; raises Absent."""
+        return sendable(self._resolved(kept), self.limit)
+
+    def write(self, kept: Kept, value: Any) -> None:
+        """Overwrite a kept array in place; nothing happens where it is no writable array of that shape."""
+        with suppress(Absent, TypeError, ValueError):
+            target = self._resolved(kept)
+            if isinstance(target, np.ndarray) and target.flags.writeable and target.shape == np.shape(value):
+                np.copyto(target, value)
+
+    def _resolved(self, value: Any) -> Any:
+        """The value with the kept objects and the functions that it speaks of."""
+        kind = type(value)
+        if kind is Kept:
+            return self._find(value)
+        if kind is Handle:
+            return self.lent(value)
+        if kind is list:
+            return [self._resolved(part) for part in value]
+        if kind is tuple:
+            return tuple([self._resolved(part) for part in value])
+        if kind is dict:
+            return {key: self._resolved(part) for key, part in value.items()}
+        return value
+
+    def _find(self, kept: Kept) -> Any:
+        call, first = self._kept.get(kept.call), kept.path[0]
+        if call is None or (first == "result" and not call.returned):
+            raise Absent(f"nothing is kept of call {kept.call}")
+        try:
+            found: Any = (
+                call.result if first == "result" else call.args[first] if isinstance(first, int) else call.kwargs[first]
+            )
+            for step in kept.path[1:]:
+                found = (
+                    found[step] if type(found) in (tuple, list, dict) or isinstance(found, tuple) else _no_container()
+                )
+        except (LookupError, TypeError):
+            raise Absent(f"call {kept.call} has nothing there") from None
+        return found
+
+
+def _no_container() -> Any:
+    raise LookupError

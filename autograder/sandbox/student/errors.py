@@ -1,0 +1,77 @@
+"""An exception in the student's code as plain data: built-in names, a text, and where in the student's files."""
+
+import builtins
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from autograder.sandbox.student.calls import Absent
+
+MAX_TEXT = 300  # characters
+ErrorTuple = tuple[list[str], str, str, int, str]
+
+
+class Refused(Exception):
+    """A question of the student's code was not answered."""
+
+
+def described(
+    error: BaseException,
+    folder: str,
+    function: Callable[..., Any] | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> ErrorTuple:
+    """(kinds, text, file, line, hint) of an error; the place is the last line in `folder` that it passed through.
+
+    The hint is "signature" where `function` cannot be called with these arguments at all, "refused" where a question
+    was not answered, "absent" where an argument is an object that was not kept.
+    """
+    file, line = _place(error.__traceback__, folder)
+    hint = ""
+    if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(folder):
+        file, line = os.path.basename(error.filename), error.lineno or 0
+    elif isinstance(error, TypeError) and function is not None and not _binds(function, args, kwargs or {}):
+        hint = "signature"
+    elif isinstance(error, Refused):
+        hint = "refused"
+    elif isinstance(error, Absent):
+        hint = "absent"
+    return (builtin_kinds(error), text_of(error), file, min(line, 10**6), hint)
+
+
+def builtin_kinds(error: BaseException) -> list[str]:
+    """The built-in classes of an error by name, the most special first."""
+    classes = [cls for cls in type(error).__mro__ if issubclass(cls, BaseException)]
+    kinds = [cls.__name__ for cls in classes if getattr(builtins, cls.__name__, None) is cls]
+    return kinds or ["Exception"]
+
+
+def text_of(error: BaseException) -> str:
+    """The text of an error, cut; "" where even that raises an error."""
+    try:
+        return str(error.msg if isinstance(error, SyntaxError) else error)[:MAX_TEXT]
+    except BaseException:
+        return ""
+
+
+def _place(trace: TracebackType | None, folder: str) -> tuple[str, int]:
+    place = ("", 0)
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name.startswith(folder):
+            place = (os.path.basename(name), trace.tb_lineno)
+        trace = trace.tb_next
+    return place
+
+
+def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    except ValueError:  # a function without a signature that Python knows
+        pass
+    return True

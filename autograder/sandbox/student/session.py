@@ -1,0 +1,166 @@
+"""The student's end of the connection: loads modules, answers calls, in the order in which the grader sent them.
+
+The grader sends a message with two numbers, of answers that travel ahead and of requests, and then these, since a round trip
+costs more than a call; the replies come in the same order. A request:
+    ["load", context, modules, proxies, replaced]     -> ["loaded"] or ["raised", error]
+    ["call", context, module, function, args, kwargs, checks, number]
+                                                      -> ["returned", value, changed, shared] or ["raised", error]
+    ["changes", context, number]                      -> ["changed", changed]: how the arguments of that call differ by now
+    ["look", context, kept]                           -> ["holds", value] or ["raised", error]
+    ["write", context, kept, value]                   -> ["written"]
+While it works on a request the student's side may ask, and be asked, in strict order:
+    ["ask", name or handle, args, kwargs]             -> ["answer", value], ["same", number of the argument that is the
+                                                         answer itself] or ["refused", kind, text]
+    ["invoke", handle, args]                          -> ["returned", value, [], False] or ["raised", error]
+An error is [kinds, text, file, line, hint] (errors.py); `changed` is a list of [argument, path, how] (changes.py).
+"""
+
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox import wire
+from autograder.sandbox.connection import Connection
+from autograder.sandbox.student.asking import Questions
+from autograder.sandbox.student.calls import Calls
+from autograder.sandbox.student.errors import described
+from autograder.sandbox.student.loading import Baseline, Submission
+
+THREADS_SECONDS = 0.01  # in which other threads of the student's code run, before arguments are looked at again
+HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # replies are sent together: after so many seconds, or bytes
+WARM_UP_ROUNDS = 20
+
+
+class Session:
+    """Serves one connection; `folder` holds the submission."""
+
+    def __init__(self, own_end: socket.socket, folder: str, limit: int, baseline: Baseline):
+        self.connection, self.folder = Connection(own_end, limit), folder
+        limit = min(limit, wire.MAX_FROM_STUDENT)
+        self.submission = Submission(folder, baseline)
+        self.questions = Questions(self.flush, self.connection.receive, self._described, limit)
+        self.calls = Calls(limit, self.questions.function)
+        self._held: list[bytes] = []
+        self._held_bytes = 0
+        self._sent = time.monotonic()
+        self._handlers: dict[str, Callable[..., tuple[Any, ...]]] = {
+            "load": self._load,
+            "call": self._call,
+            "changes": self._changes,
+            "look": self._look,
+            "write": self._write,
+        }
+
+    def serve(self) -> None:
+        """Answer requests until the grader hangs up."""
+        while True:
+            try:
+                ahead, count = wire.decode(self.connection.receive())
+                for _ in range(ahead):
+                    self.questions.know(self.connection.receive(), self.connection.receive())
+                # All of them are read before the first is answered: two sides that both write and do not read would block.
+                requests = [self.connection.receive() for _ in range(count)]
+            except wire.Gone:
+                return
+            self._sent = time.monotonic()
+            for number, request in enumerate(requests, 1):
+                self.hold(self.reply(request), last=number == count)
+
+    def reply(self, request: bytes) -> bytes:
+        """The reply to one request."""
+        kind, *parts = wire.decode(request, from_grader=True)
+        self.questions.begin_call()
+        try:
+            reply = self._handlers[kind](*parts)
+        except BaseException as error:  # also SystemExit and KeyboardInterrupt, if the student's code raises them
+            reply = ("raised", self._described(error))
+        finally:
+            self.questions.end_call()
+        return wire.encode(reply)
+
+    def hold(self, reply: bytes, last: bool) -> None:
+        """Send a reply, but together with those that come soon after it."""
+        with self.questions.lock:  # a thread of the student's may be asking at this moment
+            self._held.append(reply)
+            self._held_bytes += len(reply)
+            if last or self._held_bytes > HELD_BYTES or time.monotonic() - self._sent > HELD_SECONDS:
+                self.flush()
+
+    def flush(self, *more: bytes) -> None:
+        """Send the replies that are held back, and what comes after them."""
+        self.connection.send(*self._held, *more)
+        self._held, self._held_bytes, self._sent = [], 0, time.monotonic()
+
+    def _described(self, error: BaseException, *call: Any) -> Any:
+        return described(error, self.folder, *call)
+
+    def _load(
+        self, context: str, modules: list[str], proxies: dict[str, dict[str, list[str]]], replaced: list[str]
+    ) -> tuple[Any, ...]:
+        ask = self.questions.function
+        functions = {
+            name: {f: ask(f"{name}.{f}", parameters) for f, parameters in entry.items()}
+            for name, entry in proxies.items()
+        }
+        self.submission.load(context, modules, functions, {name: ask(f"{modules[0]}.{name}") for name in replaced})
+        return ("loaded",)
+
+    def _call(
+        self,
+        context: str,
+        module: str,
+        function: str,
+        args: list[Any],
+        kwargs: dict[str, Any],
+        checks: list[str],
+        number: int,
+    ) -> tuple[Any, ...]:
+        self.submission.enter(context)
+        target = getattr(sys.modules.get(module), function, None)
+        if not callable(target):
+            return ("raised", (["AttributeError"], "", "", 0, "missing"))
+        try:
+            observed = self.calls.call(target, args, kwargs, checks, number)
+        except BaseException as error:
+            return ("raised", self._described(error, target, args, kwargs))
+        return ("returned", observed.value, observed.changed, observed.shared)
+
+    def _changes(self, context: str, number: int) -> tuple[Any, ...]:
+        if threading.active_count() > 1:
+            time.sleep(THREADS_SECONDS)  # calls follow one another too fast for what a thread does in the meantime
+        return ("changed", self.calls.changes(number))
+
+    def _look(self, context: str, kept: wire.Kept) -> tuple[Any, ...]:
+        return ("holds", self.calls.look(kept))
+
+    def _write(self, context: str, kept: wire.Kept, value: Any) -> tuple[Any, ...]:
+        self.calls.write(kept, value)
+        return ("written",)
+
+
+def warm_up(baseline: Baseline) -> None:
+    """Do in the fork server what every student's process does: Python and NumPy are faster from the second time on."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        session = Session(theirs, "/nowhere", wire.MAX_FROM_STUDENT, baseline)
+        grader = Connection(ours, wire.MAX_FROM_STUDENT)
+        x = np.linspace(0, 1, 6).reshape(2, 3)
+        nested = {"table": x, "parts": [{"a": x[0], "b": 1, "c": "text"}, (x > 0, 2.0, None)]}
+        tried = {"array": [[1.0, 2.0]], "dot": [x, x.T], "mean": [x], "exp": [x], "copy": [x]}
+        for _ in range(WARM_UP_ROUNDS):
+            for number, (function, args) in enumerate(tried.items(), 1):
+                request = wire.encode(("call", "", "numpy", function, args, {}, ["pure", "new"], number))
+                session.hold(session.reply(request), last=True)
+                wire.decode(grader.receive())
+            wire.decode(wire.encode(nested))
+            session.questions.begin_call()
+            grader.send(wire.encode(("answer", x)))
+            session.questions.function("nobody.asked", ["x", "nested", "eps"])(x, nested, eps=1.0)
+            grader.receive()
+            session.questions.end_call()
+            session.questions.forget()

@@ -1,0 +1,69 @@
+"""The numbers behind the report are those of the textbook."""
+
+import random
+
+import numpy as np
+import pytest
+
+from autograder.cohort import item_analysis
+from autograder.cohort.store import Grade, Mark
+
+
+def grade(key: str, *passed: bool, misconception: str | None = None) -> Grade:
+    marks = tuple(
+        Mark(f"m.c{i}", f"m.c{i}: about", 2.0 * p, 2.0, tuple(filter(None, [misconception])))
+        for i, p in enumerate(passed)
+    )
+    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
+
+
+def test_items_are_those_of_the_textbook() -> None:
+    """Difficulty and discrimination against a second way to compute them."""
+    chance = random.Random(0)
+    grades = [grade(str(i), *(chance.random() < p for p in (0.2, 0.5, 0.8, 1.0))) for i in range(60)]
+    found = item_analysis.items(grades)
+    passes = np.array([[mark.score > 0 for mark in one.marks] for one in grades])
+    for i, item in enumerate(found):
+        rest = 2.0 * (passes.sum(axis=1) - passes[:, i])
+        right, left = rest[passes[:, i]], rest[~passes[:, i]]
+        assert item.rate == pytest.approx(passes[:, i].mean())
+        if not len(left):
+            assert item.discrimination is None
+            continue
+        share = passes[:, i].mean()
+        expected = (right.mean() - left.mean()) / rest.std() * np.sqrt(share * (1 - share))
+        assert item.discrimination == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_few_submissions_say_nothing_about_discrimination(count: int) -> None:
+    grades = [grade(str(i), i % 2 == 0, i % 2 == 0) for i in range(count)]
+    assert [item.discrimination for item in item_analysis.items(grades)] == [None, None]
+
+
+def test_histogram_counts_everybody_once() -> None:
+    grades = [grade("a"), grade("b", True, True), grade("c", True, False), grade("d", False, False)]
+    counts = item_analysis.histogram(grades, 20)
+    assert sum(counts) == 4
+    assert (counts[0], counts[10], counts[19]) == (2, 1, 1)
+
+
+def test_empty_class_has_no_overview() -> None:
+    assert item_analysis.overview([]) is None
+    assert item_analysis.items([]) == []
+
+
+def test_who_earned_nothing_makes_no_criterion_look_good() -> None:
+    """A class that guesses: without those who hand in nothing the criteria say nothing about each other."""
+    working = [grade(str(number), number % 2 == 0, number // 2 % 2 == 0, True) for number in range(40)]
+    empty = [grade(f"e{number}", False, False, False) for number in range(40)]
+    alone, together = item_analysis.items(working), item_analysis.items([*working, *empty])
+    assert [item.discrimination for item in together] == [item.discrimination for item in alone]
+    assert [(item.cases, item.of) for item in together] == [(40, 80)] * 3
+    assert together[0].rate == 0.25
+
+
+def test_modules_have_mean_and_standard_deviation() -> None:
+    (found,) = item_analysis.by_module([grade("a", True, True), grade("b", True, False), grade("c", False, False)])
+    assert (found.module, found.mean, found.most) == ("m", 2.0, 4.0)
+    assert found.deviation == pytest.approx(np.std([4, 2, 0]))

@@ -1,0 +1,62 @@
+"""What lateness costs: the grace, started days, percent or points, and a floor."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from autograder.cohort import lateness
+from autograder.cohort.rows import StudentRow
+from autograder.homework.rubric import LateEntry, Rubric
+from autograder.intake.entries import Entry, Student
+from autograder.tests.cohort.making import grade_of_points, rubric_with
+
+DUE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
+
+
+def deduction(late_by: timedelta, raw: float = 80, **rule: float) -> float:
+    found = lateness.lateness((DUE + late_by).isoformat(), raw, DUE, LateEntry(**rule))
+    return found.deduction if found else 0
+
+
+@pytest.mark.parametrize(
+    ("late_by", "rule", "expected"),
+    [
+        (timedelta(minutes=-5), {"percent_a_day": 10}, 0),
+        (timedelta(0), {"percent_a_day": 10}, 0),
+        (timedelta(minutes=1), {"percent_a_day": 10}, 8),
+        (timedelta(minutes=15), {"percent_a_day": 10, "grace_minutes": 15}, 0),
+        (timedelta(minutes=16), {"percent_a_day": 10, "grace_minutes": 15}, 8),
+        (timedelta(days=1), {"percent_a_day": 10}, 8),
+        (timedelta(days=1, seconds=1), {"percent_a_day": 10}, 16),
+        (timedelta(days=2), {"points_a_day": 5}, 10),
+        (timedelta(days=30), {"points_a_day": 5}, 80),
+        (timedelta(days=30), {"percent_a_day": 10, "floor_percent": 50}, 40),
+        (timedelta(days=3), {}, 0),
+    ],
+)
+def test_deduction(late_by: timedelta, rule: dict[str, float], expected: float) -> None:
+    assert deduction(late_by, **rule) == pytest.approx(expected)
+
+
+def row(created_at: str) -> StudentRow:
+    return StudentRow(Student("Ada"), Entry("s1", None, created_at=created_at), grade_of_points("s1", 10))
+
+
+def late_rubric() -> Rubric:
+    return rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
+
+
+def test_final_score_is_raw_without_the_deduction() -> None:
+    (found,) = lateness.applied([row("2026-11-20T23:00:00.000000Z")], late_rubric())
+    assert found.late is not None
+    assert (found.score, str(found.late)) == (9, "0 h 1 min late")
+
+
+@pytest.mark.parametrize("created_at", ["", "2026-11-20T22:59:00.000000Z"])
+def test_in_time_or_without_a_time_nothing_is_taken(created_at: str) -> None:
+    (found,) = lateness.applied([row(created_at)], late_rubric())
+    assert (found.score, found.late) == (10, None)
+
+
+def test_without_a_due_date_nobody_is_late() -> None:
+    assert lateness.applied([row("2099-01-01T00:00:00Z")], rubric_with())[0].late is None

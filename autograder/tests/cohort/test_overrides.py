@@ -1,0 +1,73 @@
+"""Points set by hand: checked line by line, applied last, shown."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.cohort import overrides
+from autograder.cohort.rows import StudentRow
+from autograder.homework import rubric as rubrics
+from autograder.intake.entries import Entry, Student
+from autograder.intake.exports import UnusableError
+from autograder.tests.cohort.making import grade_of_points
+
+RUBRIC = rubrics.current()
+FIRST = next(iter(RUBRIC.criteria.values()))
+HEAD = "student,criterion,points,reason\n"
+ADA, BELA, TWIN = Student("Ada", "1", "ada@x"), Student("Bela", "2"), Student("Bela", "3")
+
+
+def rows() -> list[StudentRow]:
+    made = [
+        StudentRow(who, Entry(f"s{who.sid}"), grade_of_points(f"s{who.sid}", RUBRIC.points, 1))
+        for who in (ADA, BELA, TWIN)
+    ]
+    return [*made, StudentRow(Student("Chidi", "4"), Entry(""), None, absent=True)]
+
+
+def applied(tmp_path: Path, text: str) -> list[StudentRow]:
+    (tmp_path / "o.csv").write_text(HEAD + text, encoding="utf-8")
+    return overrides.applied(rows(), overrides.read(tmp_path / "o.csv", RUBRIC))
+
+
+@pytest.mark.parametrize("student", ["ADA@x", "1", "s1", "Ada"])
+def test_criterion_is_set_and_the_total_follows(tmp_path: Path, student: str) -> None:
+    ada, bela, *_ = applied(tmp_path, f'{student},{FIRST.id},{FIRST.points},"was right, by hand"\n')
+    assert (ada.score, bela.score) == (RUBRIC.points, RUBRIC.points - FIRST.points)
+    assert ada.remark == f"{FIRST.id} set to {FIRST.points:g}: was right, by hand"
+    assert bela.overrides == ()
+
+
+def test_total_is_set_whatever_else_there_is(tmp_path: Path) -> None:
+    ada, *_, chidi = applied(tmp_path, f"Ada,{FIRST.id},0,seen\nAda,total,50,plagiarism\nChidi,total,70,ill\n")
+    assert (ada.score, chidi.score) == (50, 70)
+    assert len(ada.overrides) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Nobody,total,5,x\n", "o.csv:2: nobody here is called Nobody"),
+        ("Bela,total,5,x\n", "o.csv:2: Bela is 2 students"),
+        ("Ada,nosuch.thing,5,x\n", "o.csv:2: there is no criterion 'nosuch.thing'"),
+        ("Ada,total,many,x\n", "o.csv:2: 'many' is no number"),
+        ("Ada,total,-1,x\n", "o.csv:2: -1 points, but total has from 0"),
+        ("Ada,total,1000,x\n", "o.csv:2: 1000 points"),
+        ("Ada,total,nan,x\n", "o.csv:2: nan points"),
+        ("Ada,total,5,\n", "o.csv:2: the column 'reason' is empty"),
+        ("Ada,total,5,x\n\nada,total,6,y\n", "o.csv:4: ada and total stand in"),
+        (f"Chidi,{FIRST.id},1,x\n", "o.csv:2: Chidi has no grade"),
+    ],
+)
+def test_line_that_cannot_be_used_is_refused_with_its_number(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UnusableError, match=r"o\.csv") as caught:
+        applied(tmp_path, text)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"name;points\n", b"\xff\xfe", None])
+def test_file_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "o.csv").write_bytes(content)
+    with pytest.raises(UnusableError, match=r"o\.csv"):
+        overrides.read(tmp_path / "o.csv", RUBRIC)

@@ -1,0 +1,36 @@
+"""What is seen while a class is graded."""
+
+from io import StringIO
+
+import pytest
+
+from autograder.cohort import progress
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("stream", [Terminal(), StringIO()])
+def test_progress_shows_count_and_median(stream: StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    shown = progress.display(stream, quiet=False)
+    shown.start(5)
+    for score in (10.0, None, 30.0):
+        shown.advance(score)
+    shown.advance(20.0, kept=True)
+    shown.close()
+    text = stream.getvalue()
+    assert "4/5" in text or "4 of 5" in text
+    for part in ("median 20", "1 unchanged", "1 faults"):
+        assert part in text
+
+
+def test_quiet_shows_nothing() -> None:
+    stream = StringIO()
+    shown = progress.display(stream, quiet=True)
+    shown.start(1)
+    shown.advance(1.0)
+    shown.close()
+    assert stream.getvalue() == ""

@@ -1,0 +1,89 @@
+"""Results are written whole or not at all, and read without looking at their prose."""
+
+import errno
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.cohort.store import Store, grade_of, read_all
+from autograder.feedback import results
+from autograder.tests.cohort.making import document
+
+STAMP = {"submission": "1", "kit": "2", "layers": ["fork"]}
+
+
+def graded() -> dict[str, object]:
+    return {**document(a=(1, 1)), "extra_data": {"layers": ["fork"]}}
+
+
+def test_result_is_kept_as_long_as_all_that_it_depends_on_is_the_same(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.write("ada", graded(), STAMP)
+    assert store.keys() == {"ada"}
+    found = store.kept("ada", STAMP)
+    assert found is not None and found.score == 1
+    for name in STAMP:
+        assert store.kept("ada", {**STAMP, name: "other"}) is None
+
+
+def test_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path)
+    store.write("ada", graded(), STAMP)
+    before = store.path("ada").read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="full"):
+        store.write("ada", graded(), {**STAMP, "kit": "3"})
+    assert [path.name for path in store.results.iterdir()] == ["ada.json"]
+    assert store.path("ada").read_bytes() == before
+
+
+def test_result_of_what_is_a_fault_now_is_set_aside(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.write("ada", graded(), STAMP)
+    store.set_aside("ada")
+    store.set_aside("nobody")
+    assert store.keys() == set()
+    assert json.loads((tmp_path / "earlier" / "ada.json").read_bytes())["tests"]
+
+
+def test_half_written_files_of_old_runs_are_removed_and_those_of_today_are_not(tmp_path: Path) -> None:
+    for name, age in ((".old.json.x", 7200), (".new.json.x", 0)):
+        Store(tmp_path).results.joinpath(name).write_text("{")
+        os.utime(tmp_path / "results" / name, (time.time() - age,) * 2)
+    assert Store(tmp_path).keys() == set()
+    assert [path.name for path in (tmp_path / "results").iterdir()] == [".new.json.x"]
+
+
+def test_all_results_are_read_from_the_run_or_its_results(tmp_path: Path) -> None:
+    Store(tmp_path).path("ada").write_text(results.dump(graded()))
+    assert read_all(tmp_path).keys() == read_all(tmp_path / "results").keys() == {"ada"}
+    with pytest.raises(ValueError, match="no results"):
+        read_all(tmp_path / "nowhere")
+
+
+def test_remark_is_made_of_the_notes_as_data() -> None:
+    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": {"criterion": "a.b", "misconceptions": []}}
+    extra = {"layers": [], "notes": [{"kind": "absent", "path": "a.py", "text": "There is no file a.py."}]}
+    document = {"score": 0, "output": "- **prose**", "tests": [entry], "extra_data": extra}
+    assert grade_of("ada", document, 0.0).remark == "There is no file a.py."
+
+
+@pytest.mark.parametrize(
+    ("extra", "expected"),
+    [
+        ({"misconception": None}, ()),
+        ({"misconception": "f.a"}, ("f.a",)),
+        ({"misconceptions": ["f.a", "f.b"]}, ("f.a", "f.b")),
+    ],
+)
+def test_mistakes_are_read_in_the_old_form_and_in_the_new(extra: dict[str, object], expected: tuple[str, ...]) -> None:
+    entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": {"criterion": "a.b", **extra}}
+    document = {"score": 0, "tests": [entry], "extra_data": {"layers": []}}
+    assert grade_of("ada", document, 0.0).marks[0].misconceptions == expected

@@ -1,0 +1,82 @@
+"""A student's page says what the json says, and nothing that a student chose is markup."""
+
+import html
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from autograder.cohort import student_pages
+from autograder.cohort.rows import Lateness, StudentRow
+from autograder.homework import rubric as rubrics
+from autograder.intake.entries import Entry, Student
+from autograder.tests.cohort.making import grade_of_points
+
+RUBRIC = rubrics.current()
+FIRST, SECOND, *_ = RUBRIC.criteria.values()
+EVIL = "[x](http://evil) <script>alert(1)</script> \\[y](http://evil)"
+
+
+def document(**first: Any) -> dict[str, Any]:
+    tests = [
+        {
+            "score": 0,
+            "max_score": one.points,
+            "visibility": one.visibility,
+            "output": "",
+            "extra_data": {"criterion": one.id},
+        }
+        for one in RUBRIC.criteria.values()
+    ]
+    tests[0] |= first
+    return {"score": 0, "output": "- a note on top\n", "tests": tests}
+
+
+def page(row: StudentRow, one: dict[str, Any]) -> tuple[str, str, str]:
+    ((name, text, markup),) = student_pages.pages([row], {"s1": one}, RUBRIC)
+    return name, text, markup
+
+
+def row(**more: Any) -> StudentRow:
+    made = StudentRow(Student("Ada Abel"), Entry("s1"), grade_of_points("s1", RUBRIC.points, 1))
+    return replace(made, **more)
+
+
+def test_page_has_the_score_the_note_and_every_message() -> None:
+    output = "**Probably:** it divides by d - 1.\n\n```python\nf(np.array([1.0]))\n```\n"
+    name, text, markup = page(row(), document(output=output))
+    assert name == "s1"
+    assert f"**{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points**" in text
+    for part in ("For Ada Abel", "- a note on top", output.strip(), f": 0 of {FIRST.points:g}"):
+        assert part in text
+    plain = html.unescape(re.sub(r"<[^>]+>", "", markup))
+    for part in ("a note on top", "Probably: it divides by d - 1.", "f(np.array([1.0]))", SECOND.about):
+        assert part in plain
+    assert "default-src 'none'" in markup
+    assert "src=" not in markup.replace("-src ", "")
+
+
+def test_what_a_student_chose_is_text() -> None:
+    _, _, markup = page(row(student=Student(EVIL)), document(output=EVIL))
+    assert "<script" not in markup
+    assert "<a " not in markup
+    assert "href" not in markup
+
+
+def test_hidden_criteria_are_left_out() -> None:
+    _, text, _ = page(row(), document(visibility="hidden", output="nobody may see this"))
+    assert "nobody may see this" not in text
+
+
+def test_lateness_and_what_was_set_by_hand_are_said() -> None:
+    late = Lateness(timedelta(hours=5), 1, 7.5)
+    _, text, _ = page(row(late=late, overrides=("total set to 50: seen in the office",), total=50.0), document())
+    assert "7.5 were taken off, because it was 5 h 0 min late" in text
+    assert "Set by hand: total set to 50: seen in the office" in text
+    assert f"**50 of {RUBRIC.points:g} points**" in text
+
+
+def test_each_member_of_a_group_has_a_page() -> None:
+    rows = [row(), row(student=Student("Bela")), row(grade=None)]
+    found = [(name, "Bela" in text) for name, text, _ in student_pages.pages(rows, {"s1": document()}, RUBRIC)]
+    assert found == [("s1", False), ("s1-2", True)]

@@ -1,0 +1,38 @@
+"""Which kit grades is said where it is not the one of the folder."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.commands import which_kit
+from autograder.commands.main import main
+from autograder.homework import kit
+
+
+def clone(folder: Path) -> Path:
+    for name in ("solutions", "autograder"):
+        (folder / name).mkdir(parents=True)
+    for name in ("rubric.yaml", "pyproject.toml"):
+        (folder / name).write_text("")
+    return folder
+
+
+def test_other_clone_is_named_with_what_to_do(tmp_path: Path) -> None:
+    inside = clone(tmp_path / "second") / "solutions"
+    line = which_kit.notice(inside)
+    assert str(kit.rubric_file()) in line
+    assert f"pip install -e {tmp_path / 'second'}" in line
+
+
+def test_nothing_is_said_in_the_own_clone_or_elsewhere(tmp_path: Path) -> None:
+    assert which_kit.notice(kit.home()) == ""
+    assert which_kit.notice(kit.solutions()) == ""
+    assert which_kit.notice(tmp_path) == ""
+
+
+def test_commands_that_grade_say_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(clone(tmp_path / "second"))
+    said = CliRunner().invoke(main, ["grade", "nowhere", "-o", "out"]).stderr
+    assert said.startswith("note: this grades by ")
+    assert "note:" not in CliRunner().invoke(main, ["compare", "nowhere", "nowhere"]).stderr

@@ -1,0 +1,90 @@
+"""The container file: all that it copies is there and is enough, and what it runs as is what the sandbox needs.
+
+No container engine runs here; what the file says is followed in a folder instead.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.homework import kit
+from autograder.release.packing import PARTS
+
+FILE = kit.PACKAGE / "docs" / "container" / "Dockerfile"
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Each instruction with its arguments."""
+    lines = [line for line in FILE.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    return [(line.partition(" ")[0], line.partition(" ")[2]) for line in lines]
+
+
+def given(name: str) -> list[str]:
+    return [arguments for instruction, arguments in instructions() if instruction == name]
+
+
+@pytest.fixture(scope="module")
+def project() -> Any:
+    return tomllib.loads((kit.home() / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_every_instruction_is_one_of_dockers() -> None:
+    assert {name for name, _ in instructions()} <= {"FROM", "USER", "RUN", "WORKDIR", "COPY", "ENTRYPOINT", "CMD"}
+    assert instructions()[0][0] == "FROM" and len(given("FROM")) == 1
+
+
+def test_python_is_one_that_the_kit_is_for(project: Any) -> None:
+    image = re.fullmatch(r"python:3\.(\d+)-slim-[a-z]+", given("FROM")[0])
+    least = re.fullmatch(r">=3\.(\d+)", project["project"]["requires-python"])
+    assert image is not None and least is not None
+    assert int(image[1]) >= int(least[1])
+
+
+def test_it_runs_as_root_and_closes_the_kit_before_it_is_copied() -> None:
+    order = [f"{name} {arguments}" for name, arguments in instructions()]
+    assert given("USER") == ["root"]
+    assert order.index("RUN mkdir -m 0700 /kit") < order.index("WORKDIR /kit") < order.index("COPY solutions solutions")
+
+
+def test_command_is_the_kits(project: Any) -> None:
+    assert json.loads(given("ENTRYPOINT")[0])[0] in project["project"]["scripts"]
+    assert shlex.split(given("RUN")[-1]) == ["pip", "install", "--no-cache-dir", "--editable", "."]
+
+
+def test_what_is_copied_is_the_kit_and_is_enough(tmp_path: Path) -> None:
+    copied = []
+    for arguments in given("COPY"):
+        *sources, target = arguments.split()
+        for source in sources:
+            copied.append(source)
+            if (kit.home() / source).is_dir():
+                shutil.copytree(kit.home() / source, tmp_path / target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(kit.home() / source, tmp_path / target)
+    assert sorted(copied) == sorted(PARTS)
+    code = "from autograder.homework import kit, rubric; print(kit.home(), rubric.load().points > 0)"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd="/", env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == [str(tmp_path), "True"], done.stderr
+
+
+def test_commands_in_its_head_are_the_kits_own() -> None:
+    head = FILE.read_text(encoding="utf-8").partition("\nFROM")[0].replace("\\\n#", " ")
+    commands = re.findall(r"^#     (docker .*)$", head, re.MULTILINE)
+    path = FILE.relative_to(kit.home()).as_posix()
+    assert [shlex.split(command)[1] for command in commands] == ["build", "run", "run"]
+    assert f"-f {path} " in commands[0]
+    for command in commands[1:]:
+        words = shlex.split(command.rpartition(" autograder ")[2])
+        command_help = [sys.executable, "-m", "autograder", words[0], "--help"]
+        assert subprocess.run(command_help, capture_output=True, cwd=kit.home()).returncode == 0
+    assert "--privileged" not in " ".join(commands)

@@ -1,0 +1,80 @@
+"""A counterexample can be pasted into Python, and says what came back."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.feedback.counterexamples import counterexample
+from autograder.grading.record import Record
+from autograder.homework import mistakes, reference
+from autograder.homework import rubric as rubrics
+from autograder.tests.feedback.making import played, raised, step, stopped
+
+EXAMPLES = [
+    pytest.param(function, number, id=f"{function}-{number}")
+    for module, entry in rubrics.current().modules.items()
+    for function in entry.functions
+    for number in range(len(mistakes.examples(module, function)))
+]
+
+
+def example(function: str, number: int) -> Any:
+    return mistakes.examples(rubrics.current().module_of(function), function)[number]
+
+
+@pytest.mark.parametrize(("function", "number"), EXAMPLES)
+def test_it_can_be_pasted_into_python(function: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    args, kwargs = example(function, number)
+    record = played(step(function, *args, **kwargs), lambda *args, **kwargs: None)
+    found = re.search("```python\n(.*)\n```", counterexample(record), re.DOTALL)
+    assert found is not None
+    *setup, call = [line for line in found[1].splitlines() if not line.startswith("#")]
+    module = record.target.module
+    monkeypatch.setitem(__import__("sys").modules, module, reference.modules()[module])
+    names: dict[str, Any] = {}
+    exec("\n".join(setup), names)
+    if record.step.rules.error:
+        with pytest.raises(ValueError):
+            eval(call, names)
+    else:
+        np.testing.assert_equal(eval(call, names), record.step.expected)
+
+
+def scores(record: Record) -> str:
+    text = counterexample(record)
+    return text[text.index("# expected") :]
+
+
+def test_what_came_back_is_shown_beside_what_was_expected() -> None:
+    text = scores(played(step("softmax", np.array([0.0, 0.0])), lambda x: 2 * reference.functions()["softmax"](x)))
+    assert "# expected: [0.5, 0.5]\n# yours:    [1., 1.]" in text
+
+
+def test_none_is_named_with_what_the_docstring_says() -> None:
+    text = scores(played(step("softmax", np.array([0.0, 1.0])), lambda x: None))
+    assert "# yours:    None" in text
+    assert "It returned the wrong type: None; the docstring says" in text
+    assert "end with a return?" in text
+
+
+def test_an_error_has_its_text_and_its_line_without_the_folder() -> None:
+    record = raised("softmax", "OSError", "no '/tmp/autograder-x1/w.npy'", "scaled_attention.py", 12)
+    assert "# yours:    OSError: no 'w.npy'  (line 12 of scaled_attention.py)" in scores(record)
+
+
+def test_a_loop_without_an_end_is_said() -> None:
+    assert "took too long" in scores(stopped("softmax", "deadline"))
+
+
+def test_refused_arguments() -> None:
+    text = scores(played(step("split_heads", np.zeros((2, 3)), 2), lambda x, n_heads: x))
+    assert "# expected: ValueError, because the docstring refuses these arguments" in text
+    assert "contract" not in text
+
+
+def test_where_a_mistake_is_named_values_are_not_explained_once_more() -> None:
+    record = played(step("softmax", np.array([0.0, 1.0])), lambda x: 2 * reference.functions()["softmax"](x))
+    assert "factor" in counterexample(record)
+    assert "factor" not in counterexample(record, named=True)

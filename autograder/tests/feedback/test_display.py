@@ -1,0 +1,65 @@
+"""Values as they are shown: two that differ look different."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.feedback.display import display, literal, pair
+
+
+@pytest.mark.parametrize("off", [1e-3, 1e-7, 1e-10, 1e-14])
+def test_as_many_digits_as_it_takes(off: float) -> None:
+    expected, yours = pair(np.array([0.5, 1.0]), np.array([0.5 + off, 1.0]))
+    assert expected != yours
+    assert expected.startswith("[0.5")
+
+
+def test_six_digits_where_they_show_it() -> None:
+    assert pair(np.array([1 / 3]), np.array([2 / 3])) == ("[0.333333]", "[0.666667]")
+    assert pair(1 / 3, 1 / 3) == ("0.333333", "0.333333")
+
+
+def test_another_dtype_does_not_hide_that_numbers_look_alike() -> None:
+    expected, yours = pair(np.array([0.5]), np.array([0.5000001], np.float32))
+    assert expected == "[0.5]"
+    assert yours.startswith("[0.5000001")
+    assert "float32" in yours
+
+
+@pytest.mark.parametrize(
+    ("value", "like", "shown"),
+    [
+        ([1.0, 2.5], np.array([1.0, 2.5]), "[1, 2.5]"),
+        ([1.0, 2.5], (1.0, 2.0), "(1, 2.5)"),
+        ((1.0, True), None, "(1, True)"),
+        ([], None, "[]"),
+        (None, np.zeros(2), "None"),
+        ({"a": 1}, None, "a dict"),
+    ],
+)
+def test_lists_are_shown_as_lists(value: Any, like: Any, shown: str) -> None:
+    assert display(value, like=like) == shown
+
+
+def test_what_is_large_or_deep_is_described() -> None:
+    assert display(np.zeros(600)) == "an array of float64 with shape (600,)"
+    assert display([[[[1]]]]) == "[[a list]]"
+    assert display([0] * 50).endswith("...]")
+
+
+def test_every_entry_of_a_small_array_is_shown() -> None:
+    assert "..." not in display(np.tri(9, dtype=bool))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([[1.0, -np.inf], [np.nan, 0.1]]),
+        np.array([1.5], np.float32),
+        {"w": np.eye(2), "list": [np.zeros(2), 3]},
+        np.float64(0.1),
+    ],
+)
+def test_a_literal_is_the_value(value: Any) -> None:
+    np.testing.assert_equal(eval(literal(value), {"np": np}), value)

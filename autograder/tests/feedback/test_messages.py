@@ -1,0 +1,251 @@
+"""What a student is told of a criterion: everything once, nothing too early, nothing of hidden calls that their code chose."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.feedback.messages import message
+from autograder.grading.grader import Graded, ModuleResult
+from autograder.grading.record import Fault, Record, Rules
+from autograder.homework import reference
+from autograder.homework.rubric import Feedback
+from autograder.sandbox.messages import Change, Error, Reply
+from autograder.tests.feedback.making import (
+    criterion,
+    hidden,
+    mistake,
+    module_of,
+    played,
+    raised,
+    result,
+    step,
+    stopped,
+)
+
+ARGS = (np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 0.5]), np.array([0.0, 1.0, -1.0]))
+EXAMPLE, SECRET = "layernorm.example", "layernorm.statistics"
+SAMPLE = mistake("layer_norm", "sample_variance", SECRET, does="Your code divides by d - 1.", right="Divide by d.")
+OUTSIDE = mistake(
+    "layer_norm", "eps_outside", "layernorm.epsilon", does="Your code adds eps outside.", right="Add it inside."
+)
+FLOAT64 = mistake(
+    "layer_norm",
+    "float64_result",
+    "layernorm.dtype",
+    does="Your result is float64.",
+    right="Keep the dtype.",
+    known=False,
+)
+
+
+def wrong_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return np.sqrt(reference.functions()["layer_norm"](x, gamma, beta, eps) + 7)
+
+
+SHOWN = played(step("layer_norm", *ARGS), wrong_norm)
+WRONG = hidden(played(step("layer_norm", 1000 * ARGS[0] + 123456, *ARGS[1:]), wrong_norm), SECRET)
+
+
+def lost(
+    id: str, *mistakes: Any, record: Record | None = WRONG, shown: Record | None = SHOWN, **changes: Any
+) -> Graded:
+    of = changes.pop("criterion", criterion(id))
+    return Graded(of, False, changes.pop("why", "mistake"), record, shown, mistakes, **changes)
+
+
+def told(graded: Graded, *others: Graded, records: tuple[Record, ...] = (), **changes: Any) -> str:
+    """The message of `graded`, with these criteria before it."""
+    return message(graded, result(module_of([*others, graded], records, **changes)))
+
+
+def test_a_named_mistake() -> None:
+    text = told(lost(SECRET, SAMPLE))
+    assert text.startswith("`layer_norm` was called. The values that it returned are not the expected ones.\n")
+    assert "**Probably:** Your code divides by d - 1.\n\n**Right:** Divide by d." in text
+    assert "**For example:**" in text
+    assert text.endswith("**Read:** the formula of layer_norm\n")
+
+
+def test_hidden_arguments_are_never_shown() -> None:
+    assert WRONG.fault is not None and WRONG.fault.kind == "value"
+    for text in (told(lost(SECRET)), told(lost(SECRET, SAMPLE)), told(lost(SECRET, shown=None))):
+        assert "123" not in text and "1234" not in text
+
+
+@pytest.mark.parametrize(
+    ("policy", "named", "example"), [("full", True, True), ("diagnosis", True, False), ("score", False, False)]
+)
+def test_policy_decides_what_is_told(policy: Feedback, named: bool, example: bool) -> None:
+    text = told(lost(SECRET, SAMPLE, criterion=criterion(SECRET, feedback=policy)))
+    assert (SAMPLE.does in text) is named
+    assert ("**For example:**" in text) is example
+
+
+# Each thing once
+
+
+def test_the_same_mistake_is_a_line_under_the_next_criterion() -> None:
+    text = told(lost("layernorm.affine", SAMPLE), lost(SECRET, SAMPLE))
+    assert text == f"Lost to the same mistake as `{SECRET}`; see there. Your code divides by d - 1.\n"
+
+
+def test_a_further_mistake_is_told_in_full() -> None:
+    text = told(lost("layernorm.epsilon", SAMPLE, OUTSIDE), lost(SECRET, SAMPLE))
+    assert "**Probably:** Your code adds eps outside." in text
+    assert f"**As before:** Your code divides by d - 1. (See `{SECRET}`.)" in text
+    assert "Divide by d." not in text
+    assert f"A wrong call is shown under `{SECRET}`." in text
+
+
+def test_the_same_example_is_shown_once() -> None:
+    first, second = lost(SECRET), lost("layernorm.affine")
+    assert "```" in told(first)
+    text = told(second, first)
+    assert "```" not in text
+    assert f"A wrong call is shown under `{SECRET}`." in text
+
+
+def test_what_is_shown_later_is_no_place_to_refer_to() -> None:
+    visible = lost(EXAMPLE, SAMPLE, criterion=criterion(EXAMPLE, "visible"))
+    text = told(visible, lost(SECRET, SAMPLE))
+    assert SECRET not in text
+    assert "**Probably:**" in text and "```" in text
+    assert told(lost(SECRET, SAMPLE), visible).startswith(f"Lost to the same mistake as `{EXAMPLE}`")
+
+
+def test_what_a_mistake_hides_is_lost_with_it() -> None:
+    text = told(lost("layernorm.epsilon", SAMPLE, charged=SECRET, why="hidden"), lost(SECRET, SAMPLE))
+    assert text.startswith(
+        f"Not earned yet: beside the mistake under `{SECRET}` it cannot be seen whether this is right."
+    )
+    alone = told(lost("layernorm.epsilon", SAMPLE, why="hidden"))
+    assert "cannot be seen whether this is right" in alone and "**Right:** Divide by d." in alone
+
+
+# Earned in spite of wrong values
+
+
+def earned(visibility: Any = "after_published", **changes: Any) -> Graded:
+    return Graded(criterion("layernorm.affine", visibility), True, "elsewhere", **changes)
+
+
+def test_earned_in_spite_of_a_mistake() -> None:
+    text = told(earned(record=WRONG, mistakes=(SAMPLE,), charged=SECRET))
+    assert text == (
+        f"Earned: the difference comes from a mistake that is charged under `{SECRET}` and costs nothing here. "
+        "Your code divides by d - 1.\n"
+    )
+
+
+def test_a_hidden_verdict_is_not_told_under_a_visible_criterion() -> None:
+    text = told(earned("visible", record=WRONG, mistakes=(SAMPLE,), charged=SECRET))
+    assert "charged elsewhere" in text and SECRET not in text
+
+
+def test_a_pass_without_a_helper_and_a_plain_one() -> None:
+    assert "as soon as `softmax` is right" in told(earned(blamed=("softmax",)))
+    assert told(earned()) == ""
+
+
+# What fits
+
+
+def test_a_mistake_of_form_is_what_was_seen() -> None:
+    of = step("layer_norm", *(a.astype(np.float32) for a in ARGS), rules=Rules(dtype=True))
+    record = hidden(played(of, lambda *args: of.expected.astype(np.float64)), "layernorm.dtype")
+    text = told(lost("layernorm.dtype", FLOAT64, record=record))
+    assert "**Seen:** Your result is float64." in text
+    assert "Probably" not in text
+    assert "```" not in text, "an example of wrong values says nothing of a dtype"
+
+
+def test_a_changed_argument_without_a_name() -> None:
+    of = step("layer_norm", *ARGS, rules=Rules(pure=True))
+    record = Record(of, Reply(value=of.expected, changed=(Change(0, (), "entry written"),)), Fault("changed"))
+    assert "an entry of `x` was written" in told(lost("layernorm.purity", record=record, shown=None))
+
+
+def test_two_lines_in_one_message_are_of_one_call() -> None:
+    record = raised("layer_norm", "IndexError", "", "layernorm.py", 30, criterion=SECRET)
+    example = raised("layer_norm", "TypeError", "", "layernorm.py", 25)
+    example = replace(example, step=SHOWN.step)
+    text = told(lost(SECRET, record=record, shown=example))
+    assert "(line 25 of layernorm.py)" in text and "line 30" not in text
+    assert "in line 30" in told(lost(SECRET, record=record, shown=None))
+
+
+def test_what_came_back_is_said_once() -> None:
+    nothing = played(step("layer_norm", *ARGS), lambda *args: None)
+    text = told(lost(SECRET, record=hidden(nothing, SECRET), shown=nothing))
+    assert text.count("wrong type") == 1
+    assert "wrong type: None; the docstring says an array" in text
+
+
+def test_what_is_wrong_is_said_where_the_example_stands_elsewhere() -> None:
+    nothing = played(step("layer_norm", *ARGS), lambda *args: None)
+    graded = [lost(c, record=hidden(nothing, c), shown=nothing) for c in (SECRET, "layernorm.affine")]
+    text = told(graded[1], graded[0])
+    assert text.startswith("`layer_norm` was called. It returned the wrong type; the docstring says an array")
+
+
+def test_unwritten_functions_and_loops() -> None:
+    assert (
+        told(lost(SECRET, record=raised("layer_norm", "NotImplementedError"))) == "`layer_norm` is not written yet.\n"
+    )
+    assert "took too long" in told(lost(SECRET, record=stopped("layer_norm", "deadline"), shown=None))
+
+
+def test_right_in_public_or_dependent_on_earlier_calls() -> None:
+    right = played(step("layer_norm", *ARGS), reference.functions()["layer_norm"])
+    assert "right on the small public examples" in told(lost(SECRET, shown=None), records=(right, WRONG))
+    assert "depends on earlier calls" in told(lost(SECRET, shown=None), records=(SHOWN, WRONG))
+
+
+def test_a_worked_example_can_be_run_at_home() -> None:
+    text = told(lost(EXAMPLE, shown=None))
+    assert "the worked example in the docstring of `layer_norm`" in text
+    assert "the worked example" not in told(lost(SECRET, shown=None))
+
+
+def test_a_function_that_does_not_run_has_no_form() -> None:
+    record = raised("layer_norm", "KeyError", "", "layernorm.py", 3, criterion="layernorm.dtype")
+    assert "it cannot be checked for changed arguments" in told(
+        lost("layernorm.dtype", record=record, shown=None, why="not run")
+    )
+
+
+def test_another_wrong_call_is_not_said_to_show_it() -> None:
+    text = told(lost("layernorm.affine", record=raised("layer_norm", "KeyError")), lost(SECRET))
+    assert f"A wrong call is shown under `{SECRET}`." in text
+
+
+def test_undecided_mistakes_say_what_they_share() -> None:
+    other = mistake("layer_norm", "other", SECRET, does="Your code does another thing.", right="Divide by d.")
+    text = told(lost(SECRET, undecided=(SAMPLE, other)))
+    assert "**Right:** Divide by d." in text
+    assert SAMPLE.does not in text
+
+
+def test_too_few_right_functions() -> None:
+    assert "too few of the functions" in told(lost("layernorm.purity", record=None, shown=None))
+
+
+def test_a_module_that_cannot_be_imported_says_why_once() -> None:
+    broken = Reply(error=Error(("ZeroDivisionError",), "in '/tmp/autograder-1/x.py'", "layernorm.py", 3, ""))
+    first, second = lost(EXAMPLE, record=None), lost(SECRET, record=None)
+    module = ModuleResult("layernorm", (first, second), broken)
+    assert "ZeroDivisionError: in 'x.py' (line 3 of `layernorm.py`)" in message(first, result(module))
+    assert message(second, result(module)) == f"`layernorm.py` could not be imported: see `{EXAMPLE}`.\n"
+
+
+@pytest.mark.parametrize("word", ["contract", "No entry is right", "No row is right"])
+def test_words_that_no_message_has(word: str) -> None:
+    for graded in (
+        lost(SECRET),
+        lost(SECRET, SAMPLE),
+        lost(SECRET, shown=None),
+        lost(EXAMPLE, record=None, shown=None),
+    ):
+        assert word not in told(graded, records=(SHOWN,))

@@ -1,0 +1,37 @@
+"""Mistakes in words: what the code does, and what is right."""
+
+from autograder.feedback.naming import briefly, named, reading, undecided
+from autograder.tests.feedback.making import mistake
+
+SAMPLE = mistake("layer_norm", "sample_variance", does="Your code divides by d - 1.", right="Divide by d.")
+OUTSIDE = mistake("layer_norm", "eps_outside", does="Your code adds eps outside.", right="Add eps inside.")
+SEEN = mistake("layer_norm", "changes_x", does="Your code writes into `x`.", right="Work on a copy.", known=False)
+
+
+def test_the_two_halves_cannot_be_confused() -> None:
+    assert named([SAMPLE], "layer_norm") == "**Probably:** Your code divides by d - 1.\n\n**Right:** Divide by d."
+
+
+def test_what_was_observed_is_no_guess() -> None:
+    assert named([SEEN], "layer_norm").startswith("**Seen:** Your code writes into `x`.")
+
+
+def test_a_mistake_of_a_helper_says_where_it_is() -> None:
+    assert named([SAMPLE], "layer_norm_backward").startswith("**Probably, in `layer_norm`:**")
+
+
+def test_two_mistakes_are_a_list() -> None:
+    text = named([SAMPLE, OUTSIDE], "layer_norm")
+    assert text.startswith("**Probably two mistakes:**\n\n1. Your code divides by d - 1.")
+    assert "\n2. Your code adds eps outside.  \n   **Right:** Add eps inside." in text
+
+
+def test_of_undecided_ones_only_what_they_share() -> None:
+    other = mistake("layer_norm", "other", does="Your code does another thing.", right="Divide by d.")
+    assert undecided([SAMPLE, other]) == "**Right:** Divide by d."
+    assert undecided([SAMPLE, OUTSIDE]) == ""
+
+
+def test_each_reading_once() -> None:
+    assert reading([SAMPLE, OUTSIDE]) == "the formula of layer_norm"
+    assert briefly([SAMPLE, OUTSIDE]) == "Your code divides by d - 1. Your code adds eps outside."

@@ -1,0 +1,57 @@
+"""A Result as Gradescope's document."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder.feedback.results import dump, gradescope, number, write_atomically
+from autograder.grading.grader import Graded, ModuleResult
+from autograder.sandbox.messages import Error, Reply
+from autograder.tests.feedback.making import criterion, mistake, module_of, raised, result
+
+SAMPLE = mistake("layer_norm", "sample_variance", "layernorm.statistics", does="Your code does.", right="Do.")
+LOST = Graded(
+    criterion("layernorm.statistics"), False, "mistake", raised("layer_norm", "KeyError"), None, (SAMPLE, SAMPLE)
+)
+EARNED = Graded(criterion("layernorm.affine"), True, "elsewhere", None, None, (SAMPLE,), "layernorm.statistics")
+
+
+def test_an_entry_for_each_criterion_in_their_order() -> None:
+    document = gradescope(result(module_of([LOST, EARNED])))
+    names = [entry["extra_data"]["criterion"] for entry in document["tests"]]
+    assert names == ["layernorm.statistics", "layernorm.affine"]
+    assert [entry["score"] for entry in document["tests"]] == [0, 2]
+    assert document["score"] == 2
+
+
+def test_mistakes_are_a_list_of_what_points_were_lost_to() -> None:
+    tests = gradescope(result(module_of([LOST, EARNED])))["tests"]
+    assert tests[0]["extra_data"]["misconceptions"] == ["layer_norm.sample_variance"]
+    assert tests[1]["extra_data"]["misconceptions"] == []
+
+
+def test_notes_are_data() -> None:
+    broken = Reply(error=Error(("KeyError",), "x", "layernorm.py", 3, ""))
+    document = gradescope(result(ModuleResult("layernorm", (LOST,), broken)))
+    (note,) = document["extra_data"]["notes"]
+    assert (note["kind"], note["path"]) == ("import", "layernorm.py")
+    assert note["text"] in document["output"]
+
+
+def test_it_is_plain_json() -> None:
+    document = gradescope(result(module_of([LOST, EARNED])))
+    assert json.loads(dump(document)) == document
+
+
+@pytest.mark.parametrize(("points", "written"), [(2.0, "2"), (0.5, "0.5"), (1 / 3, "0.333333")])
+def test_points_without_a_needless_fraction(points: float, written: str) -> None:
+    assert json.dumps(number(points)) == written
+
+
+def test_a_file_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "new" / "results.json", "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(tmp_path / "new" / "results.json", "half \ud800")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["results.json"]
+    assert (tmp_path / "new" / "results.json").read_text() == "old"

@@ -1,0 +1,129 @@
+"""What is wrong with one call: of a hidden one nothing that the student's code could have chosen."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.feedback import sentences
+from autograder.feedback.sentences import form_of_example, returns, sentence
+from autograder.grading.record import Fault, Record, Rules, Target
+from autograder.homework import reference
+from autograder.homework import rubric as rubrics
+from autograder.sandbox.messages import Change, Ended, Reply
+from autograder.tests.feedback.making import played, raised, step, stopped
+
+X = np.array([[1.0, 2.0, 4.0]])
+SOFTMAX = step("softmax", X)
+
+
+@pytest.mark.parametrize("function", reference.functions())
+def test_every_docstring_says_what_comes_back(function: str) -> None:
+    said = returns(Target(rubrics.current().module_of(function), function))
+    assert 5 < len(said) < 160
+    assert not said.endswith((".", ";", ","))
+    assert said.startswith(("a", "the "))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "public"),
+    [
+        (None, "type", "wrong type: None;"),
+        ([[0.1, 0.2, 0.7]], "type", "wrong type: a list or a tuple of 1;"),
+        (np.zeros((1, 3), bool), "type", "wrong type: an array of bool;"),
+        (np.zeros(3), "shape", "wrong shape: (3,); expected is (1, 3)"),
+    ],
+)
+def test_what_came_back_is_said_of_public_examples_only(value: Any, kind: str, public: str) -> None:
+    record = played(SOFTMAX, lambda x: value)
+    assert record.fault is not None and record.fault.kind == kind
+    assert public in form_of_example(record)
+    hidden = sentence(record)
+    assert hidden.startswith("It returned") and "the docstring says" in hidden
+    for chosen in ("None", "list", "bool", "(3,)", "(1, 3)"):
+        assert chosen not in hidden
+
+
+def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
+    of = step("norm_moments", X, "layer")
+    record = played(of, lambda x, kind: (np.zeros((1, 1)), np.zeros((1, 1)))[:1])
+    assert "wrong number of results: 1;" in form_of_example(record)
+    record = played(of, lambda x, kind: (of.expected[0], np.zeros(1)))
+    assert "in part [1]: (1,); expected is (1, 1)" in form_of_example(record)
+
+
+def test_a_dtype_is_said_with_the_one_that_is_asked_for() -> None:
+    of = step("softmax", X.astype(np.float32), rules=Rules(dtype=True))
+    record = played(of, lambda x: of.expected.astype(np.float64))
+    assert "float64; the docstring says float32 here" in form_of_example(record)
+    assert "float64" not in sentence(record)
+
+
+def test_only_lines_of_known_files_are_told() -> None:
+    smuggling = raised("layer_norm", "KeyError", "secret", "helper_for_smuggling.py", 1234)
+    assert "1234" not in sentence(smuggling)
+    assert "secret" not in sentence(smuggling)
+    own = raised("layer_norm", "KeyError", "secret", "layernorm.py", 12)
+    assert sentence(own) == "It raised KeyError in line 12 of `layernorm.py`."
+    assert sentence(own, place=False) == "It raised KeyError."
+    other = raised("layer_norm", "KeyError", "", "decoder.py", 5)
+    assert "decoder.py" not in sentence(other)
+    assert "in line 5 of `decoder.py`" in sentence(other, files=("decoder.py",))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (Change(0, (), "entry written"), "an entry of `x` was written"),
+        (Change(1, ("w_q",), "entry written"), "an entry of `params['w_q']` was written"),
+        (Change(1, (), "key added"), "a key was added to `params`"),
+        (Change(1, ("w_q",), "key removed"), "`params['w_q']` was removed"),
+        (Change(3, (), "entry written"), "an entry of `mask` was written"),
+    ],
+)
+def test_which_argument_changed_and_how(change: Change, said: str) -> None:
+    params = {name: np.eye(2) for name in ("w_q", "w_k", "w_v", "w_o")}
+    of = step("multi_head_attention", np.ones((2, 2)), params, 1, mask=np.ones((2, 2), bool), rules=Rules(pure=True))
+    assert said in sentence(Record(of, Reply(value=of.expected, changed=(change,)), Fault("changed")))
+
+
+def test_arguments_by_keyword_are_counted_in_the_order_of_the_call() -> None:
+    of = step("layer_norm", X, beta=np.zeros(3), gamma=np.ones(3))
+    changed = Record(of, Reply(changed=(Change(1, (), "entry written"),)), Fault("changed"))
+    assert "`beta`" in sentence(changed)
+
+
+def test_a_change_after_the_return_is_said_to_be_one() -> None:
+    of = replace(step("softmax", X), kind="changes", args=())
+    record = Record(of, Reply(changed=(Change(0, (), "entry written"),)), Fault("changed_later"))
+    assert "after it had returned: an entry of `scores`" in sentence(record)
+
+
+@pytest.mark.parametrize("why", ["deadline", "crash", "disk", "memory", "protocol", "anything else"])
+def test_every_end_has_a_sentence(why: str) -> None:
+    said = sentence(stopped("softmax", why))
+    assert said.endswith(".") and "{" not in said
+
+
+@pytest.mark.parametrize("kind", sentences.FAULTS)
+def test_every_fault_has_a_sentence_without_the_word_contract(kind: str) -> None:
+    said = sentence(Record(SOFTMAX, Reply(value=1.0), Fault(kind)))
+    assert said.endswith(".") and "contract" not in said
+
+
+def test_names_and_arguments_that_are_missing() -> None:
+    assert "There is no function `softmax`" in sentence(raised("softmax", "AttributeError", hint="missing"))
+    signature = sentence(raised("softmax", "TypeError", hint="signature"))
+    assert "`softmax(scores, axis)`" in signature
+
+
+def test_an_error_in_the_place_of_a_value_error() -> None:
+    record = raised("embed", "IndexError", "", "decoder.py", 3, rules=Rules(error="ValueError"))
+    assert (
+        sentence(record) == "It raised IndexError in line 3 of `decoder.py`, where the docstring asks for a ValueError."
+    )
+
+
+def test_an_end_has_no_line_as_long_as_the_sandbox_knows_none() -> None:
+    assert "line" not in sentences.ended(Ended("deadline"), ("softmax.py",))

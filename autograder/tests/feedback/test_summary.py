@@ -1,0 +1,87 @@
+"""What stands on top, as text and as data."""
+
+from typing import Any
+
+import pytest
+
+from autograder.feedback.summary import no_answer, notes, summary
+from autograder.grading.grader import Graded, ModuleResult
+from autograder.grading.judge import judged
+from autograder.grading.record import Record, Rules, Step, Target
+from autograder.sandbox.messages import Ended, Error, Reply
+from autograder.tests.feedback.making import NO_CALL, criterion, result
+
+TARGET = Target("concept_check", "answers")
+
+
+def asked(value: Any, question: str = "q3") -> Record:
+    """A question of the concept check, whose right answer is d."""
+    reply = value if isinstance(value, Reply) else Reply(value=value)
+    of = Step(1, TARGET, (), {}, "d", 0.0, NO_CALL, Rules(question=question), criterion=f"concept_check.{question}")
+    return judged([of], [reply])[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"q3": "a"}, ""),
+        ({"q3": " D "}, ""),
+        ({"q1": "a"}, "There is no answer to `q3`"),
+        ({"q3": 4}, "The answer to `q3` is not one letter."),
+        ({"q3": "d)"}, "The answer to `q3` is not one letter."),
+        ({"q3": ""}, "The answer to `q3` is not one letter."),
+        (["a"], "must return a dict"),
+        (Reply(error=Error(("NotImplementedError",), "", "", 0, "")), "is not written yet"),
+        (Reply(error=Error(("NameError",), "x", "concept_check.py", 9, "")), "raised NameError in line 9"),
+        (Reply(ended=Ended("deadline")), "took too long"),
+    ],
+)
+def test_what_is_no_answer_is_said_at_once_and_no_more(value: Any, said: str) -> None:
+    text = no_answer(asked(value))
+    assert said in text and bool(said) == bool(text)
+    graded = Graded(criterion("concept_check.q3"), not said, record=asked(value))
+    top = summary(result(ModuleResult("concept_check", (graded,), None, (asked(value),))))
+    assert said in top
+    assert "not right" not in top.lower()
+
+
+def test_each_reason_once() -> None:
+    records = tuple(asked([], f"q{number}") for number in range(1, 9))
+    found = notes(result(ModuleResult("concept_check", (), None, records)))
+    assert [note.kind for note in found] == ["answer"]
+
+
+def test_questions_without_an_answer_are_one_line() -> None:
+    records = tuple(asked({"q1": "a", "q4": "b)"}, f"q{number}") for number in range(1, 5))
+    texts = [note.text for note in notes(result(ModuleResult("concept_check", (), None, records)))]
+    assert texts == [
+        "**concept_check.py**: There is no answer to `q2` and `q3` in what `answers` returns.",
+        "**concept_check.py**: The answer to `q4` is not one letter.",
+    ]
+
+
+def test_modules_that_cannot_be_used() -> None:
+    broken = Reply(error=Error(("SyntaxError", "Exception"), "bad `x`", "layernorm.py", 3, ""))
+    stopped = Reply(ended=Ended("deadline"))
+    missing = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
+    found = notes(
+        result(
+            ModuleResult("layernorm", (), broken),
+            ModuleResult("decoder", (), stopped),
+            ModuleResult("causal_mask", (), missing),
+            ModuleResult("integration", (), missing),
+            files={"layernorm.py": b"", "decoder.py": b"", "CausalMask.py": b""},
+        )
+    )
+    assert [(note.kind, note.path) for note in found] == [
+        ("import", "layernorm.py"),
+        ("import", "decoder.py"),
+        ("misnamed", "CausalMask.py"),
+    ]
+    assert "SyntaxError: bad \\`x\\` (line 3 of `layernorm.py`)" in found[0].text
+    assert "the import took too long" in found[1].text.lower() or "Importing it took too long" in found[1].text
+    assert "rename it to causal_mask.py" in found[2].text
+
+
+def test_the_rule_of_grading_stands_last() -> None:
+    assert summary(result()).strip().startswith("Every module is graded alone")

@@ -1,0 +1,47 @@
+"""What a student's code has said cannot be markup, ends no block of code, and names no folder of the machine."""
+
+import re
+
+import pytest
+
+from autograder.feedback.text import said, said_in_code
+
+
+def test_nothing_of_a_students_text_is_markup() -> None:
+    text = said("<script>*x*</script>\n`a` [b](c) | #")
+    assert not re.search(r"<|>|(?<!\\)[*|#\[\]`]|\n", text)
+
+
+@pytest.mark.parametrize("clean", [said, said_in_code])
+def test_it_is_short_and_on_one_line(clean: object) -> None:
+    assert callable(clean)
+    text = clean("a\nb" + "y" * 5000)
+    assert len(text) <= 200
+    assert "\n" not in text
+
+
+def test_a_block_of_code_cannot_be_ended() -> None:
+    assert "```" not in said_in_code("x ```\n# Full marks")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("[Errno 2] No such file or directory: '/tmp/autograder-x1/files/data.npy'", "'data.npy'"),
+        ("cannot open /tmp/autograder-x1/files/data.npy now", "cannot open data.npy now"),
+        ("in '/Users/Jane Doe/kit/sandbox/child.py'", "in 'child.py'"),
+        (r"C:\Users\jane\kit\solutions\layernorm.py", "layernorm.py"),
+        ("not a folder: /tmp/autograder-x1/files/", "not a folder: ..."),
+        ("file:///tmp/autograder-x1/a.txt", "file://a.txt"),
+        ("<function f at 0x7f21a7c3e840>", "at 0x..."),
+    ],
+)
+def test_folders_and_addresses_are_not_shown(text: str, left: str) -> None:
+    for private in ("autograder-x1", "Jane", "jane", "/tmp", "0x7f"):
+        assert private not in said_in_code(text)
+    assert left in said_in_code(text)
+
+
+@pytest.mark.parametrize("text", ["division by zero", "1/2 and/or 3 / 4", "shapes (2,3) and (4,) not aligned: 3 != 4"])
+def test_other_texts_stay(text: str) -> None:
+    assert said_in_code(text) == text

@@ -1,0 +1,69 @@
+"""Writes solutions/tour/depth.npz: how the stream and the gradient fare in random networks of up to 96 layers.
+
+Run by hand, from the root of the clone, after a change of solutions/tour/examples.py; it takes minutes:
+
+    python autograder/tests/golden/make_depth.py
+
+For each gain and kind of network: the 10 %, 50 % and 90 % quantiles over 40 networks of width 64, after 0 to 96 layers, of
+
+    stream    the size of the stream (root of the mean square)
+    gradient  the size of the gradient at the input of a network of so many layers, for a gradient of length 1 at its output:
+              the root of its mean square over all directions, which is the Frobenius norm of the Jacobian / sqrt(64)
+    normed    the same with one layer norm more at the end (pre-norm only)
+    direct    what the norms leave of the path past all sub-layers (post-norm only)
+
+A test computes the first network anew with the solutions.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SOLUTIONS = Path(__file__).parents[3] / "solutions"
+sys.path.insert(0, str(SOLUTIONS))
+
+import layernorm  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+import transformer_block  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+from tour import examples  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+
+KINDS, GAINS = ("plain", "residual", "post-norm", "pre-norm"), (1.0, 0.5, 0.1)
+LAYERS, WIDTH, NETWORKS = 96, 64, 40
+QUANTILES = (0.1, 0.5, 0.9)
+
+
+def norm(x: Any) -> Any:
+    return layernorm.layer_norm(x, np.ones(x.shape[-1]), np.zeros(x.shape[-1]))
+
+
+def measured(kind: str, gain: float, seed: int) -> dict[str, Any]:
+    """The curves of one network, each (LAYERS + 1,)."""
+    run = examples.walk(kind, LAYERS, gain, norm, transformer_block, seed, WIDTH)
+    skip = kind in ("residual", "pre-norm")
+    product, products = np.eye(WIDTH), [np.eye(WIDTH)]
+    for jacobian in run["jacobians"]:
+        product = jacobian @ product + skip * product
+        products.append(product)
+    curves = {"stream": examples.size(run["stream"]), "gradient": np.linalg.norm(products, axis=(1, 2)) / WIDTH**0.5}
+    if kind == "pre-norm":
+        last = [examples.jacobian(norm, x) @ p for x, p in zip(run["stream"], products, strict=True)]
+        curves["normed"] = np.linalg.norm(last, axis=(1, 2)) / WIDTH**0.5
+    if kind == "post-norm":
+        curves["direct"] = run["direct"]
+    return curves
+
+
+def main() -> None:
+    arrays = {}
+    for gain in GAINS:
+        for kind in KINDS:
+            runs = [measured(kind, gain, seed) for seed in range(NETWORKS)]
+            for name in runs[0]:
+                values = np.quantile([run[name] for run in runs], QUANTILES, axis=0)
+                arrays[f"{kind}/{gain}/{name}"] = values.astype(np.float64)
+    np.savez_compressed(SOLUTIONS / "tour" / "depth.npz", **arrays)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""What equals what: structure, then shape, then dtype where it counts, then values."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.grading.compare import TOLERANCE, compare, deviation, tolerance, values_agree
+from autograder.sandbox.wire import Opaque
+
+X = np.array([1.0, -200.0])
+
+
+def kind(expected: Any, actual: Any, allowed: float = 1e-8, dtype: bool = False) -> str:
+    difference = compare(expected, actual, allowed, dtype).difference
+    return difference.kind if difference else ""
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "found"),
+    [
+        (X, X.copy(), ""),
+        (X, X * (1 + 1e-10), ""),
+        (X, X + 1e-3, "value"),
+        (X, X.tolist(), "type"),
+        (X, X[None], "shape"),
+        (X, X.astype(complex).real.astype("float32"), ""),
+        (X, np.array([1, -200]), ""),
+        (np.array([1, 2]), np.array([1, 2], "uint8"), ""),
+        (np.array([1, 2]), np.array([1.0, 2.0]), "type"),
+        (np.array([True]), np.array([1]), "type"),
+        (X, np.array([1.0, np.nan]), "value"),
+        (np.array([-np.inf, 1.0]), np.array([-np.inf, 1.0]), ""),
+        ((X, X), [X, X], ""),
+        ((X, X), (X,), "length"),
+        ((X, X), X, "type"),
+        (True, np.bool_(True), ""),
+        (True, np.array(True), ""),
+        (True, 1, "type"),
+        (2.0, np.float32(2), ""),
+        (2.0, np.array([2.0]), "type"),
+        (2.0, 2, ""),
+        (3, 3.0, "type"),
+        (X, Opaque("a list"), "type"),
+        ({"q1": "A"}, {"q1": "A"}, ""),
+        ({"q1": "A"}, {"q1": "B"}, "value"),
+    ],
+)
+def test_kind_of_the_difference(expected: Any, actual: Any, found: str) -> None:
+    assert kind(expected, actual) == found
+
+
+def test_dtype_counts_only_where_it_is_asked_for() -> None:
+    assert kind(X, X.astype("float32")) == ""
+    assert kind(X, X.astype("float32"), dtype=True) == "dtype"
+
+
+def test_float32_anywhere_among_the_arguments_allows_its_rounding() -> None:
+    single = X.astype("float32")
+    assert tolerance(((X,), {"params": [{"a": single}]})) == TOLERANCE["float32"]
+    assert tolerance(((X,), {})) == TOLERANCE["float64"]
+
+
+def test_deviation_is_a_share_of_the_largest_magnitude() -> None:
+    assert deviation(X, X + np.array([0.0, 2.0])) == pytest.approx(0.01)
+    assert deviation(np.array([0.1]), np.array([0.2])) == pytest.approx(0.1)
+    assert deviation(X, np.array([1.0, np.inf])) == np.inf
+
+
+def test_values_of_any_kind_can_be_held_against_one_another() -> None:
+    assert values_agree({"a": X, "b": [1, "text", None]}, {"a": X + 1e-12, "b": [1, "text", None]})
+    assert not values_agree({"a": X}, {"b": X})
+    assert not values_agree(X, None)

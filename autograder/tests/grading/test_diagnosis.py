@@ -1,0 +1,151 @@
+"""Known mistakes are found again: alone, two in one function, behind a helper, in other words; else nothing is named."""
+
+from dataclasses import replace
+
+import pytest
+
+from autograder.grading.explanation import Explanation
+from autograder.grading.record import Fault, Record
+from autograder.homework import mistakes, rubric
+from autograder.sandbox.messages import Ended, Reply
+from autograder.tests import versions
+
+
+def explained(module: str, *ids: str) -> dict[str, Explanation]:
+    return versions.diagnoser().explain(module, versions.records(module, versions.with_mistakes(module, *ids)))
+
+
+def explained_source(module: str, *sources: str) -> dict[str, Explanation]:
+    return versions.diagnoser().explain(module, versions.records(module, versions.with_source(module, *sources)))
+
+
+def named(explanations: dict[str, Explanation]) -> set[str]:
+    return {mistake.id for explanation in explanations.values() for mistake in explanation.named}
+
+
+def test_a_right_module_needs_no_explanation() -> None:
+    assert explained("layernorm") == {}
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ("layer_norm.sample_variance",),
+        ("layer_norm.one_pass_variance",),  # told by the size of its rounding
+        ("layer_norm.statistics_kept",),  # told by what earlier calls left
+        ("layer_norm.sample_variance", "layer_norm.eps_outside_root"),
+        ("layer_norm.eps_hard_coded", "layer_norm.one_pass_variance"),
+        ("layer_norm_backward.no_gamma", "layer_norm_backward.axes_kept"),
+        ("layer_norm.no_beta", "rms_norm.no_root", "layer_norm_backward.averaged"),
+    ],
+    ids=" and ".join,
+)
+def test_mistakes_are_named(ids: tuple[str, ...]) -> None:
+    assert named(explained("layernorm", *ids)) == set(ids)
+
+
+def test_the_text_does_not_matter() -> None:
+    other = """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    rows = x.reshape(-1, x.shape[-1])
+    out = [gamma * (r - r.sum() / len(r)) / np.sqrt(((r - r.mean()) ** 2).sum() / (len(r) - 1) + eps) for r in rows]
+    return np.array(out).reshape(x.shape) + beta
+"""
+    assert named(explained_source("layernorm", other)) == {"layer_norm.sample_variance"}
+
+
+def test_an_unknown_mistake_has_no_name_and_says_what_it_shares_with_known_ones() -> None:
+    explanation = explained_source(
+        "layernorm",
+        """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    normalised = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + eps)
+    return np.tanh(gamma * normalised + beta)
+""",
+    )["layer_norm"]
+    assert explanation.named == () and not explanation.complete
+
+
+def test_of_several_that_agree_none_is_named() -> None:
+    records = versions.records("layernorm", versions.with_mistakes("layernorm", "layer_norm.eps_missing"))
+    ordinary = [r for r in records if r.target.function == "layer_norm" and "given_by_the_caller" in r.step.test]
+    explanation = versions.diagnoser().explain("layernorm", ordinary or records[:1])["layer_norm"]
+    assert explanation.complete and explanation.named == ()
+    assert {"layer_norm.eps_missing", "layer_norm.eps_only_for_zero"} <= {m.id for m in explanation.undecided}
+    assert explanation.shared in ("", "Add eps to the variance, under the root: sqrt(var + eps).")
+
+
+def test_only_the_records_that_are_given_are_explained() -> None:
+    records = versions.records("layernorm", versions.with_mistakes("layernorm", "layer_norm.eps_hard_coded"))
+    visible = [r for r in records if not r.step.criterion or rubric.current().criteria[r.step.criterion].visible]
+    wrong = {r.target.function for r in visible if r.fault is not None}
+    assert set(versions.diagnoser().explain("layernorm", visible)) == wrong
+
+
+HELPED = "dependency_matrix.transposed"
+
+
+def test_what_comes_from_a_helper_is_explained_by_the_helpers_mistake() -> None:
+    explanations = explained("causal_mask", HELPED)
+    assert named(explanations) == {HELPED}
+    above = explanations["is_autoregressive"]
+    assert above.complete and above.mistakes == () and [m.id for m in above.inherited] == [HELPED]
+
+
+def test_a_function_has_mistakes_of_its_own_beside_those_of_its_helper() -> None:
+    found = explained("causal_mask", HELPED, "is_autoregressive.negated")
+    assert [m.id for m in found["dependency_matrix"].named] == [HELPED]
+    assert [m.id for m in found["is_autoregressive"].mistakes] == ["is_autoregressive.negated"]
+
+
+def test_nothing_is_guessed_where_a_helper_is_wrong_in_an_unknown_way() -> None:
+    noisy = (
+        "def dependency_matrix(f, x, delta=1e-3):\n    return (np.arange(len(x) ** 2).reshape(len(x), -1) % 3) == 1\n"
+    )
+    found = explained_source("causal_mask", noisy)
+    assert not found["dependency_matrix"].complete
+    assert all(explanation.mistakes == () for name, explanation in found.items() if name == "is_autoregressive")
+
+
+# What changed, and which dtype came back, is observed
+
+
+def observed(function: str, body: str) -> list[mistakes.Mistake]:
+    source = mistakes.correct("layernorm", function).source
+    start = source.index("    ")
+    return [m for e in explained_source("layernorm", source[:start] + body + source[start:]).values() for m in e.named]
+
+
+def test_a_changed_argument_is_named_by_what_changed() -> None:
+    (only,) = observed("rms_norm", "    gamma *= 1.5\n    gamma = gamma / 1.5\n")
+    assert only.id == "rms_norm.changes_gamma" and only.criteria == ("layernorm.purity",)
+    assert only.does == "Your code writes into the argument `gamma`."
+
+
+def test_a_wrong_dtype_is_named_by_the_dtype_whatever_its_cause() -> None:
+    (only,) = observed("rms_norm", "    x = x.astype(np.float64)\n")
+    assert only.id == "rms_norm.float64_result" and only.criteria == ("layernorm.dtype",)
+    assert only.does == "Your result is float64 for float32 arguments."
+
+
+def test_a_mistake_of_value_and_one_of_form_are_both_named() -> None:
+    found = observed("rms_norm", "    x += 1.0\n    x = x - 1.0\n    eps = 1e-6\n")
+    assert {m.id for m in found} == {"rms_norm.changes_x", "rms_norm.eps_hard_coded"}
+
+
+# Results do not depend on the machine or on earlier submissions
+
+
+def test_an_explanation_does_not_depend_on_earlier_submissions() -> None:
+    first = explained("layernorm", "layer_norm.no_root")
+    explained("layernorm", "layer_norm.no_beta", "layer_norm.eps_squared")
+    assert explained("layernorm", "layer_norm.no_root") == first
+
+
+def test_a_process_that_ended_is_no_known_mistake() -> None:
+    records = versions.records("layernorm", versions.with_source("layernorm"))
+    ended = Reply(ended=Ended("deadline"))
+    gone: list[Record] = [
+        replace(r, reply=ended, fault=Fault("ended")) for r in records if r.target.function == "rms_norm"
+    ]
+    assert versions.diagnoser().explain("layernorm", gone)["rms_norm"].named == ()

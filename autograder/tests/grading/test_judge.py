@@ -1,0 +1,85 @@
+"""Replies held against steps: which fault each gets."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.grading.judge import judged
+from autograder.grading.record import Record, Rules, Step, Target
+from autograder.sandbox.messages import Call, Change, Ended, Error, Reply, prepared
+
+X = np.array([1.0, 2.0])
+
+
+def call(number: int = 1, expected: Any = X, allowed: float = 1e-8, **rules: Any) -> Step:
+    return Step(number, Target("m", "f"), (), {}, expected, allowed, prepared("m", "m", "f"), Rules(**rules))
+
+
+def other(kind: Any, about: int) -> Step:
+    return Step(9, Target("m", "f"), (), {}, None, 0.0, prepared("m", "m", "f"), kind=kind, about=about)
+
+
+def raised(kind: str, hint: str = "") -> Reply:
+    return Reply(error=Error((kind,), "", "", 0, hint))
+
+
+def fault(record: Record) -> str:
+    return record.fault.kind if record.fault else ""
+
+
+CASES: list[tuple[str, Step, Reply]] = [
+    ("", call(), Reply(X)),
+    ("", call(), Reply(X + 1e-12)),
+    ("value", call(), Reply(X + 1)),
+    ("shape", call(), Reply(X[:1])),
+    ("type", call(), Reply([1.0, 2.0])),
+    ("length", call(expected=(X, X)), Reply((X,))),
+    ("", call(expected=(X, X)), Reply([X, X])),
+    ("", call(), Reply(X.astype("float32"))),
+    ("dtype", call(dtype=True), Reply(X.astype("float32"))),
+    ("changed", call(pure=True), Reply(X, changed=(Change(0, (), "entry written"),))),
+    ("shared", call(new=True), Reply(X, shared=True)),
+    ("raised", call(), raised("KeyError")),
+    ("ended", call(), Reply(ended=Ended("deadline"))),
+    ("", call(error="ValueError"), raised("ValueError")),
+    ("raised", call(error="ValueError"), raised("TypeError")),
+    ("raised", call(error="ValueError"), raised("ValueError", "signature")),
+    ("no_error", call(error="ValueError"), Reply(X)),
+    ("", call(expected="B", question="q1"), Reply({"q1": " b "})),
+    ("value", call(expected="B", question="q1"), Reply({"q1": "A"})),
+    ("value", call(expected="B", question="q1"), Reply({})),
+    ("value", call(expected="B", question="q1"), Reply(3)),
+]
+
+
+@pytest.mark.parametrize(("expected", "step", "reply"), CASES)
+def test_a_reply_has_the_fault_that_it_should(expected: str, step: Step, reply: Reply) -> None:
+    assert fault(judged([step], [reply])[0]) == expected
+
+
+def test_a_repeat_is_held_against_the_first_reply() -> None:
+    steps = [call(1), call(2, repeats=1)]
+    assert [fault(r) for r in judged(steps, [Reply(X), Reply(X)])] == ["", ""]
+    assert [fault(r) for r in judged(steps, [Reply(X), Reply(2 * X)])] == ["", "unsteady"]
+    assert [fault(r) for r in judged(steps, [Reply(2 * X), Reply(2 * X)])] == ["value", "value"]
+
+
+def test_a_look_is_held_against_what_was_returned() -> None:
+    steps = [call(1), other("look", 1)]
+    assert [fault(r) for r in judged(steps, [Reply(3 * X), Reply(3 * X)])] == ["value", ""]
+    assert [fault(r) for r in judged(steps, [Reply(X), Reply(X + 1)])] == ["", "overwritten"]
+    assert [fault(r) for r in judged(steps, [raised("KeyError"), Reply(None)])] == ["raised", ""]
+
+
+def test_arguments_that_changed_after_the_call() -> None:
+    change = Change(0, ("gamma",), "entry written")
+    assert [fault(r) for r in judged([call(1), other("changes", 1)], [Reply(X), Reply(changed=(change,))])] == [
+        "",
+        "changed_later",
+    ]
+
+
+def test_a_write_is_not_judged() -> None:
+    assert fault(judged([other("write", 1)], [Reply()])[0]) == ""
+    assert isinstance(prepared("m", "m", "f"), Call)

@@ -1,0 +1,144 @@
+"""The rules of order, tried with processes that only note what happens to them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from autograder.grading import player as players
+from autograder.grading import script as scripts
+from autograder.grading.player import Player
+from autograder.grading.record import Step
+from autograder.homework import reference
+from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import INTEGRATION
+from autograder.intake.submission import Submission
+from autograder.sandbox.messages import Call, Ended, Reply
+
+Event = tuple[str, int, Any]
+COMPLETE = Submission("complete", reference.files())
+GROUPS = rubrics.current().groups
+
+
+class Process:
+    """Notes what it is asked for; `ends` are functions whose calls end it."""
+
+    def __init__(self, number: int, events: list[Event], steps: dict[int, Step], ends: Sequence[str]):
+        self.number, self.events, self.steps, self.ends = number, events, steps, ends
+        self.ended: Ended | None = None
+        self.asked: list[tuple[bytes, bytes]] = []
+
+    def load(self, context: str, modules: Any, stand_ins: Any, replaced: tuple[str, ...] = ()) -> Reply:
+        self.events.append(("load", self.number, (context, tuple(stand_ins), replaced)))
+        return Reply()
+
+    def play(self, calls: Sequence[Call], known: Any = ()) -> list[Reply]:
+        replies: list[Reply] = []
+        for call in calls:
+            step = self.steps[id(call)]
+            self.events.append(("play", self.number, step))
+            if step.target.function in self.ends:
+                self.ended = Ended("deadline")
+                return [*replies, Reply(ended=self.ended)]
+            replies.append(Reply(value=0))
+        return replies
+
+    def close(self) -> None:
+        self.events.append(("close", self.number, None))
+
+
+class Sandbox:
+    def __init__(self, ends: Sequence[str] = ()):
+        script = scripts.current()
+        groups = (script.visible, script.examples, script.hidden)
+        self.steps = {id(step.call): step for group in groups for found in group.values() for step in found}
+        self.events: list[Event] = []
+        self.started, self.ends = 0, ends
+
+    def place(self, files: Any) -> None:
+        pass
+
+    def start(self) -> Process:
+        self.started += 1
+        return Process(self.started, self.events, self.steps, self.ends)
+
+
+def played(sandbox: Sandbox) -> Player:
+    any_sandbox: Any = sandbox
+    player = Player(any_sandbox, scripts.current(), COMPLETE, {})
+    with player:
+        player.shown(GROUPS)
+        for number in range(len(player.levels)):
+            player.hidden(number)
+    return player
+
+
+@pytest.fixture(scope="module")
+def events() -> list[Event]:
+    sandbox = Sandbox()
+    played(sandbox)
+    return sandbox.events
+
+
+def is_hidden(step: Step) -> bool:
+    return bool(step.criterion) and step not in scripts.current().shown(step.target.module)
+
+
+def test_a_module_and_one_that_may_ask_for_it_are_never_in_one_process(events: list[Event]) -> None:
+    together: dict[int, list[tuple[str, tuple[str, ...]]]] = {}
+    for kind, process, what in events:
+        if kind == "load":
+            together.setdefault(process, []).append((what[0], what[1]))
+    assert len(together) == 1 + max(rubrics.current().level(name) for name in rubrics.current().modules)
+    for loaded in together.values():
+        present = {context for context, _ in loaded}
+        assert not any(present.intersection(asked) for _, asked in loaded)
+
+
+def test_everything_that_may_be_shown_comes_before_the_first_hidden_call(events: list[Event]) -> None:
+    plays = [(number, what) for number, (kind, _, what) in enumerate(events) if kind == "play"]
+    first = min(number for number, step in plays if is_hidden(step))
+    assert not [step for number, step in plays if number > first and not is_hidden(step)]
+    imports = [number for number, (kind, _, what) in enumerate(events) if kind == "load" and what[0] != INTEGRATION]
+    assert max(imports) < first
+
+
+def test_hidden_calls_come_from_the_lowest_level_up_and_lower_processes_are_gone(events: list[Event]) -> None:
+    rubric, highest, closed = rubrics.current(), 0, set[int]()
+    for kind, process, what in events:
+        if kind == "close":
+            closed.add(process)
+        if kind == "play" and is_hidden(what) and what.criterion.partition(".")[0] != INTEGRATION:
+            level = rubric.level(what.target.module)
+            assert level >= highest
+            assert process not in closed
+            highest = level
+    assert highest > 0
+
+
+def test_what_is_shown_again_alone_comes_before_hidden_calls_or_not_at_all() -> None:
+    any_sandbox: Any = Sandbox()
+    with Player(any_sandbox, scripts.current(), COMPLETE, {}) as player:
+        player.shown(GROUPS)
+        example = scripts.current().examples["layernorm"][0]
+        assert player.alone(example).value == 0
+        player.hidden(0)
+        with pytest.raises(AssertionError, match="a shown call after a hidden one"):
+            player.alone(example)
+        player.hidden(1)
+        with pytest.raises(AssertionError, match="a lower level after a higher one"):
+            player.hidden(0)
+
+
+def test_only_what_was_not_answered_is_played_again_and_a_function_that_ends_processes_is_given_up() -> None:
+    sandbox = Sandbox(ends=("rms_norm",))
+    player = played(sandbox)
+    counts: dict[int, int] = {}
+    for kind, _, what in sandbox.events:
+        if kind == "play" and what.target.function != "rms_norm":
+            counts[id(what)] = counts.get(id(what), 0) + 1
+    needed = [step for step in sandbox.steps.values() if counts.get(id(step), 0) > 1]
+    assert not [
+        step for step in needed if not step.test
+    ]  # only steps that later ones of their test build on come again
+    assert 0 < player.restarts <= players.RESTARTS

@@ -1,0 +1,132 @@
+"""A test of a suite becomes steps: what is sent, what is expected, which objects live on."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.grading.record import Step
+from autograder.grading.recorder import Check, NotKept, Recorder, rng_for
+from autograder.sandbox.wire import Kept
+
+X = np.array([[1.0, 2.0], [3.0, 5.0]])
+
+
+def double(x: Any) -> Any:
+    return 2 * x
+
+
+def spoil(x: Any) -> Any:
+    x *= 0
+    return x
+
+
+def refuse(x: Any) -> Any:
+    raise ValueError("no")
+
+
+def apply(f: Any, x: Any) -> Any:
+    return f(x)
+
+
+FUNCTIONS = {f"module.{f.__name__}": f for f in (double, spoil, refuse, apply)}
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder("module", FUNCTIONS, "test", "module.criterion")
+
+
+@pytest.fixture
+def check(recorder: Recorder) -> Any:
+    return Check(recorder, {"module": tuple(name.partition(".")[2] for name in FUNCTIONS)}, "module")
+
+
+def kinds(recorder: Recorder) -> list[str]:
+    return [step.kind for step in recorder.steps]
+
+
+def test_a_call_becomes_a_step_with_what_the_reference_gives(recorder: Recorder, check: Any) -> None:
+    assert np.array_equal(check.double(X), 2 * X)
+    (step,) = recorder.steps
+    assert (step.test, step.criterion, step.target.function, step.number) == ("test", "module.criterion", "double", 1)
+    assert np.array_equal(step.expected, 2 * X)
+
+
+def test_arguments_are_those_of_the_moment_of_the_call(recorder: Recorder, check: Any) -> None:
+    x = X.copy()
+    check.double(x)
+    x[:] = 0
+    assert np.array_equal(recorder.steps[0].args[0], X)
+
+
+def test_a_reference_that_changed_its_argument_would_not_change_the_step(recorder: Recorder, check: Any) -> None:
+    check.spoil(X)
+    assert np.array_equal(recorder.steps[0].args[0], np.array([[1.0, 2.0], [3.0, 5.0]]))
+
+
+def test_rules_are_said_before_the_call(recorder: Recorder, check: Any) -> None:
+    check.dtype.new.within(1e-3).double(X)
+    rules = recorder.steps[0].rules
+    assert (rules.dtype, rules.new, rules.within, recorder.steps[0].allowed) == (True, True, 1e-3, 1e-3)
+
+
+def test_a_pure_call_is_looked_at_later_and_repeated(recorder: Recorder, check: Any) -> None:
+    check.pure.double(X)
+    assert kinds(recorder) == ["call", "changes", "call"]
+    first, changes, again = recorder.steps
+    assert changes.about == again.rules.repeats == first.number
+
+
+def test_an_expected_error_must_come_from_the_reference_too(recorder: Recorder, check: Any) -> None:
+    assert check.raises(ValueError).refuse(X) is None
+    with pytest.raises(AssertionError, match="raises no ValueError"):
+        check.raises(ValueError).double(X)
+    with pytest.raises(ValueError, match="no"):
+        check.refuse(X)
+
+
+def test_kept_objects_are_sent_as_what_they_are(recorder: Recorder, check: Any) -> None:
+    x = X.copy()
+    y = check.keep.double(x)
+    check.double(x)
+    check.double(y)
+    assert [step.args[0] for step in recorder.steps[1:]] == [Kept(1, (0,)), Kept(1, ("result",))]
+    assert np.array_equal(recorder.steps[2].expected, 4 * X)
+
+
+def test_overwriting_and_looking(recorder: Recorder, check: Any) -> None:
+    x = X.copy()
+    y = check.keep.double(x)
+    check.overwrite(x, 1.0)
+    check.stays(y)
+    check.double(x)
+    assert kinds(recorder) == ["call", "write", "look", "call"]
+    assert np.array_equal(recorder.steps[-1].expected, np.full((2, 2), 2.0))
+    with pytest.raises(NotKept):
+        check.overwrite(X, 1.0)
+
+
+def test_a_function_among_the_arguments_is_lent_under_a_stable_number(recorder: Recorder, check: Any) -> None:
+    check.apply(double, X)
+    (number,) = recorder.lent
+    other = Recorder("module", FUNCTIONS, "test", "module.criterion", first=90)
+    Check(other, {"module": ("apply",)}, "module").apply(double, X)
+    assert list(other.lent) == [number]
+    assert recorder.steps[0].args[0] is double
+
+
+def test_each_step_is_told_as_soon_as_it_is_known(recorder: Recorder, check: Any) -> None:
+    seen: list[Step] = []
+    recorder.on_step = seen.append
+    check.double(X)
+    assert seen == recorder.steps
+
+
+def test_only_functions_of_the_rubric_can_be_checked(check: Any) -> None:
+    with pytest.raises(AttributeError, match="knows no function 'triple'"):
+        check.triple(X)
+
+
+def test_random_numbers_depend_on_the_test_alone() -> None:
+    assert rng_for("a").random() == rng_for("a").random() != rng_for("b").random()

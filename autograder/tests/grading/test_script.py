@@ -1,0 +1,60 @@
+"""The script: every criterion has steps, the same in every recording, and what does not fit is refused."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from autograder.grading import script
+from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import INTEGRATION
+
+
+def test_every_criterion_has_steps() -> None:
+    found = script.current()
+    steps = [step for group in (found.visible, found.hidden) for own in group.values() for step in own]
+    assert {step.criterion for step in steps} == set(rubrics.current().criteria)
+
+
+def test_numbers_of_a_module_differ() -> None:
+    found = script.current()
+    for module in (*rubrics.current().modules, INTEGRATION):
+        steps = (*found.shown(module), *found.hidden.get(module, ()))
+        assert len({step.number for step in steps}) == len(steps) > 0
+
+
+def test_two_recordings_are_the_same() -> None:
+    one, other = script.current(), script.record(rubrics.current())
+    for module in rubrics.current().modules:
+        first, second = one.hidden.get(module, ()), other.hidden.get(module, ())
+        assert [step.call.payload for step in first] == [step.call.payload for step in second]
+    assert one.lent.keys() == other.lent.keys()
+
+
+def test_visible_criteria_and_examples_are_shown_and_no_others() -> None:
+    found, criteria = script.current(), rubrics.current().criteria
+    for module in rubrics.current().modules:
+        for step in found.shown(module):
+            assert not step.criterion or criteria[step.criterion].visible or step.rules.question
+        assert not [step for step in found.hidden.get(module, ()) if criteria[step.criterion].visible]
+
+
+def item(name: str, criterion: str) -> Any:
+    marker = SimpleNamespace(args=(criterion,)) if criterion else None
+    return SimpleNamespace(nodeid=name, get_closest_marker=lambda _: marker)
+
+
+def test_tests_and_rubric_must_know_the_same_criteria() -> None:
+    rubric = rubrics.current()
+    items = [item(name, name) for name in rubric.criteria]
+    assert script.misfits(items, rubric) == []
+    (line,) = script.misfits(items[1:], rubric)
+    assert "no test names this criterion" in line
+    assert "has no @criterion" in script.misfits([*items, item("test_more", "")], rubric)[0]
+    (near,) = script.misfits([*items[1:], item("test_x", f"{items[0].nodeid}s")], rubric)
+    assert f"tests name '{items[0].nodeid}s'" in near
+
+
+def test_what_a_user_has_set_for_pytest_does_not_reach_the_suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    assert script.record(rubrics.current()).hidden.keys() == script.current().hidden.keys()

@@ -1,0 +1,120 @@
+"""The calls of the hidden suites: only what the contract allows, the same in every run, the examples those of the docstrings."""
+
+import copy
+import doctest
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.grading import script as scripts
+from autograder.grading.record import Step
+from autograder.homework import reference
+from autograder.homework.rubric import current
+
+MODULES = [name for name in current().modules if name != "concept_check"]
+OF_INTEGERS = {"tokens", "lengths"}
+
+
+@pytest.fixture(scope="module")
+def script() -> scripts.Script:
+    return scripts.record(current())
+
+
+def every_call(script: scripts.Script) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Function and arguments of every call of a suite, objects of earlier calls aside."""
+    for steps in (*script.hidden.values(), *script.visible.values()):
+        for step in steps:
+            if step.kind == "call":
+                yield step.target.function, arguments(step)
+
+
+def arguments(step: Step) -> dict[str, Any]:
+    function = reference.functions()[step.target.function]
+    return inspect.signature(function).bind(*step.args, **step.kwargs).arguments
+
+
+def arrays(value: Any) -> list["np.ndarray"]:
+    if isinstance(value, np.ndarray):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [array for part in parts for array in arrays(part)]
+
+
+def test_integers_come_only_where_the_contract_names_them(script: scripts.Script) -> None:
+    for function, given in every_call(script):
+        for name, value in given.items():
+            kinds = {array.dtype.kind for array in arrays(value)}
+            allowed = {"i"} if name in OF_INTEGERS else {"b"} if name == "mask" else {"f"}
+            assert kinds <= allowed, f"{function}: {name}"
+
+
+def test_the_floats_of_a_call_have_one_dtype(script: scripts.Script) -> None:
+    for function, given in every_call(script):
+        assert len({array.dtype for array in arrays(given) if array.dtype.kind == "f"}) <= 1, function
+
+
+def test_no_array_is_empty_and_every_mask_has_two_axes(script: scripts.Script) -> None:
+    for function, given in every_call(script):
+        assert all(array.size for array in arrays(given)), function
+        assert all(array.ndim >= 2 for array in arrays(given.get("mask"))), function
+
+
+def test_arrays_are_small(script: scripts.Script) -> None:
+    for function, given in every_call(script):
+        assert sum(array.nbytes for array in arrays(given)) <= 20_000, function
+
+
+def test_every_run_makes_the_same_calls(script: scripts.Script) -> None:
+    again = scripts.record(current())
+    for module in MODULES:
+        for one, other in zip(script.hidden[module], again.hidden[module], strict=True):
+            assert one.target == other.target
+            pairs = zip(arrays([*one.args, one.kwargs]), arrays([*other.args, other.kwargs]), strict=True)
+            assert all(np.array_equal(a, b) for a, b in pairs), one.test
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_worked_examples_are_those_of_the_docstrings(script: scripts.Script, module: str) -> None:
+    graded = current().criteria[f"{module}.example"].grades
+    in_docstrings = [(name, given) for name, given in docstring_calls(module) if name in graded]
+    in_suite = [(step.target.function, arguments(step)) for step in script.visible[module] if step.kind == "call"]
+    for calls, others in ((in_docstrings, in_suite), (in_suite, in_docstrings)):
+        for name, given in calls:
+            assert any(name == other and same(given, values) for other, values in others), f"{name} of {given}"
+
+
+def docstring_calls(module: str) -> list[tuple[str, dict[str, Any]]]:
+    """What the doctests of a reference module call its functions with."""
+    calls: list[tuple[str, dict[str, Any]]] = []
+    loaded = reference.modules()[module]
+
+    def watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def watching(*args: Any, **kwargs: Any) -> Any:
+            # A copy, because a docstring may go on to change what it has called a function with.
+            calls.append((name, copy.deepcopy(inspect.signature(function).bind(*args, **kwargs).arguments)))
+            return function(*args, **kwargs)
+
+        return watching
+
+    for name in current().modules[module].functions:
+        function = getattr(loaded, name)
+        watching = {other: watched(other, getattr(loaded, other)) for other in current().modules[module].functions}
+        for test in doctest.DocTestFinder(recurse=False).find(function, name, globs={**vars(loaded), **watching}):
+            assert doctest.DocTestRunner(verbose=False).run(test).failed == 0, name
+    return calls
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal arguments; of functions nothing is compared but that they are functions."""
+    if callable(one):
+        return callable(other)
+    if isinstance(one, np.ndarray):
+        return isinstance(other, np.ndarray) and one.dtype == other.dtype and np.array_equal(one, other)
+    if isinstance(one, dict):
+        return isinstance(other, dict) and one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)

@@ -1,0 +1,184 @@
+"""Every form of upload becomes a Submission in memory, within bounds that hold for the sum, and does no harm."""
+
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.intake.reading import read
+from autograder.intake.submission import Note, UnreadableError
+from autograder.sandbox.limits import Limits
+from autograder.tests.intake.making import FIRST, LIMITS, SECOND, as_nobody, put, zipped
+
+SMALL = Limits(upload_mb=1, upload_files=5)
+POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices are POSIX")
+
+
+@pytest.mark.parametrize("place", ["ada", "ada.zip"])
+@pytest.mark.parametrize("inner", ["", "hw/", "a/b/hw/"])
+def test_folder_and_zip_are_read_alike_from_where_the_modules_lie(tmp_path: Path, place: str, inner: str) -> None:
+    files = {f"{inner}{FIRST}": "1", f"{inner}data/x.txt": "2", "README.md": "", "notes.txt": "3"}
+    found = read(put(tmp_path / place, files), LIMITS)
+    assert found.name == "ada"
+    assert found.files == {FIRST: b"1", "data/x.txt": b"2"} | ({} if inner else {"notes.txt": b"3"})
+    assert found.notes == ()
+
+
+def test_single_file_is_a_submission(tmp_path: Path) -> None:
+    put(tmp_path, {FIRST: "1"})
+    assert read(tmp_path / FIRST, LIMITS).files == {FIRST: b"1"}
+
+
+def test_zip_beside_files_is_opened_and_loose_files_beat_it(tmp_path: Path) -> None:
+    put(tmp_path, {FIRST: "loose", "hw.zip": zipped({f"hw/{FIRST}": "zipped", f"hw/{SECOND}": "zipped"})})
+    assert read(tmp_path, LIMITS).files == {FIRST: b"loose", SECOND: b"zipped"}
+
+
+def test_zip_that_is_none_is_a_note(tmp_path: Path) -> None:
+    put(tmp_path, {"up.zip": b"no zip"})
+    assert read(tmp_path, LIMITS).notes == (Note("no_zip", number=LIMITS.upload_files),)
+    assert read(tmp_path / "up.zip", LIMITS).notes == (Note("no_zip", number=LIMITS.upload_files),)
+
+
+def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, {"up.zip": zipped({FIRST: "1"})})
+    before = set(tmp_path.rglob("*"))
+    monkeypatch.setattr(tempfile, "mkdtemp", None)
+    monkeypatch.setattr(tempfile, "mkstemp", None)
+    assert read(tmp_path, LIMITS).files == {FIRST: b"1"}
+    assert set(tmp_path.rglob("*")) == before
+
+
+# Attacks
+
+
+@POSIX
+@pytest.mark.parametrize("name", ["up.zip", FIRST])
+@pytest.mark.parametrize("kind", ["link", "device", "pipe", "folder"])
+def test_what_is_no_file_is_a_note_and_nothing_of_it_is_read(tmp_path: Path, name: str, kind: str) -> None:
+    put(tmp_path, {f"neighbour/{FIRST}": "right", "neighbour/up.zip": zipped({FIRST: "right"}), "up/x.txt": ""})
+    place = tmp_path / "up" / name
+    match kind:
+        case "link":
+            place.symlink_to(tmp_path / "neighbour" / name)
+        case "device":
+            place.symlink_to("/dev/zero")
+        case "pipe":
+            os.mkfifo(place)
+        case "folder":
+            place.mkdir()
+    found = read(tmp_path / "up", LIMITS)
+    assert found.files == {"x.txt": b""}
+    assert found.notes == (Note("folder" if kind == "folder" else "link", name),)
+
+
+@POSIX
+def test_upload_that_is_a_pipe_or_a_device_is_a_note(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / FIRST)
+    assert read(tmp_path / FIRST, LIMITS).notes == (Note("link", FIRST),)
+    assert read(Path("/dev/zero"), LIMITS).files == {}
+
+
+def test_bound_on_bytes_holds_for_all_zips_and_files_together(tmp_path: Path) -> None:
+    part = {f"{number}.txt": " " * 400_000 for number in range(2)}
+    put(tmp_path, {"a.py": "#" * 400_000, "one.zip": zipped(part), "two.zip": zipped(part)})
+    found = read(tmp_path, SMALL)
+    assert sum(map(len, found.files.values())) <= SMALL.upload_mb * 2**20
+    assert {note.kind for note in found.notes} == {"large"}
+
+
+def test_bound_on_bytes_holds_for_zips_as_they_are(tmp_path: Path) -> None:
+    put(tmp_path, {f"{name}.zip": zipped({FIRST: ""}) + bytes(0) for name in "ab"})
+    for name in "cdef":
+        (tmp_path / f"{name}.zip").write_bytes(bytes(900_000))
+    kinds = [note.kind for note in read(tmp_path, SMALL).notes]
+    assert kinds == ["no_zip", "no_zip", "zip_large", "zip_large"]
+
+
+def test_bomb_is_refused_by_the_size_that_it_names(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "up.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.py", bytes(60 * 2**20))
+        archive.writestr(FIRST, "1")
+    found = read(tmp_path / "up.zip", LIMITS)
+    assert (found.files, found.notes) == ({FIRST: b"1"}, (Note("large", "bomb.py", number=60),))
+
+
+def test_damaged_members_use_up_their_room(tmp_path: Path) -> None:
+    """Else a zip of ten thousand broken members is decompressed ten thousand times."""
+    data = bytearray(zipped({f"{number}.txt": f"marked{number}" + " " * 400_000 for number in range(4)}))
+    for number in range(4):
+        data[data.index(f"marked{number}".encode())] ^= 1
+    (tmp_path / "up.zip").write_bytes(data)
+    assert [note.kind for note in read(tmp_path / "up.zip", SMALL).notes] == ["damaged", "damaged", "large", "large"]
+
+
+def test_too_many_files_are_cut_off(tmp_path: Path) -> None:
+    put(tmp_path, {f"{number}.txt": "" for number in range(9)})
+    found = read(tmp_path, SMALL)
+    assert (len(found.files), found.notes) == (5, (Note("many", number=5),))
+
+
+def test_very_many_names_are_not_even_looked_at(tmp_path: Path) -> None:
+    put(tmp_path, {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""})
+    found = read(tmp_path, SMALL)
+    assert (found.files, found.notes) == ({}, (Note("many", number=5),))
+
+
+def test_zip_of_very_many_members_is_not_listed(tmp_path: Path) -> None:
+    (tmp_path / "up.zip").write_bytes(zipped({f"{number}.pdf": "" for number in range(101)}))
+    assert read(tmp_path / "up.zip", SMALL).notes == (Note("zip_many", number=5),)
+
+
+def test_file_below_a_name_that_is_a_file_itself_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "up.zip").write_bytes(zipped({"a.txt": "1", "A.txt/b.py": "2", FIRST: "3"}))
+    assert read(tmp_path / "up.zip", LIMITS).files == {"a.txt": b"1", FIRST: b"3"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("C:evil.py", "outside"),
+        ("a\x1bb.py", "name"),
+        ("n" * 240 + ".py", "name"),
+        ("../x.py", "outside"),
+        ("x.py/", "folder"),
+    ],
+)
+def test_names_that_no_file_may_have_are_notes(tmp_path: Path, name: str, kind: str) -> None:
+    (tmp_path / "up.zip").write_bytes(zipped({name: "", FIRST: "1"}))
+    found = read(tmp_path / "up.zip", LIMITS)
+    assert (set(found.files), [note.kind for note in found.notes]) == ({FIRST}, [kind])
+
+
+def test_encrypted_member_is_a_note(tmp_path: Path) -> None:
+    data = bytearray(zipped({FIRST: "1"}))
+    data[data.index(b"PK\1\2") + 8] |= 1
+    (tmp_path / "up.zip").write_bytes(data)
+    assert read(tmp_path / "up.zip", LIMITS).notes == (Note("encrypted", FIRST),)
+
+
+# Faults of the grader
+
+
+def test_nothing_there_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError, match="no such file"):
+        read(tmp_path / "nowhere", LIMITS)
+
+
+def test_file_that_may_not_be_read_is_a_fault() -> None:
+    with as_nobody() as folder:
+        put(folder, {FIRST: "1"})
+        (folder / FIRST).chmod(0)
+        with pytest.raises(UnreadableError, match="ermission"):
+            read(folder, LIMITS)
+
+
+def test_file_that_is_gone_between_listing_and_reading_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, {FIRST: "1"})
+    monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(FileNotFoundError(2, "gone")))
+    with pytest.raises(UnreadableError, match="gone"):
+        read(tmp_path, LIMITS)

@@ -1,0 +1,56 @@
+"""Notes are data, and each has its sentence; a missing file is explained as far as one can tell."""
+
+import pytest
+
+from autograder.intake import submission
+from autograder.intake.submission import NOTES_SHOWN, Note, Submission, resembles
+
+KINDS = list(submission._TEXTS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_note_is_one_sentence_that_a_student_can_use(kind: str) -> None:
+    text = str(Note(kind, "[x](evil)\n.py", number=20, wanted="layernorm.py"))
+    assert text.isprintable()
+    assert "[x]" not in text
+    assert text.endswith(".")
+
+
+def test_file_that_is_there_is_not_missing() -> None:
+    found = Submission("x", {"layernorm.py": b""}, (Note("damaged", "old/layernorm.py"),))
+    assert found.missing("layernorm", ()) is None
+    assert found.trouble("layernorm", ()) == ""
+
+
+def test_file_that_was_refused_is_missing_for_that_reason() -> None:
+    refused = Note("link", "hw/layernorm.py")
+    found = Submission("x", {"LayerNorm.py": b""}, (refused,))
+    assert found.missing("layernorm", ()) == refused
+    assert found.trouble("layernorm", ()) == "hw/layernorm.py was not used: it is a link or a device, not a file."
+
+
+def test_file_of_a_similar_name_is_named_unless_it_has_a_use() -> None:
+    found = Submission("x", {"LayerNorm.py": b""})
+    assert found.missing("layernorm", ()) == Note("misnamed", "LayerNorm.py", wanted="layernorm.py")
+    assert found.missing("layernorm", {"LayerNorm.py"}) == Note("absent", "layernorm.py")
+
+
+def test_only_some_of_very_many_notes_are_shown_but_all_are_known() -> None:
+    found = Submission("x", {}, tuple(Note("damaged", f"{number}.py") for number in range(50)))
+    assert len(found.notes) == NOTES_SHOWN
+    assert found.missing("49", ()) == Note("damaged", "49.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("LayerNorm.py", True),
+        ("layernorm (1).py", True),
+        ("layer-norm.py.txt", True),
+        ("layernorm_final.py", True),
+        ("norm.py", False),
+        ("1.py", False),
+    ],
+)
+def test_names_that_resemble_a_module(name: str, same: bool) -> None:
+    assert resembles(name, "layernorm") is same

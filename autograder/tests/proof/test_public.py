@@ -1,0 +1,31 @@
+"""What the public checks and the docstrings' examples see of known mistakes."""
+
+from autograder.grading import script
+from autograder.homework import kit, mistakes
+from autograder.proof import public
+from autograder.proof.public import Seen
+
+
+def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other() -> None:
+    found = {one.mistake.id: one for one in public.run(["layernorm"], 1)}
+    assert len(found) == len({m.id for m in mistakes.of_module("layernorm")})
+    assert "test_eps" in found["layer_norm.eps_missing"].checks
+    assert found["layer_norm.first_axis"].example
+    assert not found["layer_norm.float64_result"].example
+    assert not all(one.checks for one in found.values())
+
+
+def test_the_hidden_suites_are_not_taken_for_the_public_checks() -> None:
+    """Both have the same names, and recording imports the suites."""
+    script.current()
+    names = {name for one in public.run(["layernorm"], 1) for name in one.checks}
+    checks = (kit.solutions() / "checks" / "test_layernorm.py").read_text(encoding="utf-8")
+    assert names and all(f"def {name}(" in checks for name in names)
+
+
+def test_lines_explain_themselves() -> None:
+    mistake = mistakes.of_module("layernorm")[0]
+    said = list(public.lines([Seen(mistake, ("test_one",), False)]))
+    assert said[0].startswith("check: ")
+    assert f"  check  -        {mistake.id}  (test_one)" in said
+    assert said[-1] == "layernorm: of 1 mistakes the public checks see 1, the docstrings' examples 0"

@@ -1,0 +1,63 @@
+"""What the tests of this folder share: a copy of the repository to build or to break, and small folders and zips."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from autograder.homework import kit
+
+InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of the repository at another place and of another age, with what an instructor's own runs leave behind."""
+    root = tmp_path / "a copy"
+    skip = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")
+    shutil.copytree(kit.home(), root, ignore=skip, copy_function=shutil.copy)
+    for name in (".OTTER_LOG", ".ipynb_checkpoints/transformer.ipynb", "__pycache__/a.pyc", "checks/__pycache__/b.pyc"):
+        (root / "solutions" / name).parent.mkdir(exist_ok=True)
+        (root / "solutions" / name).write_bytes(b"1")
+    return root
+
+
+@pytest.fixture
+def in_tree(tree: Path) -> InTree:
+    """Run some lines of Python in the copy, with the copy's kit."""
+
+    def run(code: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def folder() -> Callable[[Path, Mapping[str, bytes]], Path]:
+    """Write files into a folder."""
+
+    def make(path: Path, files: Mapping[str, bytes]) -> Path:
+        path.mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_bytes(data)
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def zipped() -> Callable[[Path, Mapping[str, bytes]], Path]:
+    """Write files into a zip."""
+
+    def make(path: Path, files: Mapping[str, bytes]) -> Path:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in files.items():
+                archive.writestr(name, data)
+        return path
+
+    return make

@@ -1,0 +1,103 @@
+"""The tree that Gradescope makes: uploads of every form, and zips that are no autograder."""
+
+import errno
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from autograder.homework.errors import ArgumentsError
+from autograder.release.rehearsal import tree
+
+Make = Callable[[Path, Mapping[str, bytes]], Path]
+SCRIPT = b'run_autograder("/autograder")'
+AUTOGRADER = {"run_autograder": b"", "setup.sh": b"", "run_otter.py": SCRIPT, "environment.yml": b""}
+
+
+@pytest.fixture
+def autograder(zipped: Make, tmp_path: Path) -> Path:
+    return zipped(tmp_path / "autograder.zip", AUTOGRADER)
+
+
+def arrived(place: Path) -> list[str]:
+    below = place / "submission"
+    return sorted(path.relative_to(below).as_posix() for path in below.rglob("*") if path.is_file())
+
+
+def test_zip_is_unpacked_and_grades_in_the_tree(autograder: Path, folder: Make, tmp_path: Path) -> None:
+    tree.lay_out(tmp_path / "it", autograder, folder(tmp_path / "upload", {"a.py": b"", "b/c.txt": b""}))
+    assert (tmp_path / "it" / "source" / "run_otter.py").read_text() == f"run_autograder({str(tmp_path / 'it')!r})"
+    assert arrived(tmp_path / "it") == ["a.py", "b/c.txt"]
+    assert (tmp_path / "it" / "results").is_dir() and (tmp_path / "it" / "submission_metadata.json").is_file()
+
+
+def test_one_file(autograder: Path, folder: Make, tmp_path: Path) -> None:
+    tree.lay_out(tmp_path / "it", autograder, folder(tmp_path, {"layernorm.py": b""}) / "layernorm.py")
+    assert arrived(tmp_path / "it") == ["layernorm.py"]
+
+
+def test_zip_of_a_student(autograder: Path, zipped: Make, tmp_path: Path) -> None:
+    tree.lay_out(tmp_path / "it", autograder, zipped(tmp_path / "mine.ZIP", {"a/layernorm.py": b""}))
+    assert arrived(tmp_path / "it") == ["a/layernorm.py"]
+
+
+def test_link_arrives_as_a_link(autograder: Path, folder: Make, tmp_path: Path) -> None:
+    upload = folder(tmp_path / "upload", {"a.py": b""})
+    (upload / "up.zip").symlink_to("/dev/zero")
+    tree.lay_out(tmp_path / "it", autograder, upload)
+    assert os.readlink(tmp_path / "it" / "submission" / "up.zip") == "/dev/zero"
+
+
+@pytest.mark.parametrize("damage", ["no zip", "encrypted", "bomb"])
+def test_zip_that_cannot_be_unpacked_arrives_as_it_is(
+    autograder: Path, zipped: Make, tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = zipped(tmp_path / "upload.zip", {"layernorm.py": b"x = 1\n"})
+    if damage == "no zip":
+        path.write_bytes(b"PK\3\4")
+    elif damage == "encrypted":
+        path.write_bytes(path.read_bytes().replace(b"\x14\0\0\0\0\0", b"\x14\0\1\0\0\0"))
+    else:
+        monkeypatch.setattr(tree, "UPLOAD_FILES", 0)
+    tree.lay_out(tmp_path / "it", autograder, path)
+    assert arrived(tmp_path / "it") == ["upload.zip"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nothing.zip", "there is no such file; give the autograder.zip that `autograder build` has written"),
+        ("layernorm.py", "this is no zip"),
+        ("student.zip", "no zip for Gradescope, it has no run_autograder"),
+        ("elsewhere.zip", "its run_otter.py does not grade in /autograder"),
+        ("damaged.zip", "this zip is damaged"),
+    ],
+)
+def test_zip_that_is_no_autograder(zipped: Make, folder: Make, tmp_path: Path, name: str, said: str) -> None:
+    upload = folder(tmp_path, {"layernorm.py": b""}) / "layernorm.py"
+    zipped(tmp_path / "student.zip", {"transformer/layernorm.py": b""})
+    zipped(tmp_path / "elsewhere.zip", AUTOGRADER | {"run_otter.py": b"run_autograder('/elsewhere')"})
+    whole = zipped(tmp_path / "damaged.zip", AUTOGRADER).read_bytes()
+    (tmp_path / "damaged.zip").write_bytes(whole.replace(SCRIPT, SCRIPT[::-1]))
+    with pytest.raises(ArgumentsError) as caught:
+        tree.lay_out(tmp_path / "it", tmp_path / name, upload)
+    assert str(caught.value).startswith(f"{tmp_path / name}: {said}")
+
+
+def test_no_such_upload(autograder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ArgumentsError, match=r"nobody: there is no such file or folder$"):
+        tree.lay_out(tmp_path / "it", autograder, tmp_path / "nobody")
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["one file", "a folder"])
+def test_full_disk_is_not_the_uploads_fault(
+    autograder: Path, folder: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "layernorm.py")
+
+    upload = folder(tmp_path / "upload", {"layernorm.py": b"", "decoder.py": b""})
+    monkeypatch.setattr("shutil.copyfile", fail)
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        tree.lay_out(tmp_path / "it", autograder, upload if many else upload / "layernorm.py")

@@ -1,0 +1,227 @@
+"""The handout: stubs, tables and notebook that students get, and nothing of a solution, a suite or the known mistakes."""
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+from autograder.homework.errors import CommandError
+from autograder.homework.rubric import INTEGRATION
+from autograder.release import files, handout
+
+if TYPE_CHECKING:
+    from autograder.tests.road import Built
+
+pytest_plugins = ["autograder.tests.road"]
+
+
+# What is built
+
+
+def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None:
+    cells = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
+    given = yaml.safe_load("".join(cells[0]["source"]))["files"]
+    beside = files.contents(kit.solutions())
+    wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
+    wanted |= {"transformer.ipynb", *(f"{name}.py" for name in rubrics.current().modules)}
+    found = files.contents(built.assignments)
+    assert set(found) == wanted
+    with zipfile.ZipFile(built.student_zip) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            f"transformer/{n}": d for n, d in found.items()
+        }
+
+
+# Of a known mistake and of the students' own tools alike; each is a local name and tells nothing of how it came about.
+INNOCENT = {"return x", "return text"}
+
+
+def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "Built") -> None:
+    """Beyond imports, signatures and docstrings; the inputs of visible criteria are public."""
+    given: set[str] = set()
+    for name, data in files.contents(built.assignments).items():
+        if name.endswith(".py"):
+            given |= statements(ast.parse(data))
+        elif name.endswith(".ipynb"):
+            cells = [cell for cell in json.loads(data)["cells"] if cell["cell_type"] == "code"]
+            for cell in cells:
+                code = "".join(line for line in cell["source"] if not line.lstrip().startswith(("%", "!")))
+                given |= statements(ast.parse(code))
+    assert len(given) > 500
+    for module in (*rubrics.current().modules, INTEGRATION):
+        for secret in secrets(module):
+            found = statements(secret)
+            assert found
+            assert found & given <= INNOCENT, module
+
+
+def secrets(module: str) -> Iterator[ast.AST]:
+    """What no student may get of a module: bodies of the solution, tests of hidden criteria, the known mistakes."""
+    suite = ast.parse((kit.suites() / f"test_{module}.py").read_text())
+    shown = [f'criterion("{c.id}")' for c in rubrics.current().of(module) if c.visible]
+    suite.body = [n for n in suite.body if not isinstance(n, ast.FunctionDef) or not public(n, shown)]
+    yield suite
+    for path in (kit.mistakes() / module).glob("*.py"):
+        yield ast.parse(path.read_text())
+    if module == INTEGRATION:
+        return
+    functions = rubrics.current().modules[module].functions
+    solution = ast.parse((kit.solutions() / f"{module}.py").read_text())
+    bodies = [n for n in solution.body if isinstance(n, ast.FunctionDef) and n.name in functions]
+    assert len(bodies) == len(functions)
+    yield from (ast.Module([*body.body[1:]], []) for body in bodies)
+
+
+def public(test: ast.FunctionDef, shown: list[str]) -> bool:
+    return any(ast.unparse(d).replace("'", '"') in shown for d in test.decorator_list)
+
+
+def statements(tree: ast.AST) -> set[str]:
+    """Every statement in a tree, whatever its layout."""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Break, ast.Continue)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not isinstance(node, kinds)]
+    told = [n for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)]
+    return {ast.unparse(node) for node in nodes if node not in told}
+
+
+def test_every_stub_names_the_function_that_is_not_written_yet(built: "Built") -> None:
+    for module, entry in rubrics.current().modules.items():
+        stub = (built.assignments / f"{module}.py").read_text()
+        assert re.findall(r"    raise NotImplementedError\(\"(\w+) is not written yet\"\)", stub) == [
+            name for name in re.findall(r"^def (\w+)\(", stub, re.MULTILINE) if name in entry.functions
+        ]
+        assert "SOLUTION" not in stub
+
+
+def test_readme_has_every_criterion_with_its_points(built: "Built") -> None:
+    text = (built.assignments / "README.md").read_text()
+    assert handout.MARKER not in text
+    rows = re.findall(r"^\| (\w+\.\w+) \| (\S+) \|", text, re.MULTILINE)
+    assert {name: float(points) for name, points in rows} == {
+        c.id: c.points for c in rubrics.current().criteria.values()
+    }
+
+
+def test_notebook_has_a_check_for_each_module_that_needs_nothing_of_ours(built: "Built", tmp_path: Path) -> None:
+    notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
+    tests = notebook["metadata"]["otter"]["tests"]
+    assert set(tests) == set(rubrics.current().groups)
+    checks = ["".join(cell["source"]) for cell in notebook["cells"] if "grader.check(" in "".join(cell["source"])]
+    # With the semicolon, Jupyter does not show Otter's own report, which quotes the code of the test.
+    assert checks == [f'grader.check("{group}");' for group in rubrics.current().groups]
+    folder = shutil.copytree(built.assignments, tmp_path / "homework")
+    code = tests["layernorm"].replace("from otter.test_files import test_case", "test_case = lambda **_: lambda f: f")
+    command = [sys.executable, "-c", f"{code}\ntest_layernorm()"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "Not written yet: layer_norm, rms_norm" in done.stdout
+    shutil.copy(kit.solutions() / "layernorm.py", folder)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"layernorm +(\d+) of \1 checks pass", done.stdout)
+
+
+# Stubs
+
+
+def stub(source: str) -> str:
+    return handout.stub(source, ["f"])
+
+
+def test_stub_keeps_signature_docstring_and_imports() -> None:
+    head = '"""A."""\nimport numpy as np\n\n\ndef f(x: int = 1) -> int:\n    """B."""\n'
+    solution = "    # BEGIN SOLUTION\n    return x\n    # END SOLUTION\n"
+    assert stub(head + solution) == head + '    raise NotImplementedError("f is not written yet")\n'
+
+
+LEAKS = {
+    "no marks": ("def f(x):\n    return x\n", "students would get all of 'f'"),
+    "a line before the marks": (
+        "def f(x):\n    y = x\n    # BEGIN SOLUTION\n    return y\n    # END SOLUTION\n",
+        "'f'",
+    ),
+    "a helper": (
+        "def g(x):\n    return x\n\n\ndef f(x):\n    # BEGIN SOLUTION\n    return g(x)\n    # END SOLUTION\n",
+        "all of 'g'",
+    ),
+    "a table": ("A = {'q1': 'b'}\n", "all of \"A = {'q1': 'b'}\""),
+    "no end": ("def f(x):\n    # BEGIN SOLUTION\n    return x\n", "must come in pairs"),
+    "no beginning": ("def f(x):\n    return x\n    # END SOLUTION\n", "must come in pairs"),
+    "another name": ("def g(x):\n    # BEGIN SOLUTION\n    return x\n    # END SOLUTION\n", "there is no function f"),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_stub_refuses_what_would_reach_the_students(name: str) -> None:
+    source, text = LEAKS[name]
+    with pytest.raises(CommandError, match=re.escape(text)):
+        stub(source)
+
+
+@pytest.mark.parametrize("marker", [handout.MODULES, handout.MARKER])
+def test_readme_needs_its_markers(marker: str) -> None:
+    text = (kit.solutions() / "README.md").read_text().replace(marker, "")
+    with pytest.raises(CommandError, match=f"the line {marker} must stand there once"):
+        handout.readme(text, rubrics.current())
+
+
+def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
+    readme = (built.assignments / "README.md").read_text()
+    for module, entry in rubrics.current().modules.items():
+        assert f"| `{module}.py` | {entry.title} | `{next(iter(entry.functions))}`" in readme
+    first = next(iter(rubrics.current().modules))
+    assert f"pytest checks/test_{first}.py " in readme and not re.search(r"\{\w+\}", readme)
+    visible = sum(criterion.points for criterion in rubrics.current().criteria.values() if criterion.visible)
+    assert f"{visible:g} of the {rubrics.current().points:g} points are for examples" in readme
+    conftest = (built.assignments / "checks" / "conftest.py").read_text()
+    listed = re.search(r"^MODULES = \[\n(.*?)^\]$", conftest, re.MULTILINE | re.DOTALL)
+    assert listed is not None
+    assert re.findall(r'"(\w+)"', listed[1]) == list(rubrics.current().modules)
+
+
+def test_readme_has_estimates_of_time_for_the_modules_of_the_homework_only() -> None:
+    text = f"- `layernorm.py`: an hour\n- `speed.py`: a day\n{handout.MODULES}\n{handout.MARKER}\n"
+    assert handout.readme(text, rubrics.current()).startswith("- `layernorm.py`: an hour\n| file |")
+
+
+def test_checks_without_a_list_of_modules() -> None:
+    with pytest.raises(CommandError, match="must have one list MODULES"):
+        handout.checks("MODULES = []\n", rubrics.current())
+
+
+def test_notebook_exports_every_module_and_helpers_of_ones_own(built: "Built", tmp_path: Path) -> None:
+    notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
+    code = next("".join(cell["source"]) for cell in notebook["cells"] if "grader.export(" in "".join(cell["source"]))
+    folder = shutil.copytree(built.assignments, tmp_path / "homework")
+    (folder / "my_helpers.py").touch()
+    command = f"import json\nclass grader:\n    export = lambda **options: print(json.dumps(options))\n{code}"
+    done = subprocess.run([sys.executable, "-c", command], cwd=folder, capture_output=True, text=True)
+    options = json.loads(done.stdout)
+    assert {"my_helpers.py", *(f"{name}.py" for name in rubrics.current().modules)} <= set(options["files"])
+    assert options["pdf"] is False and options["ignore_log"] is True
+
+
+@pytest.mark.parametrize(
+    "call", ["grader.export()", "grader.export(pdf=False, files=['a.py', 'b.py'])", "grader.export(files=[])"]
+)
+def test_any_export_cell_exports_everything(call: str) -> None:
+    text = json.dumps({"cells": [{"source": ["x = 1\n", "grader.check('a')"]}, {"source": f"# Save\n{call}"}]})
+    source = "".join(json.loads(handout.exporting(text))["cells"][1]["source"])
+    options = "pdf=False, " if "pdf" in call else ""
+    assert source == f'# Save\nimport glob\n\ngrader.export({options}files=sorted(glob.glob("*.py")))'
+
+
+def test_notebook_without_an_export_cell() -> None:
+    with pytest.raises(CommandError, match="must have an export cell"):
+        handout.exporting('{"cells": []}')

@@ -1,0 +1,282 @@
+"""Otter's road: whatever the form of an upload, results.json says what `autograder grade` says, or is not there."""
+
+import io
+import json
+import pickle
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from otter.run import main as otter_run
+from otter.run.run_autograder.utils import OtterRuntimeError
+from otter.test_files import GradingResults
+
+from autograder.cohort import sample
+from autograder.grading.script import SuiteFault
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+from autograder.homework.errors import CommandError
+from autograder.homework.rubric import RubricError
+from autograder.intake import reading
+from autograder.intake.submission import UnreadableError
+from autograder.release import otter_plugin
+from autograder.release.otter_plugin import GraderFault
+from autograder.sandbox.faults import SandboxFault
+
+if TYPE_CHECKING:
+    from autograder.tests.road import Box, Built
+
+pytest_plugins = ["autograder.tests.road"]
+
+Files = Mapping[str, bytes]
+MakeBox = Callable[[Files], "Box"]
+AtHome = Callable[[Path], dict[str, Any]]
+NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
+
+
+def zipped(files: Files, folder: str = "") -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(folder + name, data)
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="session")
+def half(references: dict[str, bytes]) -> dict[str, bytes]:
+    """A submission that is partly wrong."""
+    wrong = references["layernorm.py"] + b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"
+    return {**references, "layernorm.py": wrong, "decoder.py": b"import nothing\n"}
+
+
+@pytest.fixture(scope="session")
+def half_at_home(at_home: AtHome, half: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    path = tmp_path_factory.mktemp("home") / "homework.zip"
+    path.write_bytes(zipped(half))
+    return at_home(path)["tests"]
+
+
+class Bomb:
+    """Leaves a mark when it is unpickled."""
+
+    def __init__(self, mark: Path):
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.mark,)
+
+
+SHADOW = """
+import pathlib, sys
+if any("run_otter" in word or "ipykernel" in word for word in sys.orig_argv):
+    pathlib.Path({mark!r}).touch()
+"""
+
+
+def test_complete_run_imports_nothing_of_the_students(
+    box: MakeBox, at_home: AtHome, half: dict[str, bytes], tmp_path: Path
+) -> None:
+    mark = tmp_path / "mark"
+    names = ["random", "otter", "json", "yaml", "autograder", "conftest", "sitecustomize", "tests/layernorm"]
+    shadows = {f"{name}.py": SHADOW.format(mark=str(mark)).encode() for name in names}
+    others = {".OTTER_LOG": pickle.dumps(Bomb(mark)), "transformer.ipynb": NOTEBOOK, "__init__.py": b""}
+    tried = box({**half, **shadows, **others})
+    home = at_home(tried.submission)
+    done = tried.run()
+    assert done.returncode == 0, done.stderr
+    assert not mark.exists()
+    assert tried.document() == home
+
+
+# Everything but the kernel
+
+
+def test_otter_run_gives_each_question_the_points_of_its_module(
+    built: "Built", box: MakeBox, half: dict[str, bytes], half_at_home: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "half.zip").write_bytes(zipped(half))
+    results = otter_run(str(tmp_path / "half.zip"), autograder=str(built.zip), output_dir=str(tmp_path), no_logo=True)
+    document = json.loads((tmp_path / "results.json").read_text())
+    assert document["tests"] == half_at_home
+    assert results.total == pytest.approx(document["score"])
+    assert results.possible == rubrics.current().points
+    assert results.get_score("decoder") == 0
+    assert 0 < results.get_score("layernorm") < results.get_result("layernorm").possible
+    assert "layernorm.rms" in results.get_result("layernorm").summary()
+    assert results.get_result("causal_mask").passed_all
+    assert results.output == document["output"]
+    assert results.to_gradescope_dict(None) == document
+
+
+@pytest.mark.parametrize("name", sample.students())
+def test_sample_class_on_both_roads(box: MakeBox, at_home: AtHome, built: "Built", name: str) -> None:
+    files = {file: text.encode() for file, text in sample.students()[name].items()}
+    if name == "nobody-yet":
+        assert files == {file: (built.assignments / file).read_bytes() for file in files}
+    tried = box(files)
+    home = at_home(tried.submission)
+    tried.run_without_kernel()
+    assert tried.document() == home
+    assert home["score"] == {"ada": rubrics.current().points, "nobody-yet": 0}.get(name, home["score"])
+
+
+FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
+    "files": lambda files: files,
+    "files and the student's notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK},
+    "a folder": lambda files: {f"homework/{name}": data for name, data in files.items()},
+    "a zip": lambda files: {"homework.zip": zipped(files)},
+    "a zip with a folder": lambda files: {"homework.ZIP": zipped(files, "homework/")},
+    "a zip from a Mac": lambda files: {
+        "homework.zip": zipped({f"a/{n}": d for n, d in files.items()} | {f"__MACOSX/a/._{n}": b"\0" for n in files})
+    },
+    "an exported notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK, "__zip_filename__": b"x.zip"},
+    "a package": lambda files: {**files, "__init__.py": b"import layernorm\n"},
+    "the whole folder": lambda files: {
+        **files,
+        "checks/test_layernorm.py": b"1/0\n",
+        "README.md": b"",
+        "pytest.ini": b"",
+    },
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_upload_is_graded_alike(
+    box: MakeBox, half: dict[str, bytes], half_at_home: Any, form: str
+) -> None:
+    tried = box(FORMS[form](half))
+    tried.run_without_kernel()
+    assert tried.document()["tests"] == half_at_home
+
+
+def test_one_file_alone_is_graded(box: MakeBox, references: dict[str, bytes]) -> None:
+    tried = box({"homework/layernorm.py": references["layernorm.py"]})
+    tried.run_without_kernel()
+    assert tried.document()["score"] == rubrics.current().modules["layernorm"].points
+
+
+@pytest.mark.parametrize("upload", [{}, {"homework.zip": b"no zip"}, {"a.zip": zipped({}), "b.zip": zipped({})}])
+def test_nothing_usable_is_a_0_with_a_reason(box: MakeBox, upload: Files) -> None:
+    tried = box(upload)
+    tried.run_without_kernel()
+    assert tried.document()["score"] == 0
+    assert "There is no file layernorm.py" in tried.document()["output"]
+
+
+def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, half: dict[str, bytes]) -> None:
+    tried = box({**half, ".OTTER_LOG": b"1", "notes/a.txt": b"2"})
+    tried.run_without_kernel()
+    first = tried.document()
+    assert (tried.submission / ".OTTER_LOG").read_bytes() == b"1"
+    assert (tried.submission / "notes" / "a.txt").read_bytes() == b"2"
+    tried.run_without_kernel()
+    assert tried.document() == first
+
+
+def test_source_is_closed_and_submission_empty_while_student_code_runs(
+    box: MakeBox, half: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def look(path: Path, *rest: Any) -> Any:
+        place = path.parent
+        seen.append([oct((place / "source").stat().st_mode & 0o777), oct(path.stat().st_mode & 0o777)])
+        seen.append([file.name for file in (place / "submission").iterdir()])
+        return real(path, *rest)
+
+    real = reading.read
+    monkeypatch.setattr("autograder.release.quarantine.read", look)
+    box(half).run_without_kernel()
+    assert seen == [["0o700", "0o700"], []]
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [SandboxFault("no room"), RubricError("line 3"), SuiteFault("test_a"), UnreadableError("damaged"), MemoryError()],
+    ids=lambda fault: type(fault).__name__,
+)
+def test_fault_leaves_no_results_and_the_upload_where_it_was(
+    box: MakeBox, half: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    def fail(*_: Any) -> None:
+        raise fault
+
+    monkeypatch.setattr("autograder.release.quarantine.read", fail)
+    tried = box(half)
+    tried.results.write_text("{}")  # of an earlier run
+    with pytest.raises(GraderFault, match=f"no result: {type(fault).__name__}: {fault}"):
+        tried.run_without_kernel()
+    assert not tried.results.exists()
+    assert (tried.submission / "layernorm.py").read_bytes() == half["layernorm.py"]
+
+
+def test_fault_in_the_real_run_ends_with_one_clear_line(box: MakeBox, half: dict[str, bytes], tmp_path: Path) -> None:
+    tried = box(half)
+    (tried.place / "source" / "tests" / "layernorm.py").rename(tmp_path / "layernorm.py")
+    (tried.place / "source" / "files").rename(tmp_path / "files")
+    (tried.submission / "transformer.ipynb").write_bytes((tmp_path / "files" / "transformer.ipynb").read_bytes())
+    done = tried.run()
+    assert done.returncode == 1
+    assert "GraderFault: the grader failed, so there is no result: FileNotFoundError" in done.stderr.splitlines()[-1]
+    assert not tried.results.exists()
+
+
+def test_kernel_that_gives_nothing_is_a_fault() -> None:
+    plugin = otter_plugin.HomeworkPlugin("", {}, {})
+    with pytest.raises(GraderFault, match=r"kernel gave no results.*Ran out of input"):
+        plugin.after_grading(GradingResults.without_results(EOFError("Ran out of input")))
+
+
+# What Otter itself refuses, before any plugin is asked
+
+
+def test_two_notebooks_are_refused_by_otter_with_a_0(box: MakeBox, references: dict[str, bytes]) -> None:
+    tried = box({**references, "transformer (1).ipynb": NOTEBOOK})
+    with pytest.raises(OtterRuntimeError, match=r"More than one \.ipynb file"):
+        tried.run_without_kernel()
+    assert tried.document()["score"] == 0
+    assert "More than one .ipynb file" in tried.document()["tests"][0]["output"]
+
+
+@pytest.mark.parametrize("name", ["tests", "transformer.ipynb/a.txt"])
+def test_a_file_tests_or_a_folder_with_the_notebooks_name_breaks_otter_without_a_result(
+    box: MakeBox, references: dict[str, bytes], name: str
+) -> None:
+    tried = box({**references, name: b"1"})
+    with pytest.raises(OSError, match=name.partition("/")[0]):
+        tried.run_without_kernel()
+    assert not tried.results.exists()
+
+
+# A notebook that is not the kit's
+
+
+@pytest.mark.parametrize(
+    ("listed", "questions", "text"),
+    [
+        (["layernorm.py", "encoder.py"], [], r"has no module for encoder\.py; .* leave student_files out"),
+        ([], ["encoder"], "has nothing for the question encoder"),
+    ],
+    ids=["unknown module", "unknown question"],
+)
+def test_notebook_that_does_not_go_with_the_rubric(
+    tmp_path: Path, listed: list[str], questions: list[str], text: str
+) -> None:
+    for name in questions:
+        (tmp_path / f"{name}.py").touch()
+    tests = {"tests": SimpleNamespace(files=False), "generate_tests_dir": str(tmp_path)}
+    assignment = SimpleNamespace(master=kit.solutions() / "transformer.ipynb", student_files=listed, **tests)
+    with pytest.raises(CommandError, match=rf"transformer\.ipynb: rubric\.yaml {text}"):
+        otter_plugin.HomeworkPlugin("", {}, {}).during_assign(assignment)
+
+
+def test_notebook_of_another_clone_than_the_installed_kit(tmp_path: Path) -> None:
+    assignment = SimpleNamespace(master=tmp_path / "solutions" / "transformer.ipynb")
+    with pytest.raises(CommandError, match=f"first run: pip install -e {tmp_path}"):
+        otter_plugin.HomeworkPlugin("", {}, {}).during_assign(assignment)

@@ -1,0 +1,142 @@
+"""What a confined process may do and may not: the layers together, as they are put on."""
+
+import importlib
+import os
+import stat
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox import layers
+from autograder.sandbox.faults import SandboxFault
+from autograder.sandbox.messages import Reply
+from autograder.sandbox.sandbox import Sandbox
+from autograder.tests.sandbox.running import LIMITS, linux, loaded, locked, said, sealed
+
+LEGAL = """
+import concurrent.futures, contextlib, io, logging, multiprocessing, random, tempfile, threading, time, warnings
+import numpy as np
+import neighbour
+
+print("printed", flush=True)
+warnings.warn("warned")
+logging.warning("logged")
+random.seed(1), random.random(), np.random.default_rng().normal(), time.sleep(0.01), time.time(), time.localtime()
+with open("own.txt", "w+") as file:
+    file.write("text")
+with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile() as one, tempfile.TemporaryFile() as two:
+    np.save(folder + "/a.npy", np.ones(3))
+    assert np.load(folder + "/a.npy").sum() == 3
+    one.write(b"x"), two.write(b"x")
+with concurrent.futures.ThreadPoolExecutor(4) as pool:
+    assert [float(x[0]) for x in pool.map(lambda n: neighbour.plus(np.array([float(n)])), range(20))] == list(range(1, 21))
+threads = [threading.Thread(target=np.linalg.inv, args=[np.eye(50)]) for _ in range(5)]
+[t.start() for t in threads], [t.join() for t in threads]
+with contextlib.redirect_stdout(io.StringIO()):
+    print(np.ones(3) @ np.ones(3), np.fft.fft(np.ones(8)), np.linalg.svd(np.ones((3, 3))), sorted(range(10**5))[0])
+"""
+
+
+def test_what_is_legal_works() -> None:
+    assert loaded(LEGAL) == Reply()
+
+
+IMPORTS = """
+import importlib, warnings
+warnings.simplefilter("ignore")
+bad = []
+for name in NAMES:
+    try:
+        importlib.import_module(name)
+    except BaseException as error:
+        bad.append(f"{name}: {error!r}")
+raise RuntimeError(f"{len(bad)} {bad}")
+"""
+NUMPY = (
+    "ctypeslib", "char", "core", "dtypes", "exceptions", "fft", "lib", "linalg", "ma", "matlib", "polynomial", "random", "rec",
+    "strings", "testing", "typing",
+)  # fmt: skip
+NOT_TRIED = {
+    "antigravity", "this", "idlelib", "turtledemo", "test", "lib2to3", "imp", "asynchat", "asyncore", "smtpd", "distutils",
+}  # fmt: skip
+
+
+def test_every_module_of_the_standard_library_and_of_numpy_can_be_imported() -> None:
+    names = [f"numpy.{name}" for name in NUMPY]
+    for name in sorted(sys.stdlib_module_names - NOT_TRIED):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                importlib.import_module(name)
+        except (ImportError, RuntimeError):
+            continue
+        names.append(name)
+    assert said(loaded(IMPORTS.replace("NAMES", repr(names)))) == "0 []"
+
+
+@locked
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "/proc/self/status", "/tmp", "/dev/shm", str(Path(__file__).parent), sys.executable]
+)
+def test_other_files_cannot_be_read(path: str) -> None:
+    reply = loaded(f"import os\nos.listdir({path!r}) if os.path.isdir({path!r}) else open({path!r})")
+    assert reply.error is not None
+    assert {"PermissionError", "FileNotFoundError"} & set(reply.error.kinds)  # the second where mounts cover it
+
+
+DESCRIPTORS = """
+import os, stat
+kinds = []
+for number in range(4096):
+    try:
+        kinds.append((number, stat.S_IFMT(os.fstat(number).st_mode)))
+    except OSError:
+        pass
+raise RuntimeError(repr([kind for number, kind in kinds]))
+"""
+
+
+@pytest.mark.parametrize("without", [(), ("fork",)], ids=["forked", "alone"])
+def test_only_the_connection_and_empty_standard_streams_are_open(without: tuple[str, ...]) -> None:
+    assert said(loaded(DESCRIPTORS, without=without)) == repr([stat.S_IFCHR] * 3 + [stat.S_IFSOCK])
+
+
+def test_the_environment_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_SECRET_OF_THE_GRADER", "x")
+    with Sandbox(LIMITS) as own:
+        own.place({"m.py": b"import os\nraise RuntimeError(' '.join(sorted(os.environ)))"})
+        text = said(own.start().load("m", ["m"]))
+    threads = {"MALLOC_ARENA_MAX", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
+    assert set(text.split()) <= {"HOME", "LANG", "LC_CTYPE", "TMPDIR"} | threads
+
+
+@pytest.mark.parametrize("umask", [0o077, 0o777, 0])
+def test_the_graders_umask_does_not_matter(umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        with Sandbox(LIMITS) as own:
+            own.place({"m.py": b"import numpy, json\nopen('x', 'w').close()", "folder/data": b""})
+            assert own.start().load("m", ["m"]) == Reply()
+    finally:
+        os.umask(before)
+
+
+@linux
+def test_landlock_and_seccomp_go_when_no_new_privileges_is_left_out() -> None:
+    assert not {"landlock", "seccomp", "no_new_privileges"} & set(layers.holding(("no_new_privileges",)))
+
+
+def test_every_layer_has_a_name_and_a_reason_where_it_is_missing() -> None:
+    assert list(layers.available()) == list(layers.NAMES)
+    assert layers.holding() == [name for name, missing in layers.available().items() if not missing]
+
+
+@sealed
+def test_a_confinement_that_fails_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    user = [name for name in layers.holding() if name == "user"]
+    # seccomp is not allowed without no_new_privileges
+    monkeypatch.setattr(layers, "holding", lambda _: ["fork", *user, "seccomp"])
+    with Sandbox(LIMITS) as own, pytest.raises(SandboxFault, match=r"cannot be started: .*Permission"):
+        own.start()

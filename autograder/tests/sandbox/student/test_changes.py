@@ -1,0 +1,73 @@
+"""What has become of the arguments of a call is told by argument, place and kind."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.sandbox.student.changes import MAX_CHANGES, Snapshot
+
+
+def arguments() -> tuple[Any, ...]:
+    return (
+        np.arange(6.0).reshape(2, 3),
+        {"w": np.ones(2), "blocks": [{"g": np.ones(1)}, {"g": np.zeros(1)}]},
+        (np.ones(2, int), 3.5),
+        None,
+    )
+
+
+def remove(params: dict[str, Any]) -> None:
+    del params["w"]
+
+
+CHANGES: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+    "nothing": (lambda x, p, t, n: None, []),
+    "entry": (lambda x, p, t, n: x.__setitem__((0, 1), 9), [(0, (), "entry written")]),
+    "nested entry": (lambda x, p, t, n: p["blocks"][1]["g"].fill(7), [(1, ("blocks", 1, "g"), "entry written")]),
+    "in a tuple": (lambda x, p, t, n: t[0].fill(0), [(2, (0,), "entry written")]),
+    "key added": (lambda x, p, t, n: p.update(secret=1), [(1, (), "key added")]),
+    "key removed": (lambda x, p, t, n: remove(p), [(1, ("w",), "key removed")]),
+    "replaced": (lambda x, p, t, n: p.update(w="text"), [(1, ("w",), "replaced")]),
+    "equal in its place": (lambda x, p, t, n: p.update(w=np.ones(2)), []),
+    "length": (lambda x, p, t, n: p["blocks"].pop(), [(1, ("blocks",), "length")]),
+    "shape": (lambda x, p, t, n: p.update(w=np.ones((2, 1))), [(1, ("w",), "dtype or shape")]),
+    "dtype": (lambda x, p, t, n: p.update(w=np.ones(2, "f4")), [(1, ("w",), "dtype or shape")]),
+    "reordered": (lambda x, p, t, n: p.update(w=p.pop("w")), []),
+    "several": (lambda x, p, t, n: (x.fill(5), p.update(z=1)), [(0, (), "entry written"), (1, (), "key added")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_each_change_is_told(name: str) -> None:
+    change, told = CHANGES[name]
+    given = arguments()
+    snapshot = Snapshot(given)
+    change(*given)
+    assert snapshot.differences() == told
+
+
+def test_a_change_undone_up_to_rounding_is_none() -> None:
+    x = np.linspace(0.1, 9, 50)
+    snapshot = Snapshot((x,))
+    x *= 3
+    assert snapshot.differences()
+    x /= 3
+    assert snapshot.differences() == []
+
+
+def test_integers_are_compared_exactly_and_nan_is_itself() -> None:
+    x, y = np.array([2**60]), np.array([np.nan])
+    snapshot = Snapshot((x, y))
+    assert snapshot.differences() == []
+    x += 1
+    assert snapshot.differences() == [(0, (), "entry written")]
+
+
+def test_no_more_are_told_than_fit_in_a_message() -> None:
+    many = [np.zeros(1) for _ in range(100)]
+    snapshot = Snapshot((many,))
+    for array in many:
+        array += 1
+    assert len(snapshot.differences()) == MAX_CHANGES

@@ -1,0 +1,62 @@
+"""Errors in the student's code arrive as built-in names, a text and a place in the student's own files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.sandbox.student.calls import Absent
+from autograder.sandbox.student.errors import MAX_TEXT, Refused, builtin_kinds, described, text_of
+
+
+class Own(KeyError, ValueError):
+    pass
+
+
+def raised(action: Any, *args: Any) -> BaseException:
+    with pytest.raises(BaseException) as caught:
+        action(*args)
+    return caught.value
+
+
+def test_only_built_in_names_are_told() -> None:
+    assert builtin_kinds(Own()) == ["KeyError", "LookupError", "ValueError", "Exception", "BaseException"]
+    fake = type("ValueError", (Exception,), {})
+    assert builtin_kinds(fake()) == ["Exception", "BaseException"]
+
+
+def test_texts_are_cut_and_never_raise() -> None:
+    class Silent(Exception):
+        def __str__(self) -> str:
+            raise SystemExit
+
+    assert text_of(Silent()) == ""
+    assert len(text_of(ValueError("x" * 10**6))) == MAX_TEXT
+
+
+def test_the_place_is_the_last_line_in_the_submission(tmp_path: Path) -> None:
+    namespace: dict[str, Any] = {}
+    source = "def f(x):\n    return int(x)\n\ndef g(x):\n    return f(x)\n"
+    exec(compile(source, str(tmp_path / "m.py"), "exec"), namespace)
+    assert described(raised(namespace["g"], "a"), str(tmp_path))[2:4] == ("m.py", 2)
+    assert described(raised(namespace["g"], "a"), "/elsewhere")[2:4] == ("", 0)
+
+
+def test_a_syntax_error_is_placed_where_it_stands(tmp_path: Path) -> None:
+    error = raised(compile, "x = 1\nx = = 2\n", str(tmp_path / "m.py"), "exec")
+    kinds, text, file, line, _ = described(error, str(tmp_path))
+    assert (kinds[0], text, file, line) == ("SyntaxError", "invalid syntax", "m.py", 2)
+
+
+def test_a_signature_that_does_not_fit_is_told_from_a_type_error_within() -> None:
+    def f(x: Any) -> Any:
+        return x + "text"
+
+    assert described(raised(f), "/", f, [], {})[4] == "signature"
+    assert described(raised(f, 1), "/", f, [1], {})[4] == ""
+    assert described(raised(f, 1, 2), "/", f, [1, 2], {})[4] == "signature"
+
+
+def test_refused_and_absent_are_told() -> None:
+    assert described(Refused("x"), "/")[4] == "refused"
+    assert described(Absent("x"), "/")[4] == "absent"

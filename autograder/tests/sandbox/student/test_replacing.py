@@ -1,0 +1,70 @@
+"""A helper is replaced wherever the file keeps it, since it is replaced where it is defined."""
+
+import ast
+from typing import Any
+
+import pytest
+
+from autograder.sandbox.student import replacing
+
+SOURCES = {
+    "def": "def h(): return 'old'\ndef f(): return h()",
+    "lambda": "h = lambda: 'old'\nf = lambda: h()",
+    "annotated": "h: object = lambda: 'old'\ndef f(): return h()",
+    "another name": "def h(): return 'old'\ng = h\ndef f(): return g()",
+    "from another name": "def _h(): return 'old'\nh = _h\ndef f(): return _h()",
+    "a table": "def h(): return 'old'\nT = {'h': [h]}\ndef f(): return T['h'][0]()",
+    "a default": "def h(): return 'old'\ndef f(g=h): return g()",
+    "a partial": "import functools\ndef h(): return 'old'\nf = functools.partial(h)",
+    "a class": "def h(): return 'old'\nclass C:\n    g = staticmethod(h)\nf = lambda: C.g()",
+    "a closure": "def h(): return 'old'\ndef make(g):\n    return lambda: g()\nf = make(h)",
+    "decorated": "def d(g): return lambda: g()\n@d\ndef h(): return 'old'\ndef f(): return h()",
+    "a decorator of others": "def h(): return 'old'\ndef d(g): return lambda: h()\n@d\ndef f(): pass",
+    "a branch": "if True:\n    def h(): return 'old'\nelse:\n    h = None\ndef f(): return h()",
+    "try": "try:\n    import nothing\nexcept ImportError:\n    h = lambda: 'old'\nfinally:\n    pass\ndef f(): return h()",
+    "match": "match 1:\n    case 1:\n        def h(): return 'old'\ndef f(): return h()",
+    "with and for": "import io\nwith io.StringIO():\n    for i in [1]:\n        h = lambda: 'old'\nf = lambda: h()",
+    "walrus": "print(h := lambda: 'old', file=open('/dev/null', 'w'))\nf = lambda: h()",
+    "twice": "def h(): return 'older'\nT = h\ndef h(): return 'old'\ndef f(): return T() and h()",
+    "star": "from math import *\nh = h if 'h' in globals() else 0\nf = lambda: h()",
+    "tuple": "h, other = (lambda: 'old'), 1\nf = lambda: h()",
+    "import": "from os.path import join as h\nf = lambda: h()",
+}
+
+
+def new() -> str:
+    return "new"
+
+
+def run(source: str, names: dict[str, Any]) -> dict[str, Any]:
+    tree = replacing.replaced(ast.parse(source), names)
+    namespace: dict[str, Any] = replacing.namespace(names)
+    exec(compile(tree, "m.py", "exec"), namespace)
+    return namespace
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_helper_is_replaced(name: str) -> None:
+    assert run(SOURCES[name], {"h": new})["f"]() == "new"
+
+
+def test_names_within_functions_and_classes_stay() -> None:
+    source = "def f():\n    h = 'own'\n    return h\nclass C:\n    h = 'own'\ng = lambda h: h"
+    namespace = run(source, {"h": new})
+    assert namespace["f"]() == "own" and namespace["C"].h == "own" and namespace["g"](3) == 3
+    assert "h" not in namespace
+
+
+def test_several_helpers_and_lines_stay_where_they_are() -> None:
+    source = "def a(): return 1\ndef b(): return 2\ndef f():\n    raise ValueError"
+    namespace = run(source, {"a": new, "b": lambda: "b"})
+    assert (namespace["a"](), namespace["b"]()) == ("new", "b")
+    with pytest.raises(ValueError) as caught:
+        namespace["f"]()
+    assert caught.traceback[-1].lineno + 1 == 4
+
+
+def test_the_docstring_and_future_imports_stay_first() -> None:
+    source = '"""About."""\nfrom __future__ import annotations\ndef h(x: undefined): return 1'
+    namespace = run(source, {"h": new, "annotations": new})
+    assert namespace["__doc__"] == "About."

@@ -1,0 +1,136 @@
+"""What a submission may cost: clocks, memory of the container, bytes received."""
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from autograder.sandbox import budget, wire
+from autograder.sandbox.budget import Budget, Clock, container_memory
+from autograder.sandbox.limits import Limits
+
+LIMITS = Limits(call_seconds=1, submission_seconds=10, wall_factor=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "megabytes"), [("max", None), ("805306368", 768), ("9223372036854771712", None), ("", None)]
+)
+def test_memory_follows_the_container(
+    text: str, megabytes: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "memory.max").write_text(text)
+    monkeypatch.setattr(budget, "CONTAINER_MEMORY", (str(tmp_path / "memory.max"), "/nowhere"))
+    whole = psutil.virtual_memory().total // 2**20
+    assert container_memory() == min(whole, megabytes or whole)
+
+
+class Time:
+    """Clocks that stand where a test puts them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch):
+        self.wall, self.processor = 100.0, 50.0
+        monkeypatch.setattr("autograder.sandbox.budget.time.monotonic", lambda: self.wall)
+        monkeypatch.setattr(budget, "_processor_seconds", lambda pid: self.processor)
+
+    def passes(self, wall: float, processor: float) -> None:
+        self.wall, self.processor = self.wall + wall, self.processor + processor
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    return Time(monkeypatch)
+
+
+@pytest.fixture
+def account(time: Time) -> Budget:
+    found = Budget(LIMITS)
+    found.run(1)
+    return found
+
+
+def clock(account: Budget) -> Clock:
+    return Clock(account, lambda: None)
+
+
+def test_processor_time_ends_a_call(time: Time, account: Budget) -> None:
+    running = clock(account)
+    for _ in range(4):
+        time.passes(0.25, 0.25)
+        running.check()
+    time.passes(0.25, 0.25)
+    with pytest.raises(TimeoutError, match="call"):
+        running.check()
+
+
+def test_waiting_ends_a_call_later(time: Time, account: Budget) -> None:
+    running = clock(account)
+    time.passes(2.0, 0)
+    running.check()
+    time.passes(0.25, 0)
+    with pytest.raises(TimeoutError, match="call"):
+        running.check()
+
+
+def test_each_call_has_its_own_time(time: Time, account: Budget) -> None:
+    running = clock(account)
+    for _ in range(9):
+        time.passes(0.9, 0.9)
+        running.check()
+        running.next()
+
+
+def many(time: Time, running: Clock, wall: float, processor: float) -> None:
+    for _ in range(300):
+        time.passes(wall, processor)
+        running.check()
+        running.next()
+
+
+def test_many_short_calls_are_counted_together(time: Time, account: Budget) -> None:
+    with pytest.raises(TimeoutError, match="processor time of the submission"):
+        many(time, clock(account), 0.05, 0.05)  # none of them is long enough to be looked at alone
+    assert account.processor_seconds == pytest.approx(10, abs=0.3)
+
+
+def test_a_submission_cannot_sleep_for_long(time: Time, account: Budget) -> None:
+    with pytest.raises(TimeoutError, match="time of the submission"):
+        many(time, clock(account), 0.15, 0)
+    assert account.wall_seconds == pytest.approx(20, abs=0.3)
+
+
+def test_all_processes_count_from_where_they_began(time: Time, account: Budget) -> None:
+    time.passes(1, 1)
+    account.run(2)
+    time.passes(1, 1)
+    assert account.processor_seconds == 3
+    account.end(2, 54.0)  # in all; it had 51 when it began to count
+    assert account.processor_seconds == 2 + 3
+    account.end(1)
+    account.end(7)
+    time.passes(5, 5)
+    assert account.processor_seconds == 5
+
+
+def test_the_disk_is_looked_at_with_the_clock(time: Time, account: Budget) -> None:
+    looks: list[int] = []
+    running = Clock(account, lambda: looks.append(1))
+    running.check()
+    time.passes(0.3, 0)
+    running.check()
+    assert looks == [1]
+
+
+def test_large_messages_have_an_end(account: Budget) -> None:
+    small, large = bytes(budget.LARGE_BYTES), bytes(2**20)
+    for _ in range(2000):
+        account.receive(small)
+    for _ in range(64):
+        account.receive(large)
+    with pytest.raises(wire.WireError, match="too much"):
+        account.receive(large)
+
+
+def test_processor_time_of_a_process_is_seen() -> None:
+    assert budget._processor_seconds(os.getpid()) > 0
+    assert budget._processor_seconds(2**22 + 1) == 0

@@ -1,0 +1,77 @@
+"""The sandbox's folder, and what of the machine a student's process may see."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.sandbox import folders
+from autograder.sandbox.folders import Folder, closed_places, reachable, readable_by_others
+from autograder.tests.sandbox.running import HOLDING, as_root, linux
+
+OWN_USERS = "user" in HOLDING
+
+
+def test_a_submission_lies_where_only_the_grader_reads_it() -> None:
+    folder = Folder(OWN_USERS)
+    folder.place({"m.py": b"a\nb\n", "folder/n.py": b"a", "other/m.py": b"a\n" * 9})
+    assert folder.lines == {"m.py": 10, "n.py": 1}
+    assert folder.submission.stat().st_mode & 0o777 == 0o700
+    assert folder.path.stat().st_mode & 0o777 == (0o711 if OWN_USERS else 0o700)
+    folder.place({"x.py": b""})
+    assert os.listdir(folder.submission) == ["x.py"] and folder.lines == {"x.py": 1}
+    folder.remove()
+    folder.remove()
+    assert not folder.path.exists() and not folder.slots.exists()
+
+
+@linux
+def test_slots_are_not_on_the_disk_of_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = Path("/dev/shm")
+    if memory.stat().st_dev == Path(tempfile.gettempdir()).stat().st_dev or shutil.disk_usage(memory).free < 2**26:
+        pytest.skip("no file system in the memory here")
+    folder = Folder(False)
+    assert folder.slots.stat().st_dev == memory.stat().st_dev
+    folder.remove()
+    monkeypatch.setattr(folders, "MIN_FREE_BYTES", 2**60)
+    folder = Folder(False)
+    assert folder.slots.parent == folder.path
+    folder.remove()
+
+
+@as_root
+def test_a_temporary_folder_that_other_users_cannot_reach_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(closed))
+    folder = Folder(True)
+    assert closed not in folder.path.parents
+    folder.remove()
+    monkeypatch.setattr(folders, "reachable", lambda path: False)
+    with pytest.raises(OSError, match="set TMPDIR"):
+        Folder(True)
+
+
+def test_the_kit_and_other_packages_are_closed(tmp_path: Path) -> None:
+    found = closed_places([tmp_path / "solutions"])
+    assert str(folders.PACKAGE) in found and str(tmp_path / "solutions") in found
+    assert any(Path(np.__file__).is_relative_to(place) for place in found)
+
+
+@linux
+def test_what_others_may_reach_and_read(tmp_path: Path) -> None:
+    place = Path(tempfile.mkdtemp(dir="/tmp"))
+    inner = place / "inner"
+    inner.mkdir(mode=0o700)
+    for outer_mode, inner_mode, may_reach, may_read in (
+        (0o711, 0o700, False, False), (0o711, 0o711, True, True), (0o700, 0o755, False, False), (0o755, 0o704, False, True),
+    ):  # fmt: skip
+        place.chmod(outer_mode)
+        inner.chmod(inner_mode)
+        assert (reachable(inner), readable_by_others(inner)) == (may_reach, may_read)
+    shutil.rmtree(place)

@@ -1,0 +1,141 @@
+"""Replies are held to the form that the request allows; nothing in them that is shown was chosen by the student's code."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.sandbox import wire
+from autograder.sandbox.messages import (
+    Call,
+    Change,
+    Error,
+    Reply,
+    prepared,
+    prepared_changes,
+    prepared_load,
+    prepared_look,
+    prepared_write,
+    reply_of,
+)  # fmt: skip
+from autograder.sandbox.wire import Handle, Kept, WireError
+
+LINES = {"m.py": 3}
+CALL = prepared(
+    "m", "m", "f", [{"w": np.ones(2), "blocks": [{"g": 1.0}]}, Kept(1, ("result",)), [Kept(2, (0,))]], {"mask": None}
+)
+LOAD = prepared_load("m", ["m"], {}, ())
+LOOK = prepared_look("m", Kept(1, (0,)))
+WRITE = prepared_write("m", Kept(1, (0,)), np.ones(1))
+CHANGES = prepared_changes("m", 1, CALL)
+
+
+def changed(*parts: Any, call: Call = CALL) -> Reply:
+    return reply_of(["returned", None, list(parts), False], call, LINES)
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "reply"),
+    [
+        (LOAD, ["loaded"], Reply()),
+        (CALL, ["returned", 3, [], True], Reply(3, shared=True)),
+        (LOOK, ["holds", 5], Reply(5)),
+        (WRITE, ["written"], Reply()),
+        (CHANGES, ["changed", [[0, ["w"], "entry written"]]], Reply(changed=(Change(0, ("w",), "entry written"),))),
+    ],
+)
+def test_each_request_has_its_reply(call: Call, message: Any, reply: Reply) -> None:
+    assert reply_of(message, call, LINES) == reply
+    for other in (LOAD, CALL, LOOK, WRITE, CHANGES):
+        if other.kind != call.kind:
+            with pytest.raises(WireError):
+                reply_of(message, other, LINES)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        [],
+        None,
+        5,
+        "returned",
+        ["returned"],
+        ["returned", 1, [], 0],
+        ["returned", 1, 2, True],
+        ["loaded", 1],
+        ["x"],
+        [b"x"],
+    ],
+    ids=repr,
+)
+def test_other_forms_are_refused(message: Any) -> None:
+    with pytest.raises(WireError):
+        reply_of(message, CALL, LINES)
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ([0, ["w"], "dtype or shape"], Change(0, ("w",), "dtype or shape")),
+        ([0, ["blocks", 0, "g"], "replaced"], Change(0, ("blocks", 0, "g"), "replaced")),
+        ([0, [], "key added"], Change(0, (), "key added")),
+        ([1, ["SECRET", 17], "replaced"], Change(1, (), "replaced")),
+        ([2, [0, "SECRET"], "replaced"], Change(2, (0,), "replaced")),
+        ([3, [], "replaced"], Change(3, (), "replaced")),
+    ],
+)
+def test_changes_are_told_by_places_that_were_sent(part: Any, told: Change) -> None:
+    assert changed(part).changed == (told,)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        [0, ["SECRET"], "replaced"], [0, ["blocks", 1], "replaced"], [0, ["blocks", -1], "replaced"],
+        [0, ["w", 0], "entry written"],
+        [4, [], "replaced"], [-1, [], "replaced"], [0, [], "SECRET"], [0, "w", "replaced"], [True, ["x"], "replaced"], [0], 5,
+        [0, [["w"]], "replaced"], [0, [None], "replaced"],
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_changes_of_another_form_are_refused(part: Any) -> None:
+    with pytest.raises(WireError):
+        changed(part)
+
+
+def test_there_is_an_end_to_changes() -> None:
+    with pytest.raises(WireError):
+        changed(*[[0, [], "replaced"]] * 33)
+
+
+@pytest.mark.parametrize(
+    ("parts", "error"),
+    [
+        (
+            [["ValueError", "Exception"], "text", "m.py", 2, ""],
+            Error(("ValueError", "Exception"), "text", "m.py", 2, ""),
+        ),
+        ([["SECRET"], "x" * 999, "m.py", 99, "SECRET"], Error(("Exception",), "x" * 300, "m.py", 0, "")),
+        ([["int", "KeyError", 3], "", "SECRET.py", 1, "missing"], Error(("KeyError",), "", "", 0, "missing")),
+        ([["KeyError"], "", "m.py", 4, "absent"], Error(("KeyError",), "", "m.py", 4, "absent")),
+    ],
+)
+def test_errors_are_built_in_names_and_places_of_the_submission(parts: Any, error: Error) -> None:
+    assert reply_of(["raised", parts], CALL, LINES).error == error
+    assert error.kind == error.kinds[0]
+
+
+@pytest.mark.parametrize(
+    "parts", [[], [[], "", "", 0, ""], [["x"] * 32, "", "", 0, ""], [["x"], 1, "", 0, ""], [["x"], "", "", "0", ""]]
+)
+def test_errors_of_another_form_are_refused(parts: Any) -> None:
+    with pytest.raises(WireError):
+        reply_of(["raised", parts], CALL, LINES)
+
+
+def test_a_call_knows_what_it_lends() -> None:
+    call = prepared("m", "m", "f", [Handle(3), {"a": [Handle(4)]}], {"f": (Handle(5),)})
+    assert call.lent == {3, 4, 5}
+    with pytest.raises(WireError):
+        prepared("m", "m", "f", [print])
+    assert wire.decode(CALL.payload, from_grader=True)[4][1] == Kept(1, ("result",))

@@ -1,0 +1,215 @@
+"""One student process: what it replies, how it ends, and that it runs only while its turn lasts."""
+
+import time
+from typing import Any
+
+import numpy as np
+import psutil
+
+from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
+from autograder.sandbox.wire import Handle, Kept
+from autograder.tests.sandbox.running import HOLDING, STAND_INS, TIGHT, linux, opened, played
+
+BUSY = """
+import time
+
+def f(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+    return 1
+"""
+IDLE = "import time\ndef f(seconds):\n    time.sleep(seconds)\n    return 1\n"
+ONE = np.ones(2)
+
+
+def why(reply: Reply) -> str:
+    assert reply.ended is not None, reply
+    return reply.ended.why
+
+
+def test_replies_come_in_the_order_of_the_calls() -> None:
+    with opened("def f(x):\n    return 1 / x\n") as (_, process):
+        process.load("m", ["m"])
+        replies = process.play([prepared("m", "m", "f", [x]) for x in (1.0, 0.0, 4.0)])
+        assert [reply.value for reply in replies] == [1, None, 0.25]
+        assert replies[1].error is not None and replies[1].error.kinds[:2] == ("ZeroDivisionError", "ArithmeticError")
+        assert (replies[1].error.file, replies[1].error.line) == ("m.py", 2)
+
+
+KEEPING = """
+last = []
+def f(x):
+    last.append(x)
+    return x
+def same(x):
+    return x is last[0]
+def spoil():
+    last[0][0] = 9
+"""
+
+
+def test_objects_stay_the_same_between_calls_and_plays() -> None:
+    with opened(KEEPING) as (_, process):
+        process.load("m", ["m"])
+        first = prepared("m", "m", "f", [np.zeros(2)], {}, ["pure"], 1)
+        process.play([first, prepared("m", "m", "spoil")])
+        replies = process.play(
+            [
+                prepared("m", "m", "same", [Kept(1, ("result",))]),
+                prepared_changes("m", 1, first),
+                prepared_look("m", Kept(1, (0,))),
+                prepared_write("m", Kept(1, (0,)), np.array([5.0, 6.0])),
+                prepared_look("m", Kept(1, ("result",))),
+            ]
+        )
+        assert replies[0].value is True
+        assert [(change.argument, change.how) for change in replies[1].changed] == [(0, "entry written")]
+        assert [replies[2].value.tolist(), replies[3], replies[4].value.tolist()] == [[9, 0], Reply(), [5, 6]]
+
+
+def test_what_is_kept_ends_with_the_process() -> None:
+    with opened(KEEPING) as (sandbox, process):
+        process.load("m", ["m"])
+        process.play([prepared("m", "m", "f", [ONE], {}, (), 1)])
+        other = sandbox.start()
+        other.load("m", ["m"])
+        reply = other.play([prepared("m", "m", "f", [Kept(1, (0,))])])[0]
+        assert reply.error is not None and reply.error.hint == "absent"
+
+
+def test_a_play_ends_with_the_process() -> None:
+    with opened("import os, time\ndef f(x):\n    time.sleep(0.1)\n    x or os._exit(3)\n    return x\n") as (
+        _,
+        process,
+    ):
+        process.load("m", ["m"])
+        replies = process.play([prepared("m", "m", "f", [x]) for x in (1, 2, 0, 3)])
+        assert [reply.value for reply in replies] == [1, 2, None]
+        assert replies[-1].ended == process.ended == Ended("crash")
+        assert process.play([prepared("m", "m", "f", [1])]) == [Reply(ended=Ended("crash"))]
+        assert process.play([]) == []
+
+
+def test_processor_time_ends_a_call() -> None:
+    began = time.monotonic()
+    assert why(played(BUSY, 60.0, limits=TIGHT)) == "deadline"
+    assert time.monotonic() - began < 20
+
+
+def test_waiting_costs_less_than_computing() -> None:
+    assert played(IDLE, 0.7, limits=TIGHT).value == 1
+    assert why(played(IDLE, 60.0, limits=TIGHT)) == "deadline"
+
+
+def test_the_time_of_one_call_is_not_that_of_all() -> None:
+    with opened(BUSY, TIGHT) as (_, process):
+        process.load("m", ["m"])
+        assert [reply.value for reply in process.play([prepared("m", "m", "f", [0.15])] * 8)] == [1] * 8
+
+
+def test_a_submission_has_deadlines_as_a_whole() -> None:
+    for limits, source, seconds in (
+        (TIGHT.model_copy(update={"submission_seconds": 0.5, "wall_factor": 1}), IDLE, 0.25),
+        (TIGHT.model_copy(update={"submission_seconds": 0.5, "wall_factor": 99}), BUSY, 0.25),
+    ):
+        with opened(source, limits) as (sandbox, _):
+            replies = []
+            for _ in range(5):
+                process = sandbox.start()
+                process.load("m", ["m"])
+                replies += process.play([prepared("m", "m", "f", [seconds])])
+            assert replies[0].value == 1
+            assert why(replies[-1]) == "deadline"
+            sandbox.place({"m.py": source.encode()})
+            process = sandbox.start()
+            process.load("m", ["m"])
+            assert process.play([prepared("m", "m", "f", [0.01])])[0].value == 1
+
+
+def test_a_process_that_fills_the_disk_is_told_from_one_that_crashes() -> None:
+    fill = "def f():\n    for n in range(500):\n        open(f'{n}', 'w').write('x' * 10**5)\n    import time; time.sleep(9)\n"
+    assert why(played(fill, limits=TIGHT, without=("mounts",))) == "disk"
+    if "mounts" in HOLDING:
+        reply = played(fill, limits=TIGHT)
+        assert reply.error is not None and reply.error.text == "[Errno 28] No space left on device"
+    assert why(played("import os\ndef f(): os._exit(3)", limits=TIGHT)) == "crash"
+    assert why(played("import os\ndef f(): os.write(3, b'x' * 99)", limits=TIGHT)) == "protocol"
+
+
+def test_known_answers_are_not_asked_for_and_are_noted_only_when_asked() -> None:
+    source = "from neighbour import plus, identity\ndef f(x, g=None): return plus(y=2.0, x=x) + identity(x) + (g(x) if g else 0)\n"
+    with opened(source) as (sandbox, process):
+        process.load("m", ["m"], STAND_INS)
+        calls = [prepared("m", "m", "f", [ONE]), prepared("m", "m", "f", [ONE, Handle(7)])]
+        assert [reply.value.tolist() for reply in process.play(calls)] == [[4, 4], [14, 14]]
+        assert len(process.asked) == 2  # not that of the lent function
+        sandbox.answerer.kill(sandbox.budget)
+        other = sandbox.start()
+        other.load("m", ["m"], {"neighbour": {**STAND_INS["neighbour"]}})
+        assert other.play([prepared("m", "m", "f", [ONE])], process.asked)[0].value.tolist() == [4, 4]
+        assert other.asked == [] and sandbox.answerer.connection is None
+
+
+COUNTING = """
+import threading, time
+ticks = [0]
+def count():
+    while True:
+        ticks[0] += 1
+        time.sleep(0.001)
+threading.Thread(target=count, daemon=True).start()
+def f(): return ticks[0]
+"""
+
+
+@linux
+def test_between_plays_a_process_stands_still() -> None:
+    with opened(COUNTING) as (sandbox, process):
+        process.load("m", ["m"])
+        other = sandbox.start()
+        other.load("m", ["m"])
+        first = process.play([prepared("m", "m", "f")])[0].value
+        time.sleep(0.3)
+        assert psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
+        assert other.play([prepared("m", "m", "f")])[0].value < 100
+        assert process.play([prepared("m", "m", "f")])[0].value - first < 100
+        time.sleep(0.1)
+        assert {psutil.Process(p.pid).status() for p in (process, other)} == {psutil.STATUS_STOPPED}
+
+
+def test_closing_ends_the_process() -> None:
+    with opened("") as (_, process):
+        assert psutil.pid_exists(process.pid)
+        process.close()
+        process.close()
+        assert not psutil.pid_exists(process.pid)
+        assert process.play([prepared("m", "m", "f")]) == [Reply(ended=Ended("crash"))]
+
+
+def test_a_large_batch_does_not_block() -> None:
+    with opened("def f(x): return x") as (_, process):
+        process.load("m", ["m"])
+        x: Any = np.zeros(50_000)
+        assert all(reply.value.size == x.size for reply in process.play([prepared("m", "m", "f", [x])] * 60))
+
+
+HOLDING_MEMORY = """
+import time
+held = []
+def f():
+    held.append(bytearray(b"x") * (150 * 2**20))
+    time.sleep(0.3)
+    return len(held)
+"""
+
+
+@linux
+def test_together_processes_have_the_memory_of_one() -> None:
+    with opened(HOLDING_MEMORY) as (sandbox, process):
+        replies = []
+        for one in (process, sandbox.start(), sandbox.start()):
+            one.load("m", ["m"])
+            replies += one.play([prepared("m", "m", "f")])
+        assert replies[0].value == 1
+        assert [reply.ended.why for reply in replies if reply.ended is not None] == ["memory"]

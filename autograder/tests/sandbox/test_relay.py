@@ -1,0 +1,131 @@
+"""Questions reach the answering process only where the process whose turn it is may ask them."""
+
+import time
+
+import numpy as np
+import pytest
+
+from autograder.sandbox import relay
+from autograder.sandbox.messages import Reply, prepared
+from autograder.sandbox.wire import Handle
+from autograder.tests.sandbox.running import STAND_INS, TIGHT, opened
+
+ONE = np.ones(2)
+ASKING = """
+import neighbour
+def f(name, *args): return getattr(neighbour, name)(*args)
+def lent(g, x): return g(x)
+def kept(g, x):
+    global last
+    last = g
+    return g(x)
+def late(x): return last(x)
+def nested(x): return neighbour.applied(lambda y: neighbour.plus(y) * 2, x)
+def deep(x, n): return x if n == 0 else neighbour.applied(lambda y: deep(y, n - 1) + 1, x)
+def wrong(x): return neighbour.applied(lambda y: "text", x)
+def failing(x): return neighbour.applied(lambda y: 1 / 0, x)
+"""
+
+
+def asked(function: str, *args: object, context: str = "m", stand_ins: object = STAND_INS) -> Reply:
+    with opened(ASKING) as (_, process):
+        assert process.load(context, ["m"], stand_ins) == Reply()  # type: ignore[arg-type]
+        return process.play([prepared(context, "m", function, args)])[0]
+
+
+def text(reply: Reply) -> str:
+    assert reply.error is not None, reply
+    return f"{reply.error.kind}: {reply.error.text}"
+
+
+def test_neighbours_and_lent_functions_answer() -> None:
+    assert asked("f", "plus", ONE).value.tolist() == [2, 2]
+    assert asked("lent", Handle(7), ONE).value.tolist() == [10, 10]
+    assert asked("nested", ONE).value.tolist() == [4, 4]
+
+
+def test_a_context_may_ask_only_for_its_own() -> None:
+    source = "import neighbour\nfrom neighbour import plus\nimport builtins\nbuiltins.found = plus\ndef f(x): return found(x)\n"
+    with opened(source) as (_, process):
+        process.load("a", ["m"], STAND_INS)
+        assert process.play([prepared("a", "m", "f", [ONE])])[0].value.tolist() == [2, 2]
+    taking = "import sys\nkept = sys.modules.setdefault('kept', {})\n"
+    with opened(taking + "import neighbour\nkept['f'] = neighbour.plus\ndef f(x): return kept['f'](x)\n") as (
+        _,
+        process,
+    ):
+        # An object that is no module of the submission's is not put away with its context.
+        process.load("a", ["m"], STAND_INS)
+        process.load("b", ["m"], {"neighbour": {"plus": ("x", "y")}})
+        assert process.play([prepared("b", "m", "f", [ONE])])[0].value.tolist() == [2, 2]
+
+
+def test_what_the_process_may_not_ask_is_refused() -> None:
+    source = "import neighbour\ndef f(x):\n    return neighbour.plus(x)\n"
+    with opened(source) as (_, process):
+        process.load("m", ["m"], STAND_INS)
+        process._allowed["m"] = frozenset({"neighbour.identity"})
+        assert (
+            text(process.play([prepared("m", "m", "f", [ONE])])[0]) == "ValueError: this function is not available here"
+        )
+
+
+def test_a_function_is_lent_for_one_call() -> None:
+    with opened(ASKING) as (_, process):
+        process.load("m", ["m"], STAND_INS)
+        first, second = process.play(
+            [prepared("m", "m", "kept", [Handle(7), ONE]), prepared("m", "m", "late", [ONE * 2])]
+        )
+        assert first.value.tolist() == [10, 10]
+        assert "not available" in text(second)
+        assert "not available" in text(process.play([prepared("m", "m", "lent", [Handle(8), ONE])])[0])
+
+
+def test_errors_of_the_answer_are_raised_in_the_students_code() -> None:
+    assert text(asked("f", "plus", ONE, -1.0)) == "ValueError: plus does not allow these arguments"
+    assert text(asked("f", "plus")) == "TypeError: plus: missing a required argument: 'x'"
+    assert text(asked("f", "plus", "text")) == "TypeError: plus: the contract does not allow this kind of x"
+    assert text(asked("wrong", ONE)) == "TypeError: the function that was passed did not return an array"
+    assert text(asked("failing", ONE)) == "ValueError: the function that was passed raised an error"
+
+
+def test_nesting_has_an_end() -> None:
+    assert asked("deep", ONE, relay.MAX_NESTED).value.tolist() == [4, 4]
+    assert "ValueError" in text(asked("deep", ONE, relay.MAX_NESTED + 2))
+
+
+def test_questions_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay, "MAX_QUESTIONS", 10)
+    source = "import neighbour, numpy as np\ndef f():\n    for n in range(50): neighbour.plus(np.array([float(n)]))\n"
+    with opened(source) as (_, process):
+        process.load("m", ["m"], STAND_INS)
+        reply = process.play([prepared("m", "m", "f")])[0]
+        assert reply.ended is not None and reply.ended.why == "protocol"
+
+
+def test_an_endless_answer_ends_at_the_deadline_of_the_call() -> None:
+    with opened(ASKING, TIGHT) as (sandbox, process):
+        process.load("m", ["m"], STAND_INS)
+        began = time.monotonic()
+        reply = process.play([prepared("m", "m", "f", ["endless", ONE])])[0]
+        assert reply.ended is not None and reply.ended.why == "deadline"
+        assert time.monotonic() - began < 20
+        assert sandbox.processor_seconds > 0.1
+        other = sandbox.start()
+        other.load("m", ["m"], STAND_INS)
+        assert other.play([prepared("m", "m", "f", ["plus", ONE])])[0].value.tolist() == [2, 2]
+
+
+def test_an_answering_process_that_ends_takes_nobody_with_it() -> None:
+    with opened(ASKING) as (_, process):
+        process.load("m", ["m"], STAND_INS)
+        calls = [prepared("m", "m", "f", [name, ONE]) for name in ("plus", "ending", "plus")]
+        first, second, third = process.play(calls)
+        assert first.value.tolist() == third.value.tolist() == [2, 2]
+        assert text(second).startswith("MemoryError: the answer needs more")
+
+
+def test_an_answer_may_be_large_but_not_endlessly() -> None:
+    assert asked("f", "large", 500_000).value is not None
+    assert "larger than anything" in text(asked("f", "large", 2**20))
+    assert text(asked("f", "large", 2**40)).startswith("MemoryError")

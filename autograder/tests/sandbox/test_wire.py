@@ -1,0 +1,139 @@
+"""Messages arrive as they were sent, and whatever else arrives is refused at a bounded cost."""
+
+import math
+import random
+import struct
+import time
+import tracemalloc
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+
+from autograder.sandbox import wire
+from autograder.sandbox.wire import Handle, Kept, Opaque, WireError
+
+MESSAGES: list[Any] = [
+    None, True, -7, 2**63 - 1, -(2**63), 1.5, math.inf, "text", "", [], {}, [1, [2, [3, {"a": None}]]], {"k": 1, 2: "v"},
+    np.arange(6.0).reshape(2, 3), np.zeros((0, 3)), np.array(True), np.float32(2.5), np.int8(-1), Handle(3),
+    *(Opaque(kind) for kind in wire.OPAQUE_KINDS), *(np.ones((2, 1), dtype) for dtype in wire.DTYPES),
+    ["returned", np.ones((2, 2)), [0, 1], False], ["ask", "layernorm.layer_norm", [np.ones(3)], {"eps": 1e-5}],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=repr)
+def test_messages_arrive_as_they_were_sent(message: Any) -> None:
+    arrived = wire.decode(wire.encode(message))
+    assert repr(arrived) == repr(message)
+    assert getattr(arrived, "dtype", None) == getattr(message, "dtype", None)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        2**64,
+        object(),
+        {1, 2},
+        1j,
+        np.ones(2, complex),
+        np.array([None]),
+        np.rec.fromarrays([[1.0]]),
+        np.ma.array([1.0], mask=[True]),
+        np.longdouble(1),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_only_plain_data_is_sent(message: Any) -> None:
+    with pytest.raises(WireError):
+        wire.encode(message)
+
+
+def test_garbage_is_refused_and_never_anything_else() -> None:
+    rng = random.Random(0)
+    samples = [wire.encode(message) for message in MESSAGES]
+    for _ in range(20_000):
+        data = bytearray(rng.choice(samples) if rng.random() < 0.9 else rng.randbytes(rng.randrange(40)))
+        for _ in range(rng.randrange(4)):
+            at = rng.randrange(len(data) + 1)
+            data[at : at + rng.choice([0, 1, 8])] = rng.choice(
+                [rng.randbytes(1), b"", b"\xdf\xff\xff\xff\xff", struct.pack("<q", rng.choice([-1, 2**62, 0])), b"\xc9"]
+            )
+        try:
+            wire.decode(bytes(data))
+        except WireError:
+            continue
+
+
+def many(item: bytes) -> bytes:
+    """A message of a megabyte, full of small values."""
+    inner = b"\xdc" + (4000).to_bytes(2, "big") + item * 4000
+    count = wire.MAX_FROM_STUDENT // len(inner)
+    return b"\xdc" + count.to_bytes(2, "big") + inner * count
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        many(b"\x90"), many(b"\x80"), many(b"\xd4\x02\x00"), many(b"\xd6\xff\0\0\0\1"), many(b"\xc7\x03\x00\x01\x00\x01"),
+        many(b"\xa2\xc3\xa9"), b"\x91" * 10**6 + b"\xc0", b"\xdd\xff\xff\xff\xff", b"\xc9\xff\xff\xff\xff\x00",
+        b"\xc6\xff\xff\xff\xff",
+    ],
+    ids=["lists", "dicts", "opaque values", "times", "arrays", "texts", "deep", "long list", "long array", "long bytes"],
+)  # fmt: skip
+def test_decoding_costs_a_bounded_amount(data: bytes) -> None:
+    began = time.process_time()
+    with pytest.raises(WireError):
+        wire.decode(data)
+    assert time.process_time() - began < 2
+    tracemalloc.start()
+    with pytest.raises(WireError):
+        wire.decode(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 128 * 2**20
+
+
+def array_message(code: int, ndim: int, shape: list[int], raw: bytes) -> bytes:
+    return bytes(msgpack.packb(msgpack.ExtType(0, struct.pack(f"<BB{len(shape)}q", code, ndim, *shape) + raw)))
+
+
+@pytest.mark.parametrize(
+    ("code", "ndim", "shape", "raw"),
+    [
+        (11, 1, [2], b"short"), (11, 2, [-1, -1], b"x" * 8), (99, 0, [], b""), (11, 99, [], b""), (0, 1, [2], b"\1\7"),
+        (11, 3, [2**62, 2**62, 0], b""), (11, 2, [2**32, 2**32], b""), (11, 3, [1], b"x" * 8),
+    ],
+)  # fmt: skip
+def test_impossible_arrays_are_refused(code: int, ndim: int, shape: list[int], raw: bytes) -> None:
+    with pytest.raises(WireError):
+        wire.decode(array_message(code, ndim, shape, raw))
+
+
+@pytest.mark.parametrize(
+    "kept", [Kept(1, ("result",)), Kept(2**40, (0, "blocks", 3, "w_q")), Kept(3, ("x",))], ids=repr
+)
+def test_kept_objects_are_understood_from_the_grader_only(kept: Kept) -> None:
+    message = wire.encode(["call", kept])
+    assert wire.decode(message, from_grader=True) == ["call", kept]
+    with pytest.raises(WireError):
+        wire.decode(message)
+
+
+@pytest.mark.parametrize("parts", [[], [1], ["x", 0], [1, None], [1, [2]], [1, 0.5], [True, 0]], ids=repr)
+def test_kept_objects_of_another_form_are_refused(parts: list[Any]) -> None:
+    data = msgpack.packb(msgpack.ExtType(4, msgpack.packb(parts)))
+    with pytest.raises(WireError):
+        wire.decode(data, from_grader=True)
+
+
+@pytest.mark.parametrize(
+    "message", [["answer", 1], ("refused", "ValueError", "x"), ["invoke", Handle(1), []]], ids=repr
+)
+def test_the_kind_of_a_message_is_its_first_word(message: Any) -> None:
+    assert wire.kind(wire.encode(message)) == message[0]
+
+
+@pytest.mark.parametrize("data", [b"", b"\x90", b"\x91", b"\xff\xff\xff", b"\x91\xa6\xff"])
+def test_the_kind_of_garbage_is_no_word_of_ours(data: bytes) -> None:
+    assert wire.kind(data) not in ("ask", "answer", "same", "refused", "invoke", "returned", "raised")

@@ -1,0 +1,105 @@
+"""Tables: in HTML where a notebook shows them, and as text everywhere else."""
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tour.stage import NOTHING, Lazy, attempt, missing
+
+
+class Table:
+    """Rows of text under heads; a row with a single entry is a remark on the row above it."""
+
+    def __init__(self, rows: Sequence[tuple[str, ...]], heads: tuple[str, ...] = ()):
+        self.rows, self.heads = list(rows), heads
+
+    def __str__(self) -> str:
+        entries = [self.heads, *self.rows] if self.heads else self.rows
+        n = max(len(row) for row in entries)
+        widths = [max(len(row[i]) for row in entries if len(row) == n) for i in range(n)]
+        lines = []
+        for row in entries:
+            padded = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+            lines.append(padded.rstrip() if len(row) == n else f"    {row[0]}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        n = max(len(row) for row in [self.heads, *self.rows])
+        lines = ["<table>"]
+        if any(self.heads):
+            lines.append("<thead><tr>" + "".join(_cell(head, "th") for head in self.heads) + "</tr></thead>")
+        lines.append("<tbody>")
+        for row in self.rows:
+            cells = "".join(map(_cell, row)) if len(row) == n else _cell(row[0], span=n)
+            lines.append(f"<tr>{cells}</tr>")
+        return "".join([*lines, "</tbody></table>"])
+
+
+def _cell(text: str, tag: str = "td", span: int = 1) -> str:
+    escaped = html.escape(text.strip())
+    if span > 1:
+        return f'<{tag} colspan="{span}" style="text-align:left;padding-left:3em"><em>{escaped}</em></{tag}>'
+    marked = f"<b>{escaped}</b>" if text == "DIFFERS" else escaped
+    return f'<{tag} style="text-align:left;vertical-align:top;max-width:34em;white-space:normal">{marked}</{tag}>'
+
+
+def table(rows: Sequence[tuple[str, ...]], heads: tuple[str, ...] = ()) -> Table:
+    """Rows of text in columns; a row with a single entry is a remark on the row above it."""
+    return Table(rows, heads)
+
+
+def compare(rows: Sequence[tuple[Any, ...]]) -> Table | str:
+    """Printed numbers beside right ones. A row: what, the numbers as the notes print them, how to get them, remarks."""
+    results = [_by(experiment) for _, _, experiment, *_ in rows]
+    lines: list[tuple[str, ...]] = []
+    for (what, printed, _, *remarks), (result, by) in zip(rows, results, strict=True):
+        verdict = "" if isinstance(result, str) else _verdict(printed.split(), np.ravel(result))
+        lines.append((what, printed, _said(result), by, verdict))
+        lines.extend((text,) for text in remarks)
+    heads = ("", "the notes print", "computed here", "by", "")
+    return _nothing([result for result, _ in results]) or Table(lines, heads)
+
+
+def measure(experiments: Mapping[str, Callable[[], Any]]) -> Table | str:
+    """Claims beside what your functions say to them."""
+    results = [_by(experiment) for experiment in experiments.values()]
+    lines = [(claim, _said(result), by) for claim, (result, by) in zip(experiments, results, strict=True)]
+    return _nothing([result for result, _ in results]) or Table(lines, ("", "measured", "by"))
+
+
+def _by(experiment: Callable[[], Any]) -> tuple[Any, str]:
+    """A result, and which functions of yours have been asked for it."""
+    Lazy.called.clear()
+    result = attempt(experiment)
+    names = list(dict.fromkeys(Lazy.called))
+    return result, f"your {', '.join(names)}" if names else "NumPy"
+
+
+def _nothing(results: Sequence[Any]) -> str:
+    """The reason of the first one that is missing, if no function of yours gave a result."""
+    return str(results[0]) if all(map(missing, results)) else ""
+
+
+def _said(result: Any) -> str:
+    return result.removeprefix(NOTHING) if isinstance(result, str) else numbers(result)
+
+
+def _verdict(printed: list[str], yours: np.ndarray) -> str:
+    units = [10.0 ** -len(number.partition(".")[2]) for number in printed]
+    gaps = [abs(float(p) - y) / unit for p, y, unit in zip(printed, yours, units, strict=True)]
+    return "same" if max(gaps) <= 0.501 else "rounding" if max(gaps) <= 1.501 else "DIFFERS"
+
+
+def numbers(values: Any, digits: int = 4) -> str:
+    """Numbers in one line; 2e-16 where the digits would hide that it is not 0."""
+    return " ".join(_number(value, digits) for value in np.ravel(values))
+
+
+def _number(value: float, digits: int) -> str:
+    if value != 0 and abs(value) < 0.5 * 10**-digits:
+        return f"{value:.0e}"
+    return f"{round(float(value), digits) + 0.0:.{digits}f}"

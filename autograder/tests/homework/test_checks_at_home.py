@@ -507,6 +507,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MISTAKES)
 def test_known_mistake_gets_its_own_sentence(with_table: Path, name: str) -> None:
     """Also where it is written in another way than the one in the table, so that results differ by rounding."""

@@ -122,6 +122,7 @@ def test_every_mistake_can_be_submitted_as_part_of_a_module(module: str, functio
         assert mistakes.find(mistake.id) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(module: str, function: str) -> None:
     played = versions.diagnoser()._played(module, function, ())

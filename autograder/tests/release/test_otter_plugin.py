@@ -143,6 +143,7 @@ FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_upload_is_graded_alike(
     box: MakeBox, half: dict[str, bytes], half_at_home: Any, form: str

@@ -29,18 +29,18 @@ START, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
 def mixed_class(size: int) -> list[Submission]:
-    """Good, wrong, empty and crashing submissions in turn; none that runs into a deadline."""
+    """Two thirds right, the others wrong, empty or crashing, in turn; none that runs into a deadline."""
     every = cases.cases()
     wrong = [case for case in every if case.kind == "mistake"][::7]
     good = [case for case in every if case.kind == "alternative"]
     ring = []
     for number in range(24):
-        ring.append((good if number % 3 == 0 else wrong)[number % len(good)])
+        ring.append((good if number % 3 else wrong)[number % len(good)])
     files = [cases.submission(case) for case in ring]
-    files[5] = Submission(
-        "crash", files[5].files | {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"}
+    files[6] = Submission(
+        "crash", files[6].files | {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"}
     )
-    files[11] = Submission("empty", {})
+    files[12] = Submission("empty", {})
     return [Submission(f"{n:04}", files[n % len(files)].files) for n in range(size)]
 
 

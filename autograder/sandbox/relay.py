@@ -69,7 +69,7 @@ class Relay:
         else:
             answer = self._answered(message)
             small = len(answer) <= MAX_ASKED_BYTES and len(self.asked) < MAX_ASKED
-            if small and isinstance(target, str) and not _has_handle([args, kwargs]) and wire.kind(answer) != "refused":
+            if small and not _has_handle([args, kwargs]) and wire.kind(answer) != "refused":
                 self.asked.append((wire.digest(message), answer))
         self.student.send(answer, patience=self.patience)
 

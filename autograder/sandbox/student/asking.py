@@ -93,7 +93,7 @@ class Questions:
             return args[value] if kind == "same" else value
         self._send(question)
         try:
-            return self._answer(digest, args, remember=isinstance(target, str) and not numbers)
+            return self._answer(digest, args, remember=not numbers)
         finally:
             for number in numbers:
                 del self._own[number]

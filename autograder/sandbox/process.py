@@ -57,7 +57,7 @@ class StudentProcess:
     def play(self, calls: Sequence[Call], known: Sequence[tuple[bytes, bytes]] = ()) -> list[Reply]:
         """Make requests with one message; their replies, up to the end of the process, of which the last one says why.
 
-        `known` are questions (by digest) and answers as in `asked`, which travel ahead into the process's memory.
+        `known` are questions (by digest) and sealed answers as in `asked`, which travel ahead into the process's memory.
         """
         replies: list[Reply] = []
         if not calls:

@@ -24,7 +24,7 @@ class Relay:
     def __init__(
         self, sandbox: "Sandbox", student: Connection, clock: Clock, patience: float, asked: list[tuple[bytes, bytes]]
     ):
-        """`asked` takes the questions (by digest), with their answers, that could be answered ahead another time."""
+        """`asked` takes the questions (by digest), with their sealed answers, that could be answered ahead another time."""
         self.sandbox, self.student, self.clock, self.patience, self.asked = sandbox, student, clock, patience, asked
         self.allowed: frozenset[str] = frozenset()
         self.lent: frozenset[int] = frozenset()
@@ -70,7 +70,7 @@ class Relay:
             answer = self._answered(message)
             small = len(answer) <= MAX_ASKED_BYTES and len(self.asked) < MAX_ASKED
             if small and not _has_handle([args, kwargs]) and wire.kind(answer) != "refused":
-                self.asked.append((wire.digest(message), answer))
+                self.asked.append((wire.digest(message), wire.sealed(message, answer)))
         self.student.send(answer, patience=self.patience)
 
     def _answered(self, question: bytes) -> bytes:

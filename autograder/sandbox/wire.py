@@ -181,6 +181,16 @@ def digest(question: bytes) -> bytes:
     return hashlib.blake2b(question, digest_size=16).digest()
 
 
+def sealed(question: bytes, answer: bytes) -> bytes:
+    """An answer that only who has the very question can read, and the other way round.
+
+    An answer that travels ahead lies in the memory of code that may never ask for it: readable there, it would be the
+    larger part of what many functions have to compute.
+    """
+    mask = hashlib.shake_256(question).digest(len(answer))
+    return bytes(np.bitwise_xor(np.frombuffer(answer, np.uint8), np.frombuffer(mask, np.uint8)))
+
+
 def kind(message: bytes) -> str:
     """The word that a message of our own making begins with (a short list, a short text), found without decoding the rest."""
     return message[2 : 2 + (message[1] & 31)].decode("ascii", "replace") if len(message) > 1 else ""

@@ -35,16 +35,15 @@ class Questions:
         self._send, self._receive, self._describe, self._limit = send, receive, describe, limit
         self.lock = threading.Lock()  # held by the thread that may use the connection
         self._returned = threading.Condition(self.lock)
-        self._answers: dict[
-            bytes, bytes
-        ] = {}  # by digest; the functions are pure: the same question has the same answer
+        # Sealed, by digest of the question. The functions are pure: the same question has the same answer.
+        self._answers: dict[bytes, bytes] = {}
         self._own: dict[int, Callable[..., Any]] = {}  # the student's functions that the present questions hold
         self._numbers = itertools.count(1)
         self._calls = 0  # calls of the student's code that are under way, one within the other
         self._depth = 0  # those of them that the grader has asked for in the midst of a question
 
     def know(self, digest: bytes, answer: bytes) -> None:
-        """Take an answer that has travelled ahead of its question, which its digest stands for."""
+        """Take a sealed answer that has travelled ahead of its question, which its digest stands for."""
         self._answers[digest] = answer
 
     def forget(self) -> None:
@@ -89,23 +88,25 @@ class Questions:
         digest = wire.digest(question)
         known = self._answers.get(digest)
         if known is not None:
-            kind, value = wire.decode(known)  # each time anew: every caller gets an array of its own
+            kind, value = wire.decode(
+                wire.sealed(question, known)
+            )  # each time anew: every caller gets an array of its own
             return args[value] if kind == "same" else value
         self._send(question)
         try:
-            return self._answer(digest, args, remember=not numbers)
+            return self._answer(question, args, remember=not numbers)
         finally:
             for number in numbers:
                 del self._own[number]
 
-    def _answer(self, digest: bytes, args: tuple[Any, ...], remember: bool) -> Any:
+    def _answer(self, question: bytes, args: tuple[Any, ...], remember: bool) -> Any:
         """The answer to a question that was sent, after whatever the grader asks of the student's functions before."""
         while True:
             message = self._receive()
             match wire.decode(message):
                 case ["answer" | "same" as kind, value]:
                     if remember and len(self._answers) < MAX_REMEMBERED and len(message) < MAX_REMEMBERED_BYTES:
-                        self._answers[digest] = message
+                        self._answers[wire.digest(question)] = wire.sealed(question, message)
                     # "same": the answer is an argument itself, by number, and stays the same object here
                     return args[value] if kind == "same" else value
                 case ["refused", kind, text]:

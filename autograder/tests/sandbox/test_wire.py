@@ -137,3 +137,10 @@ def test_the_kind_of_a_message_is_its_first_word(message: Any) -> None:
 @pytest.mark.parametrize("data", [b"", b"\x90", b"\x91", b"\xff\xff\xff", b"\x91\xa6\xff"])
 def test_the_kind_of_garbage_is_no_word_of_ours(data: bytes) -> None:
     assert wire.kind(data) not in ("ask", "answer", "same", "refused", "invoke", "returned", "raised")
+
+
+def test_a_sealed_answer_is_read_with_its_question_and_with_no_other() -> None:
+    answer = wire.encode(("answer", np.arange(40.0)))
+    sealed = wire.sealed(b"question", answer)
+    assert wire.sealed(b"question", sealed) == answer
+    assert sealed != answer and answer != wire.sealed(b"another", sealed)

@@ -1,17 +1,18 @@
-"""What a failed check says once all checks have run: its own text, and one piece of advice at most.
+"""What a failed check says once all checks have run: its own text, and advice where there is any.
 
 Where an earlier check of the same function has failed, only that is said: it is to be looked at first. Where the function needs
 another one that fails its own checks, the mistake may lie there. Only else something is said about the function
-itself: what is to be seen from the text alone, or the known mistake that explains all calls of the function.
+itself: the known mistake that explains all calls of the function, and what is to be seen from the text alone.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from functools import cache
 
-import known_mistakes
 from endless_loops import limit
+from known_mistakes import explanation, known
 from student_calls import SEEN, Caller, labelled
 from student_errors import CheckFailed, NotReady, Stopped, TooLong
 from student_modules import needs
@@ -30,18 +31,17 @@ class Advice:
         first = self._failed.setdefault(error.function, check)
         if first != check:
             return f"{error.function[1]} fails {ANOTHER}: first see {first}"
-        advice = self._advice(error)
-        return f"{error}\n{labelled(*advice)}" if advice else str(error)
+        return "\n".join([str(error), *(labelled(*advice) for advice in self._advice(error))])
 
-    def _advice(self, error: CheckFailed) -> tuple[str, str] | None:
+    def _advice(self, error: CheckFailed) -> Iterator[tuple[str, str]]:
         module, function = error.function
         wrong = {key for key in needs(module, function) if key[1] in _failing(key[0])}
         if wrong:
-            return "note", _may_come_from(module, {key for key in wrong if not needs(*key) & wrong})
+            yield "note", _may_come_from(module, {key for key in wrong if not needs(*key) & wrong})
+            return
+        yield from explanation(known(module, function), SEEN[error.function]).items()
         if error.hint:
-            return "hint", error.hint
-        sentence = known_mistakes.explanation(module, function, SEEN[error.function])
-        return ("probably", sentence) if sentence else None
+            yield "hint", error.hint
 
 
 def _may_come_from(module: str, wrong: set[tuple[str, str]]) -> str:

@@ -1,9 +1,15 @@
-"""What students see at home: for each known mistake, whether a public check fails, and whether the docstring's example does."""
+"""What students see at home: for each known mistake, whether a public check fails, and whether the docstring's example does.
+
+A mistake that a check sees is *named* where both of its own sentences are said, *half* named where only one is, because
+known mistakes that give the same have the other half of another, and *misnamed* where a sentence of another mistake is said.
+"""
 
 import doctest
 import importlib
 import os
 import sys
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout
@@ -19,15 +25,26 @@ from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake
+from autograder.release import home_table
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A known mistake, the public checks that fail with it, and whether the example of its function's docstring does."""
+    """A known mistake, the public checks that fail with it, whether the example of its function's docstring does, and the
+    sentences about a known mistake that are said."""
 
     mistake: Mistake
     checks: tuple[str, ...]
     example: bool
+    said: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> str:
+        """What the said sentences are for this mistake."""
+        own = [self.mistake.does, self.mistake.right]
+        if not set(self.said) <= set(own):
+            return "misnamed"
+        return ("-", "half", "named")[len(self.said)]
 
 
 def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
@@ -41,10 +58,20 @@ def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
 
 def _of_module(module: str) -> list[Seen]:
     """In a process of its own: the checks import the student's modules by name."""
-    sys.modules.pop(f"test_{module}", None)  # the hidden suite, if this process has recorded it, has the same name
-    sys.path[:0] = [str(kit.solutions() / "checks"), str(kit.solutions())]
-    with np.errstate(all="ignore"):
-        return [Seen(m, tuple(_failing(module, m)), _example_fails(m)) for m in mistakes.of_module(module)]
+    sys.path.insert(0, str(kit.solutions()))
+    with home_table.checks(kit.solutions()), np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = home_table.of_module(module, rubrics.current())
+        return [_seen(m, table[m.function]) for m in mistakes.of_module(module)]
+
+
+def _seen(mistake: Mistake, table: dict[str, Any]) -> Seen:
+    student_calls = importlib.import_module("student_calls")
+    student_calls.SEEN.clear()
+    failing = tuple(_failing(mistake.module, mistake))
+    calls = student_calls.SEEN[mistake.module, mistake.function]
+    said = importlib.import_module("known_mistakes").explanation(table, calls) if failing else {}
+    return Seen(mistake, failing, _example_fails(mistake), tuple(said.values()))
 
 
 def _made(mistake: Mistake) -> ModuleType:
@@ -94,12 +121,18 @@ def lines(found: Iterable[Seen]) -> Iterator[str]:
     for one in found:
         groups.setdefault(one.mistake.module, []).append(one)
     yield "check: a public check fails with the mistake; example: the docstring's example does; of several ways each has a line"
+    yield "named: what the checks say is what the mistake is; half: one of its two sentences; misnamed: another's"
     for module, own in groups.items():
         yield f"\n{module}"
         for one in own:
-            marks = f"{'check' if one.checks else '-':<7}{'example' if one.example else '-':<9}"
+            marks = f"{'check' if one.checks else '-':<7}{one.answer:<10}{'example' if one.example else '-':<9}"
             yield f"  {marks}{one.mistake.id}" + (f"  ({', '.join(one.checks)})" if one.checks else "")
     yield ""
+    groups["all"] = [one for own in groups.values() for one in own]
     for module, own in groups.items():
         checks, examples = sum(bool(one.checks) for one in own), sum(one.example for one in own)
-        yield f"{module}: of {len(own)} mistakes the public checks see {checks}, the docstrings' examples {examples}"
+        count = Counter(one.answer for one in own if one.checks)
+        yield (
+            f"{module}: of {len(own)} mistakes the public checks see {checks}, of which {count['named']} are named, "
+            f"{count['half']} half, {count['misnamed']} misnamed; the docstrings' examples see {examples}"
+        )

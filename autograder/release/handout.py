@@ -16,6 +16,7 @@ from autograder.feedback.results import number
 from autograder.homework import kit, mistakes
 from autograder.homework.errors import CommandError
 from autograder.homework.rubric import Rubric
+from autograder.release import home_table
 
 MARKER = "<!-- grading table -->"
 MODULES = "<!-- modules -->"
@@ -43,6 +44,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     _rewrite(solutions / CHECKS, lambda text: checks(text, rubric), folder / CHECKS)
     _rewrite(folder / notebook, exporting, folder / notebook)
     _remove_junk(folder)
+    (folder / home_table.NAME).write_text(home_table.text(solutions, rubric), encoding="utf-8", newline="\n")
     forgotten = list(missing(folder, solutions, rubric, notebook))
     if forgotten:
         raise CommandError("; ".join(forgotten))

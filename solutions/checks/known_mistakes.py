@@ -1,13 +1,14 @@
 """Which known mistake gives the results that your function gave?
 
-mistakes.json, made when the homework is built, has for each function the calls of the public checks, and for each
-known mistake a sentence and what comes back from those calls on which it is wrong:
+mistakes.json, made when the homework is built, has for each function the calls of the public checks, the different wrong
+results that known mistakes give there, and for each mistake two sentences and the results that are its own:
 
     {"layernorm": {"layer_norm": {
         "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
-        "mistakes": [{"sentence": "...", "results": {"0": {"value": ...}, "3": {"raised": "IndexError"}}}, ...]}}}
+        "results": [[{"value": ...}, {"raised": "IndexError"}], ...],
+        "mistakes": [["what the code does", "what is right", {"0": 1, "3": 0}], ...]}}}
 
-A call stands there as its `key` says, and the keys of `results` are places in `calls`. A result is what as_entry()
+A call stands there as its `key` says; {"0": 1} is the result in place 1 of those of call 0. A result is what as_entry()
 makes of what came back: {"value": v} or {"raised": name of the error}, and "changed": [names] if the call has changed
 arguments. In a value, an array is {"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}, anything
 else the thing itself. A call that a mistake has no result for comes out right in spite of it. The table has results
@@ -26,7 +27,6 @@ from typing import Any
 import numpy as np
 
 TABLE = Path(__file__).resolve().parent / "mistakes.json"
-SAME = 1e-9  # between a part of a result that a check does not look at and the same part of a mistake's
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,10 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else {"kind": type(value).__name__}
 
 
-def explanation(module: str, function: str, calls: list[Seen]) -> str:
-    """The sentence of the mistake that explains all calls of a function; empty if none or several different ones do."""
-    known = _table().get(module, {}).get(function, {"calls": [], "mistakes": []})
-    places = {call: str(place) for place, call in enumerate(known["calls"])}
-    sentences = {
-        mistake["sentence"]
-        for mistake in known["mistakes"]
-        if all(_explains(mistake["results"].get(places.get(seen.call, "")), seen) for seen in calls)
-    }
-    return sentences.pop() if len(sentences) == 1 and not all(seen.right for seen in calls) else ""
-
-
-def same(one: dict[str, Any], two: dict[str, Any]) -> bool:
-    """Whether two entries are the same result, whatever was rounded on the way."""
-    return _same(one, two, SAME, dtype=True)
+def known(module: str, function: str) -> dict[str, Any]:
+    """The part of the table that is about one function."""
+    entry: dict[str, Any] = _table().get(module, {}).get(function, {"calls": [], "results": [], "mistakes": []})
+    return entry
 
 
 @cache
@@ -76,12 +65,39 @@ def _table() -> dict[str, Any]:
     return json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.is_file() else {}
 
 
+def explanation(known: dict[str, Any], calls: list[Seen]) -> dict[str, str]:
+    """The sentences about the known mistake that explains all calls of a function, with their titles: what the code
+    does, and what is right.
+
+    Of several mistakes that explain them, what they have in common is said, and nothing if they have nothing.
+    """
+    places = {call: place for place, call in enumerate(known["calls"])}
+    alike = [
+        (does, right)
+        for does, right, own in known["mistakes"]
+        if all(_explains(_result(known, places.get(seen.call), own), seen) for seen in calls)
+    ]
+    said = zip(("probably", "right"), map(set, zip(*alike, strict=True)), strict=False)  # without any, no halves
+    return {title: halves.pop() for title, halves in said if len(halves) == 1}
+
+
+def _result(known: dict[str, Any], place: int | None, own: dict[str, int]) -> dict[str, Any] | None:
+    """What a mistake gives for the call in this place; None where that comes out right."""
+    number = own.get(str(place))
+    return None if number is None or place is None else known["results"][place][number]
+
+
 def _explains(entry: dict[str, Any] | None, seen: Seen) -> bool:
     """Whether a mistake that gives this entry (None: the right result) agrees with what was seen."""
     if entry is None or seen.right:
-        # A call can be right and have an entry only where the check looks at a part of the result.
-        return seen.right and (entry is None or _same(entry, seen.entry, SAME, dtype=True))
+        # A call can be right and have an entry where the check looks at a part of the result, or only the dtype is wrong.
+        return seen.right and (entry is None or same(entry, seen.entry, seen.tolerance))
     return _same(entry, seen.entry, seen.tolerance, dtype=False)
+
+
+def same(one: dict[str, Any], two: dict[str, Any], tolerance: float) -> bool:
+    """Whether two entries are the same result, whatever was rounded on the way."""
+    return _same(one, two, tolerance, dtype=True)
 
 
 def _same(one: Any, two: Any, tolerance: float, dtype: bool) -> bool:

@@ -63,7 +63,7 @@ def depth(layernorm: Any, blocks: Any, gain: float = 1.0, yours: str = "pre-norm
         return layernorm.layer_norm(x, np.ones(x.shape[-1]), np.zeros(x.shape[-1]))
 
     run = examples.walk(yours, DEPTHS[-1], gain, norm, blocks, 0)
-    title = f"What a sub-layer returns is {gain:g} times as large as what it gets (line: median of 40, band: 80 %)"
+    title = f"What a sub-layer returns is about {gain:g} times as large as what it gets (line: median of 40 networks, band: 80 %)"
     figure, axes = canvas(10.4, 4, 3, title)
     for kind, (colour, style) in KINDS.items():
         for axis, name in zip(axes, ("stream", "gradient", "gradient"), strict=True):

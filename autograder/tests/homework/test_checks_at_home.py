@@ -1,6 +1,5 @@
 """What a student sees who runs `pytest` in the unpacked folder, on good days and on bad ones."""
 
-import json
 import os
 import re
 import shutil
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.homework import kit
+from autograder.homework import kit, mistakes
 from autograder.homework import rubric as rubrics
 
 MODULES = tuple(rubrics.current().modules)
@@ -410,145 +409,51 @@ def test_answers_that_are_missing_or_no_letters(home: Path) -> None:
     assert "q4" not in said.partition("Why")[2]
 
 
-# Known mistakes: a table made by hand, as it will be made when the homework is built
-
-MAKE_TABLE = """
-import json, sys
-sys.path[:0] = ["checks", "."]
-import known_mistakes, layernorm, student_calls
-import numpy as np
-
-right = layernorm.layer_norm
-
-def sample_variance(x, gamma, beta, eps=1e-5):
-    return gamma * (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, ddof=1, keepdims=True) + eps) + beta
-
-def beta_inside(x, gamma, beta, eps=1e-5):
-    return gamma * (right(x, 1, 0, eps) + beta)
-
-def whole_array(x, gamma, beta, eps=1e-5):
-    return gamma * (x - x.mean()) / np.sqrt(x.var() + eps) + beta
-
-def in_place(x, gamma, beta, eps=1e-5):
-    x -= x.mean(-1, keepdims=True)
-    return right(x, gamma, beta, eps)
-
-def axis_one(x, gamma, beta, eps=1e-5):
-    return gamma * (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + eps) + beta
-
-mistakes = {
-    "You divide by d - 1. Divide by d.": [sample_variance],
-    "Beta is multiplied by gamma. Add it last.": [beta_inside],
-    "One mean for all tokens. Take one for each.": [whole_array],
-    "x is changed. Leave it.": [in_place],
-    "Axis 1 is not always the last. Take -1.": [axis_one],
-}
-for sentence in sys.argv[1:]:
-    mistakes.setdefault(sentence, []).append(sample_variance)
-calls = [call for call in student_calls.calls_in("layernorm") if call.function == "layer_norm"]
-rows = [
-    {"sentence": sentence, "results": {
-        str(place): entry for place, call in enumerate(calls)
-        if not known_mistakes.same(entry := call.entry_of(wrong), call.entry_of(right))}}
-    for sentence, versions in mistakes.items() for wrong in versions
-]
-table = {"layernorm": {"layer_norm": {"calls": [call.key for call in calls], "mistakes": rows}}}
-known_mistakes.TABLE.write_text(json.dumps(table))
-"""
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("table")
-    shutil.copytree(kit.solutions() / "checks", folder / "checks")
-    write_solutions(folder, "layernorm")
-    assert python_says(folder, "-c", MAKE_TABLE) == ""
-    return (folder / "checks" / "mistakes.json").read_text()
-
-
-@pytest.fixture
-def with_table(home: Path, table: str) -> Path:
-    (home / "checks" / "mistakes.json").write_text(table)
-    return home
-
+# Known mistakes
 
 MISTAKES = {
     "sample_variance": (
         "    mean = np.sum(x, -1)[..., None] / x.shape[-1]\n"
         "    var = ((x - mean) ** 2).sum(-1)[..., None] / (x.shape[-1] - 1)\n"
-        "    return beta + (x - mean) * (gamma * (var + eps) ** -0.5)\n",
-        "You divide by d - 1. Divide by d.",
+        "    return beta + (x - mean) * (gamma * (var + eps) ** -0.5)\n"
     ),
-    "beta_inside": (
+    "gamma_times_all": (
         "    y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)\n"
-        "    return np.float64(1) * (y * gamma + beta * gamma)\n",
-        "Beta is multiplied by gamma. Add it last.",
+        "    return np.float64(1) * (y * gamma + beta * gamma)\n"
     ),
-    "whole_array": (
-        "    return gamma * (x - np.mean(x)) / np.sqrt(np.var(x) + eps) + beta\n",
-        "One mean for all tokens. Take one for each.",
-    ),
-    "in_place": (
-        "    x -= x.mean(-1, keepdims=True)\n"
-        "    return gamma * x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) + beta\n",
-        "",  # seen from the result alone: the hint says it
-    ),
-    "axis_one": (
-        "    mean, var = x.mean(axis=1)[:, None], x.var(axis=1)[:, None]\n"
-        "    return gamma * (x - mean) / np.sqrt(var + eps) + beta\n",
-        "Axis 1 is not always the last. Take -1.",
-    ),
-    "two_at_once": (
-        "    y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, ddof=1, keepdims=True) + eps)\n"
-        "    return gamma * (y + beta)\n",
-        "",
-    ),
-    "unknown": ("    return gamma * x / 7 + beta\n", ""),
+    "whole_array": "    return gamma * (x - np.mean(x)) / np.sqrt(np.var(x) + eps) + beta\n",
+    "": "    return gamma * x / 7 + beta\n",
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MISTAKES)
-def test_known_mistake_gets_its_own_sentence(with_table: Path, name: str) -> None:
-    """Also where it is written in another way than the one in the table, so that results differ by rounding."""
-    body, sentence = MISTAKES[name]
-    said = checked(with_table, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{body}")
+def test_known_mistake_gets_its_own_sentences(home: Path, name: str) -> None:
+    """Also where it is written in another way than the grader's, so that results differ by rounding."""
+    mistake = mistakes.find(f"layer_norm.{name}")
+    said = checked(home, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{MISTAKES[name]}")
+    advice = " ".join(said.partition("Probably")[2].partition("layer_norm fails")[0].split())
     assert "Called " in said
-    assert re.findall(r"Probably +(.*)", said) == ([sentence] if sentence else [])
+    assert advice == (f"{mistake.does} Right {mistake.right}" if mistake is not None else "")
 
 
-def test_mistakes_with_equal_results_have_no_name(home: Path) -> None:
-    write_solutions(home, "layernorm")
-    assert python_says(home, "-c", MAKE_TABLE, "The variance is too large.") == ""
-    said = checked(home, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{MISTAKES['sample_variance'][0]}")
-    assert "Called " in said and "Probably" not in said
+def test_known_mistake_and_a_hint(home: Path) -> None:
+    wrong = "def layer_norm(x, gamma, beta, eps=1e-5):\n    x -= x.mean(axis=-1, keepdims=True)\n"
+    wrong += "    return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta\n"
+    mistake = mistakes.find("layer_norm.changes_x")
+    assert mistake is not None
+    said = " ".join(checked(home, "layernorm", wrong).split())
+    assert f"Probably {mistake.does} Right {mistake.right} Hint Work on a copy" in said
 
 
-def test_mistakes_with_equal_results_share_a_sentence(home: Path) -> None:
-    write_solutions(home, "layernorm")
-    assert python_says(home, "-c", MAKE_TABLE, "You divide by d - 1. Divide by d.") == ""
-    said = checked(home, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{MISTAKES['sample_variance'][0]}")
-    assert said.count("You divide by d - 1. Divide by d.") == 1
-
-
-def test_no_sentence_where_a_helper_fails_its_own_checks(with_table: Path) -> None:
+def test_no_sentence_where_a_helper_fails_its_own_checks(home: Path) -> None:
     """The table explains the results, but another function may be to blame."""
     wrong = (
         "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x / np.sqrt(2 + eps)\n\n\n"
-        "def layer_norm(x, gamma, beta, eps=1e-5):\n    rms_norm(x, gamma)\n" + MISTAKES["sample_variance"][0]
+        "def layer_norm(x, gamma, beta, eps=1e-5):\n    rms_norm(x, gamma)\n" + MISTAKES["sample_variance"]
     )
-    said = checked(with_table, "layernorm", wrong)
-    assert "This may come from rms_norm" in said and "Probably" not in said
-
-
-def test_table_of_other_calls_says_nothing(with_table: Path) -> None:
-    """As after a change of the checks without a new build."""
-    path = with_table / "checks" / "mistakes.json"
-    table = json.loads(path.read_text())
-    table["layernorm"]["layer_norm"]["calls"] = ["layer_norm(1)" for _ in table["layernorm"]["layer_norm"]["calls"]]
-    path.write_text(json.dumps(table))
-    said = checked(with_table, "layernorm", f"def layer_norm(x, gamma, beta, eps=1e-5):\n{MISTAKES['axis_one'][0]}")
-    assert "Called " in said and "Probably" not in said
+    said = checked(home, "layernorm", wrong)
+    assert "This may come from rms_norm" in said and "Probably" not in said.partition("This may come")[2]
 
 
 # The machine

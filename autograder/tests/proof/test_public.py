@@ -1,5 +1,9 @@
 """What the public checks and the docstrings' examples see of known mistakes."""
 
+from dataclasses import replace
+
+import pytest
+
 from autograder.grading import script
 from autograder.homework import kit, mistakes
 from autograder.proof import public
@@ -13,6 +17,8 @@ def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other() -> 
     assert found["layer_norm.first_axis"].example
     assert not found["layer_norm.float64_result"].example
     assert not all(one.checks for one in found.values())
+    assert found["layer_norm.sample_variance"].answer == "named"
+    assert [name for name, one in found.items() if one.answer == "misnamed"] == []
 
 
 def test_the_hidden_suites_are_not_taken_for_the_public_checks() -> None:
@@ -25,7 +31,25 @@ def test_the_hidden_suites_are_not_taken_for_the_public_checks() -> None:
 
 def test_lines_explain_themselves() -> None:
     mistake = mistakes.of_module("layernorm")[0]
-    said = list(public.lines([Seen(mistake, ("test_one",), False)]))
+    said = list(public.lines([Seen(mistake, ("test_one",), False, (mistake.right,))]))
     assert said[0].startswith("check: ")
-    assert f"  check  -        {mistake.id}  (test_one)" in said
-    assert said[-1] == "layernorm: of 1 mistakes the public checks see 1, the docstrings' examples 0"
+    assert f"  check  half      -        {mistake.id}  (test_one)" in said
+    assert said[-1] == (
+        "all: of 1 mistakes the public checks see 1, of which 0 are named, 1 half, 0 misnamed; the docstrings' examples see 0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ((), "-"),
+        (("Does.",), "half"),
+        (("Right.",), "half"),
+        (("Does.", "Right."), "named"),
+        (("Does.", "Other."), "misnamed"),
+        (("Other.",), "misnamed"),
+    ],
+)
+def test_an_answer_is_right_only_if_every_sentence_is_the_mistakes_own(said: tuple[str, ...], answer: str) -> None:
+    mistake = replace(mistakes.of_module("layernorm")[0], does="Does.", right="Right.")
+    assert Seen(mistake, ("test_one",), False, said).answer == answer

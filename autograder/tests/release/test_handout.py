@@ -18,7 +18,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.errors import CommandError
 from autograder.homework.rubric import INTEGRATION
-from autograder.release import files, handout
+from autograder.release import files, handout, home_table
 
 if TYPE_CHECKING:
     from autograder.tests.road import Built
@@ -34,7 +34,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
     given = yaml.safe_load("".join(cells[0]["source"]))["files"]
     beside = files.contents(kit.solutions())
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
-    wanted |= {"transformer.ipynb", *(f"{name}.py" for name in rubrics.current().modules)}
+    wanted |= {"transformer.ipynb", home_table.NAME, *(f"{name}.py" for name in rubrics.current().modules)}
     found = files.contents(built.assignments)
     assert set(found) == wanted
     with zipfile.ZipFile(built.student_zip) as archive:
@@ -64,6 +64,36 @@ def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "
             found = statements(secret)
             assert found
             assert found & given <= INNOCENT, module
+
+
+def test_students_get_sentences_about_known_mistakes_and_no_code(built: "Built") -> None:
+    table = json.loads((built.assignments / home_table.NAME).read_text(encoding="utf-8"))
+    sentences = [
+        s for functions in table.values() for part in functions.values() for m in part["mistakes"] for s in m[:2]
+    ]
+    assert len(sentences) > 1000
+    assert "concept_check" not in table
+    written = "\n".join(map(unspaced, sentences))
+    for module in rubrics.current().modules:
+        solution = ast.parse((kit.solutions() / f"{module}.py").read_text())
+        told = unspaced("\n".join(ast.get_docstring(n) or "" for n in solution.body if isinstance(n, ast.FunctionDef)))
+        code = {unspaced(text) for secret in secrets(module) for text in statements(secret) | results(secret)}
+        pieces = [piece for piece in code if len(piece) > SHORT and piece not in told]
+        assert pieces or module == "concept_check"
+        assert [piece for piece in pieces if piece in written] == [], module
+
+
+SHORT = 15  # signs without blanks: grad_out*gamma
+
+
+def results(tree: ast.AST) -> set[str]:
+    """Every expression that is returned or assigned."""
+    found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return | ast.Assign)]
+    return {ast.unparse(value) for value in found if value is not None and not isinstance(value, ast.Tuple)}
+
+
+def unspaced(text: str) -> str:
+    return "".join(text.split())
 
 
 def secrets(module: str) -> Iterator[ast.AST]:

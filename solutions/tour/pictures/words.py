@@ -33,8 +33,8 @@ def relative_positions(decoder: Any, t: int = 40, d_model: int = 32, position: i
     axes[0].imshow(products, cmap=MINUS_TO_PLUS, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
     label(axes[0], "each position with each other one", "position", "position")
     place = min(position, t - 1)
-    for row, colour, style in ((0, PURPLE, "--"), (place, BLUE, "-")):
-        axes[1].plot(np.arange(t) - row, products[row], style, color=colour, label=f"position {row}")
+    for row, colour, style, width in ((place, BLUE, "-", 4), (0, PURPLE, "--", 2)):
+        axes[1].plot(np.arange(t) - row, products[row], style, color=colour, linewidth=width, label=f"position {row}")
     legend(axes[1])
     axes[1].set_ylim(-0.4, 1.2)
     label(axes[1], "two rows of it, by distance", "distance: position of the other one minus its own")
@@ -78,6 +78,7 @@ def losses(values: Sequence[float], after: str = "") -> Figure:
     figure, axes = canvas(7, 2.8, 1, f"Minus log-probability, from {values[0]:.2f} to {values[-1]:.2f}")
     axes[0].plot(values, "o-", color=BLUE, markersize=3)
     axes[0].set_ylim(0, None)
+    axes[0].xaxis.set_major_locator(MaxNLocator(integer=True))
     label(axes[0], after, "gradient step", "loss in nats")
     return figure
 

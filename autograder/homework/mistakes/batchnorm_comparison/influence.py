@@ -74,7 +74,7 @@ influence.wrong("loose_kinds", "influence",
 for name, error in (("key_error", "KeyError"), ("assertion", "AssertionError"), ("type_error", "TypeError")):
     influence.wrong(name, "influence", {"ValueError": error}, does=f"Your code raises {error} for another kind.", right=THREE)
 influence.wrong("changes_x", "purity", {"    n = len(x)": "    n = len(x)\n    x[:, 0] += 1.0"},
-    does="Your code changes the argument `x`.", right="Try changes on a copy: changed = x.copy().", read=COPIES)
+    does="Your code changes the argument `x`.", right="Try changes on a copy.", read=COPIES)
 
 
 TABLE = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 1.0], [3.0, 0.0, 5.0]])

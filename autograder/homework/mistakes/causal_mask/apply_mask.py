@@ -15,7 +15,7 @@ def apply_mask(scores, mask):
 
 
 HIDDEN = "Hidden scores become -inf, so that the softmax gives them no weight at all."
-CHOOSE = "np.where(mask, scores, -np.inf) lets the mask broadcast."
+CHOOSE = "Let the mask broadcast, as np.where does."
 NEW = "Return a new array and leave the scores as they are."
 CALL = "np.where(mask, scores, -np.inf)"
 

@@ -7,7 +7,7 @@ from autograder.homework.reference import causal_mask, embed, positional_encodin
 
 KEPT = "the Python FAQ on default values shared between calls"
 LOGITS = "the formula in the docstring of `decoder_logits`"
-MASK = "Row i sees the tokens 0 to i, its own included: mask=causal_mask(t)."
+MASK = "Row i sees the tokens 0 to i, its own included: that is causal_mask(t)."
 ADDED = "Add the positional encoding to the embedding, once, before the stack."
 STACK = "All blocks follow one another: transformer_stack(x, params[\"blocks\"], n_heads, mask=...)."
 

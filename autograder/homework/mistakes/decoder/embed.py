@@ -63,7 +63,7 @@ embed.wrong("adds_positions", "embed",
     does="Your code adds the positions here already.", right="Return the rows as they are: decoder_logits adds the positions.",
     read=EMBED)
 embed.wrong("columns", "embed", {"table[tokens]": "table[:, tokens]"}, {"table[tokens]": "table[:, tokens].T"},
-    does="Your code takes columns of the table.", right="A token is a row: table[tokens].", read=EMBED)
+    does="Your code takes columns of the table.", right="A token is the number of a row.", read=EMBED)
 embed.wrong("transposed", "embed", {"return result": "return result.T"},
     does="Your code exchanges rows and columns.", right="The result is (t, d): a row for each token.", read=EMBED)
 embed.wrong("unique", "embed", {"table[tokens]": "table[np.unique(tokens)]"},

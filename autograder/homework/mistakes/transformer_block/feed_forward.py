@@ -36,7 +36,7 @@ feed_forward.wrong("gelu", "feed_forward",
     {"np.maximum(hidden, 0)": "hidden / (1 + np.exp(-1.702 * hidden))"},
     does="Your activation is a GELU, as in GPT-2.", right="Use relu, as the original paper does.", read=FFN_FORMULA)
 feed_forward.wrong("leaky_relu", "feed_forward", {"np.maximum(hidden, 0)": "np.maximum(hidden, 0.01 * hidden)"},
-    does="Your activation lets a part of negative values through.", right="The relu gives 0 for them: np.maximum(hidden, 0).",
+    does="Your activation lets a part of negative values through.", right="The relu gives 0 for them, as np.maximum with 0 does.",
     read=FFN_FORMULA)
 feed_forward.wrong("tanh", "feed_forward", {"np.maximum(hidden, 0)": "np.tanh(hidden)"},
     {"np.maximum(hidden, 0)": "1 / (1 + np.exp(-hidden))"},
@@ -46,7 +46,7 @@ feed_forward.wrong("silu", "feed_forward", {"np.maximum(hidden, 0)": "hidden / (
 feed_forward.wrong("absolute", "feed_forward", {"np.maximum(hidden, 0)": "np.abs(hidden)"},
     does="Your activation is the absolute value.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("minimum", "feed_forward", {"np.maximum(": "np.minimum("},
-    does="Your code keeps the negative values.", right="Keep the positive ones: np.maximum(hidden, 0).", read=FFN_FORMULA)
+    does="Your code keeps the negative values.", right="Keep the positive ones, as np.maximum with 0 does.", read=FFN_FORMULA)
 feed_forward.wrong("maximum_of_all", "feed_forward", {"np.maximum(hidden, 0)": "np.max(hidden) * (hidden > 0)"},
     does="Your code takes one maximum of the whole array.", right="Compare each entry with 0: np.maximum, not np.max.",
     read="numpy.maximum")

@@ -40,11 +40,11 @@ residual.wrong("overwritten", "residual", {"x + branch": "branch + branch"},
     does="Your code overwrites x with the output of the sub-layer before it adds.", right=ADDS, read="the docstring of `residual`")
 residual.wrong("normed_input", "residual",
     {"sublayer(x)": "sublayer((x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5))"},
-    does="Your code normalises the input of the sub-layer.", right="The norm belongs to the block: return x + sublayer(x).",
+    does="Your code normalises the input of the sub-layer.", right="The norm belongs to the block: add x to what the sub-layer gives, and nothing else.",
     read="the docstring of `residual`")
 residual.wrong("normed_sum", "residual",
     {"return result": "return (result - result.mean(-1, keepdims=True)) / np.sqrt(result.var(-1, keepdims=True) + 1e-5)"},
-    does="Your code normalises the sum.", right="The norm belongs to the block: return x + sublayer(x).",
+    does="Your code normalises the sum.", right="The norm belongs to the block: add x to what the sub-layer gives, and nothing else.",
     read="the docstring of `residual`")
 residual.wrong("relu_after", "residual", {"return result": "return np.maximum(result, 0)"},
     does="Your code applies a relu to the sum, as image networks do.", right=ADDS, read="the docstring of `residual`")

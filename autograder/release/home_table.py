@@ -1,0 +1,95 @@
+"""checks/mistakes.json of the students' folder: what known mistakes give for the inputs of the public checks, and their sentences.
+
+It has wrong results of inputs whose right result stands in the checks, and no code; solutions/checks/known_mistakes.py reads it
+and says what its format is. Here the kit's own code is run, never a student's.
+"""
+
+import importlib
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autograder.homework import mistakes, reference
+from autograder.homework.rubric import Rubric
+
+NAME = "checks/mistakes.json"
+DIGITS = (
+    7  # of a result in the table: a tenth of the checks' tolerance is lost, and what only rounding has made is gone
+)
+
+
+def text(solutions: Path, rubric: Rubric) -> str:
+    """The whole table: the same bytes for the same tree."""
+    with checks(solutions):
+        table = {module: of_module(module, rubric) for module in rubric.modules if rubric.explains(module)}
+    return json.dumps(table, separators=(",", ":")) + "\n"
+
+
+@contextmanager
+def checks(solutions: Path) -> Iterator[None]:
+    """While this lasts, the public checks can be imported; the hidden suites have the same names as some of their modules."""
+    folder = solutions / "checks"
+    names = [path.stem for path in folder.glob("*.py") if path.stem != "conftest"]
+    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    path, dont_write = [*sys.path], sys.dont_write_bytecode
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path[:], sys.dont_write_bytecode = path, dont_write
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(hidden)
+
+
+def of_module(module: str, rubric: Rubric) -> dict[str, Any]:
+    """The part of one module; the public checks must be importable."""
+    calls = importlib.import_module("student_calls").calls_in(module)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {
+            function: _of_function(module, function, [c for c in calls if c.function == function and c.told])
+            for function in rubric.modules[module].functions
+        }
+
+
+def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]:
+    same = importlib.import_module("known_mistakes").same
+    tolerance = importlib.import_module("student_calls").TOLERANCE
+    right = reference.functions()[function]
+    expected = [(call, call.entry_of(right)) for call in {call.key: call for call in calls}.values()]
+    results: list[list[Any]] = [[] for _ in expected]
+    rows = []
+    for mistake in mistakes.of_function(module, function):
+        wrong, own = mistake.fresh(), {}
+        for place, (call, entry) in enumerate(expected):
+            found = call.entry_of(wrong)
+            if not same(found, entry, tolerance):
+                own[str(place)] = _place(_rounded(found), results[place])
+        row = [mistake.does, mistake.right, own]
+        if own and row not in rows:  # two ways to make a mistake may give the same
+            rows.append(row)
+    return {"calls": [call.key for call, _ in expected], "results": results, "mistakes": rows}
+
+
+def _place(result: Any, results: list[Any]) -> int:
+    """Where a result stands; it is added if it does not."""
+    if result not in results:
+        results.append(result)
+    return results.index(result)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(float(f"{value:.{DIGITS}g}"), DIGITS) + 0.0  # no -0.0
+    if isinstance(value, list):
+        return [_rounded(part) for part in value]
+    return {key: _rounded(part) for key, part in value.items()} if isinstance(value, dict) else value

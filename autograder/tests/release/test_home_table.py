@@ -1,0 +1,147 @@
+"""The table of known mistakes that the public checks read: what stands in it, and what is said of results like those in it."""
+
+import importlib
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.homework import kit, mistakes
+from autograder.homework import rubric as rubrics
+from autograder.release import home_table
+
+# Errors of rounding themselves: that their digits change with the order of a sum is what they are.
+OF_ROUNDING = {"layer_norm.one_pass_variance", "layer_norm.float32_inside", "softmax.float32_inside"}
+
+
+@pytest.fixture
+def known() -> Iterator[ModuleType]:
+    """The module of the checks that looks mistakes up."""
+    with home_table.checks(kit.solutions()):
+        yield importlib.import_module("known_mistakes")
+
+
+def table(*rows: list[Any]) -> dict[str, Any]:
+    """A table for the calls f(1) and f(2), whose right results are 1 and 2."""
+    return {"calls": ["f(1)", "f(2)"], "results": [[{"value": 3.0}], [{"value": 4.0}]], "mistakes": [*rows]}
+
+
+def explained(known: ModuleType, rows: list[list[Any]], one: float, two: float) -> tuple[str, ...]:
+    """What is said of f(1) and f(2) when they have given these values."""
+    calls = [known.Seen(f"f({n})", {"value": v}, v == n, 1e-6) for n, v in ((1.0, one), (2.0, two))]
+    calls = [replace(seen, call=seen.call.replace(".0", "")) for seen in calls]
+    return tuple(known.explanation(table(*rows), calls).values())
+
+
+A, B = ["A is done.", "B is right.", {"0": 0}], ["C is done.", "D is right.", {"0": 0, "1": 0}]
+
+
+@pytest.mark.parametrize(
+    ("rows", "one", "two", "said"),
+    [
+        ([A, B], 3.0, 2.0, ("A is done.", "B is right.")),
+        ([A, B], 3.0 + 1e-7, 4.0, ("C is done.", "D is right.")),
+        ([A, B], 1.0, 4.0, ()),  # like B, but not on every call
+        ([A, B], 5.0, 2.0, ()),
+        ([], 3.0, 2.0, ()),
+        ([A, ["E is done.", "B is right.", {"0": 0}]], 3.0, 2.0, ("B is right.",)),
+        ([A, ["E is done.", "F is right.", {"0": 0}]], 3.0, 2.0, ()),
+    ],
+)
+def test_what_all_mistakes_with_these_results_share_is_said(
+    known: ModuleType, rows: list[list[Any]], one: float, two: float, said: tuple[str, ...]
+) -> None:
+    assert explained(known, rows, one, two) == said
+
+
+def test_a_call_that_is_not_in_the_table_must_be_right(known: ModuleType) -> None:
+    for right in (True, False):
+        calls = [known.Seen("f(1)", {"value": 3.0}, False, 1e-6), known.Seen("f(7)", {"value": 7.0}, right, 1e-6)]
+        said = {"probably": "A is done.", "right": "B is right."}
+        assert known.explanation(table(A), calls) == (said if right else {})
+
+
+def test_without_a_table_nothing_is_said(known: ModuleType) -> None:
+    assert not known.TABLE.exists()  # it is made for students, and does not lie beside the solutions
+    assert known.known("layernorm", "layer_norm")["mistakes"] == []
+
+
+def test_the_table_is_about_public_checks_and_known_mistakes(known: ModuleType) -> None:
+    written = json.loads((kit.home() / "assignments" / home_table.NAME).read_text(encoding="utf-8"))
+    assert set(written) == set(rubrics.current().modules) - {"concept_check"}
+    for module, functions in written.items():
+        public = {call.key for call in importlib.import_module("student_calls").calls_in(module) if call.told}
+        for function, part in functions.items():
+            assert part["calls"] and set(part["calls"]) <= public
+            halves = {(m.does, m.right) for m in mistakes.of_function(module, function)}
+            assert part["mistakes"] and {(does, right) for does, right, _ in part["mistakes"]} <= halves
+            assert len(part["results"]) == len(part["calls"])
+
+
+def test_a_right_result_that_no_check_has_is_not_in_the_table(known: ModuleType) -> None:
+    """One check says only that two calls agree: what one of them gives stands nowhere."""
+    calls = importlib.import_module("student_calls").calls_in("decoder")
+    (untold,) = {call.key for call in calls} - {call.key for call in calls if call.told}
+    assert untold not in (kit.home() / "assignments" / home_table.NAME).read_text(encoding="utf-8")
+
+
+def in_another_layout(value: Any) -> Any:
+    """The same arrays, column by column in memory: sums are made in another order."""
+    if isinstance(value, np.ndarray):
+        return np.asfortranarray(np.repeat(value, 2, axis=-1))[..., ::2] if value.ndim else value
+    if isinstance(value, dict):
+        return {key: in_another_layout(part) for key, part in value.items()}
+    return [in_another_layout(part) for part in value] if isinstance(value, list) else value
+
+
+def rounded(value: Any) -> Any:
+    """An entry with seven digits of each number."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}")
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return {key: rounded(part) for key, part in value.items()} if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "layernorm",
+        "scaled_attention",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("batchnorm_comparison", "causal_mask", "transformer_block", "decoder")
+        ),
+    ],
+)
+def test_rounding_and_the_order_of_sums_do_not_change_what_is_said(known: ModuleType, module: str) -> None:
+    part = home_table.of_module(module, rubrics.current())
+    calls = [call for call in importlib.import_module("student_calls").calls_in(module) if call.told]
+    tried = 0
+    for mistake in mistakes.of_module(module):
+        own = [call for call in calls if call.function == mistake.function]
+        if mistake.id in OF_ROUNDING or mistake.memory:
+            continue
+        said = [known.explanation(part[mistake.function], seen(known, mistake, own, how)) for how in (False, True)]
+        assert said[0] == said[1], mistake.id
+        tried += bool(said[0])
+    assert tried > 50
+
+
+def seen(known: ModuleType, mistake: mistakes.Mistake, calls: list[Any], other: bool) -> list[Any]:
+    """What the checks note of a mistake, or of the same one with other roundings."""
+    right, wrong = mistakes.correct(mistake.module, mistake.function).fresh(), mistake.fresh()
+    found = []
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for call in calls:
+            made = replace(call, args=tuple(map(in_another_layout, call.args))) if other else call
+            entry = rounded(made.entry_of(wrong)) if other else made.entry_of(wrong)
+            good = known.same(entry, call.entry_of(right), 5e-6)
+            found.append(known.Seen(call.key, entry, good, 5e-6))
+    return found

@@ -149,8 +149,9 @@ def similarity(attention: Any, angle: int = 40, length: float = 2.0) -> Figure:
     axes[0].annotate("", query[0], (0, 0), arrowprops={"arrowstyle": "-|>", "color": BLUE, "linewidth": 2.5})
     axes[0].set(xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal")
     label(axes[0], "blue: the query; grey: the keys", "feature 1", "feature 2")
-    for axis, heights, title in ((axes[1], (query @ keys.T)[0], "dot products"), (axes[2], weights, "weights")):
-        bars(axis, heights, ".2f", color=BLUE)
+    shown = ((axes[1], (query @ keys.T)[0], "dot products", ".2f"), (axes[2], weights, "weights", ".3f"))
+    for axis, heights, title, form in shown:
+        bars(axis, heights, form, color=BLUE)
         axis.set_xticks(range(1, 9))
         label(axis, title, "key")
     axes[1].set_ylim(-5, 5)

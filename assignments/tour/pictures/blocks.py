@@ -23,9 +23,11 @@ def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str
     title = f"{layers} layer{'s' * (layers > 1)} with a slope of {slope:.2f}: what arrives at the input"
     figure, axes = canvas(10.4, 3, len(kinds), title)
     for axis, (name, with_sum) in zip(axes, kinds, strict=True):
-        heights = blocks.gradient_flow(np.full((layers, 1, 1), slope), np.ones(1), with_sum)
+        # From 1e100, since a norm squares its numbers, and the square of 0.02 to the power 96 would be rounded to 0.
+        flow = blocks.gradient_flow(np.full((layers, 1, 1), slope), np.array([1e100]), with_sum)
+        heights = np.asarray(flow, dtype=float) / 1e100
         factor = f"1 + ({slope:.2f})" if with_sum else f"|{slope:.2f}|"
-        _chain(axis, np.asarray(heights, dtype=float), BLUE if with_sum else RED)
+        _chain(axis, heights, BLUE if with_sum else RED)
         label(
             axis,
             f"{name} residuals: times {factor} in each layer\nat the input {heights[0]:.3g}",

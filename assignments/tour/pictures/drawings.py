@@ -9,6 +9,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from tour.brushes import BLUE, GREEN, GREY, PALE, PURPLE, RED, arrow, blank, box, canvas, heat, label
 
+ABOVE = np.rad2deg(np.arctan(2**-0.5))  # degrees: at a turn of 45, the view along (1, 1, 1), which centred tokens lack
 ORDERS = ("pre-norm", "post-norm", "neither norms nor residuals")
 
 
@@ -136,5 +137,5 @@ def geometry(layernorm: Any, spread: float = 1.0, turn: int = 40) -> Figure:
         for name_axis, text in ((axis.set_xlabel, "1"), (axis.set_ylabel, "2"), (axis.set_zlabel, "3")):
             name_axis(f"feature {text}", fontsize=8, labelpad=-12)
         axis.set_title(name, fontsize=9.5)
-        axis.view_init(elev=20, azim=turn)
+        axis.view_init(elev=ABOVE, azim=turn)
     return figure

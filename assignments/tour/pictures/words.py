@@ -65,7 +65,7 @@ def generation(decoder: Any, params: Any, words: Sequence[str], prompt: Sequence
         for word in range(len(words)):
             longer = decoder.sequence_log_prob(np.append(tokens[:n], word), params, 1)
             chances[row, word] = np.exp(longer - known)
-    heat(axes[0], chances, "")
+    heat(axes[0], chances if contexts else np.full(chances.shape, np.nan), "", form=".2f" if contexts else "")
     axes[0].set_xticks(range(len(words)), words)
     axes[0].set_yticks(range(len(chances)), [" ".join(text[:n]) for n in contexts] or ["(nothing new)"])
     label(axes[0], "what comes next, given the words on the left; framed: chosen", "probability of the next word")

@@ -135,7 +135,10 @@ def run(folder: Path, *more: Any) -> Run:
 def run_with_solutions(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """At the end a slider is moved."""
     move = "import asyncio\nsteps.controls['gamma'].value = -2.0\nawait asyncio.sleep(1)"
-    return run(homework(tmp_path_factory.mktemp("solutions"), written=True), new(move))
+    folder = homework(tmp_path_factory.mktemp("solutions"), written=True)
+    brushes = folder / "tour" / "brushes.py"
+    brushes.write_text(brushes.read_text().replace('LAYOUT = "constrained"', 'LAYOUT = "none"'))
+    return run(folder, new(move))
 
 
 @pytest.fixture(scope="module")
@@ -490,6 +493,7 @@ def test_each_step_of_learning_goes_downhill(homework_modules: dict[str, ModuleT
     [(losses, text)] = seen
     assert (np.diff(losses) < 0).all()
     assert text.endswith("the cat sits on the mat .")
+    assert round(6 * np.log(6), 2) == 10.75 < losses[0] and said("6 log 6 = 10.75") and said("Above it: random weights")
 
 
 def test_figures_of_scores(homework_modules: dict[str, ModuleType]) -> None:
@@ -501,6 +505,21 @@ def test_figures_of_scores(homework_modules: dict[str, ModuleType]) -> None:
         )
     assert said("its mean size is 6.4; at 1024 the standard deviation is 32 and the mean size 25.5")
     assert sum([0.1, 0.3, 0.4, 0.1, 0.05, 0.35, 0.1]) == pytest.approx(1.40) and said("They sum to 1.40 and to 1.132")
+
+
+def test_figures_of_the_view_on_the_plane(homework_modules: dict[str, ModuleType]) -> None:
+    """At one turn we look along (1, 1, 1), from which the plane is seen as a whole, at the other at a right angle to it."""
+    up = np.deg2rad(homework_modules["pictures.drawings"].ABOVE)
+    along = [np.cos(up) * (np.cos(turn) + np.sin(turn)) + np.sin(up) for turn in np.deg2rad([45, 165])]
+    np.testing.assert_allclose(along, [3**0.5, 0], atol=1e-12)
+    assert said("straight down on the plane (45), and along it (165)")
+
+
+def test_figures_of_positions(homework_modules: dict[str, ModuleType]) -> None:
+    waves = homework_modules["decoder"].positional_encoding(12, 32)
+    gaps = np.abs(waves[11] - waves[10])
+    assert gaps[:4].min() > 50 * gaps[-4:].max() and said('"In the first ones, the fast waves')
+    assert 2 * np.pi / np.arcsin(waves[1, 30]) > 30_000 and said("more than 30,000 positions for one wave")
 
 
 def test_figures_of_cost(homework_modules: dict[str, ModuleType]) -> None:
@@ -561,6 +580,18 @@ def test_the_model_writes_new_names_and_the_same_ones_for_the_same_seed(
     assert len({name for name in written if name not in known}) > 10
     greedy = homework_modules["decoder"].generate(np.array([0]), names.model(), names.HEADS, 16, eos=0)
     assert names.sample(modules, np.random.default_rng(0), 0) == names.text(greedy)
+
+
+def test_the_model_expects_the_letters_that_it_is_said_to_expect(homework_modules: dict[str, ModuleType]) -> None:
+    m, names = homework_modules, homework_modules["names"]
+    chances = {
+        start: m["scaled_attention"].softmax(
+            m["decoder"].decoder_logits(names.tokens(start, ended=False), names.model(), names.HEADS)[-1]
+        )
+        for start in ("q", "jenn")
+    }
+    assert round(chances["q"][names.ALPHABET.index("u")], 1) == 0.9 and said("nine tenths go to u")
+    assert [names.ALPHABET[i] for i in np.argsort(-chances["jenn"])[:3]] == [*"iea"] and said("it expects i, e or a")
 
 
 def test_what_is_taken_out_hurts_as_it_is_said(homework_modules: dict[str, ModuleType], modules: Any) -> None:
@@ -695,9 +726,10 @@ def drawings(m: dict[str, ModuleType], modules: Any) -> dict[Any, list[tuple[Any
 
 
 def test_every_picture_is_a_figure_with_a_title_at_both_ends_of_its_sliders(
-    homework_modules: dict[str, ModuleType], modules: Any
+    homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     m = homework_modules
+    monkeypatch.setattr(m["brushes"], "LAYOUT", "none")
     drawn, tables = (
         drawings(m, modules),
         {m["pictures"].depth_table, m["pictures"].users, m["pictures"].written, m["pictures"].changes},

@@ -4,6 +4,7 @@ A `Sandbox` owns one fork server and one folder. Whatever a student does, a requ
 machine raises SandboxFault.
 """
 
+import atexit
 import json
 import os
 import socket
@@ -79,6 +80,8 @@ class Sandbox:
                 self._start_server()
         except OSError as error:
             raise SandboxFault(f"the sandbox cannot be set up: {error}") from error
+        # Later, while the interpreter shuts down, nothing can be imported any more, which `os.wait4` needs.
+        atexit.register(self.close)
 
     def _check_secrets(self) -> None:
         """Refuse to begin where a student's user could read what is secret: neither Landlock nor mounts would hide it."""
@@ -159,6 +162,7 @@ class Sandbox:
 
     def close(self) -> None:
         """End everything and remove the folder."""
+        atexit.unregister(self.close)
         self._end_all()
         self.answerer.kill(self.budget)
         self._stop_server(_FAREWELL_SECONDS)

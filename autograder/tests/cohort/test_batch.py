@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -49,6 +49,24 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def threads(jobs: int = 1) -> Pool:
+    """In place of processes where these are not what is tried: a thread, and the warm grader of this process."""
+    return Pool(lambda: ThreadPoolExecutor(1), 1)
+
+
+@pytest.fixture
+def in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command grades in this process."""
+    monkeypatch.setattr(pool, "local", threads)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cold() -> Iterator[None]:
+    """The warm grader of this process ends with the tests of this file."""
+    yield
+    worker._warm.close()
+
+
 def run(
     folder: Path,
     out: Path,
@@ -56,8 +74,8 @@ def run(
     display: progress.Display | None = None,
     fresh: bool = False,
 ) -> ClassGrades:
-    """Grade in this process's pools, without the command."""
-    workers = Pool(make, 2) if make else pool.local(2)
+    """Grade without the command: in the executors that `make` makes, or in a thread."""
+    workers = Pool(make, 2) if make else threads()
     found = listing([folder])
     return batch.run(found.entries, Store(out), workers, rubrics.current().limits, display or progress.Display(), fresh)
 
@@ -105,9 +123,11 @@ def wait_for(condition: Callable[[], Any], seconds: float = 60) -> None:
 
 @pytest.fixture(scope="module")
 def graded(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small class graded by one process, undisturbed."""
+    """The small class graded in this process, undisturbed."""
     out = tmp_path_factory.mktemp("graded")
-    assert call(small, "-o", out, "--jobs", "1").exit_code == 0
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pool, "local", threads)
+        assert call(small, "-o", out).exit_code == 0
     return out
 
 
@@ -128,12 +148,7 @@ def test_same_bytes_whatever_the_number_of_processes(graded: Path, small: Path, 
     assert (tmp_path / "grades.csv").read_bytes() == (graded / "grades.csv").read_bytes()
 
 
-def test_any_executor_will_do(graded: Path, small: Path, tmp_path: Path) -> None:
-    outcome = run(small, tmp_path, lambda: ThreadPoolExecutor(2))
-    assert not outcome.faults
-    assert documents(tmp_path) == documents(graded)
-
-
+@pytest.mark.usefixtures("in_a_thread")
 def test_printed_is_a_table_and_where_to_look(graded: Path, small: Path) -> None:
     done = call(small, "-o", graded)
     assert "s03" in done.stdout
@@ -176,28 +191,24 @@ def test_changed_submission_alone_is_graded_again(graded: Path, small: Path, tmp
     assert outcome.grades["s00"].score == 0
 
 
-@pytest.mark.parametrize("change", ["kit", "layers", "submission"])
-def test_result_of_another_kit_or_sandbox_is_graded_again(
-    graded: Path, small: Path, tmp_path: Path, change: str
+def test_result_of_another_kit_or_sandbox_or_upload_and_a_damaged_one_are_graded_again(
+    graded: Path, small: Path, tmp_path: Path
 ) -> None:
     out = copied(graded, tmp_path / "out")
-    path = out / "results" / "s01.json"
-    document = json.loads(path.read_text())
-    document["extra_data"][change] = ["fork"] if change == "layers" else "0"
-    path.write_text(results.dump(document))
-    assert run(small, out).kept == 11
+    others = {"kit": "0", "layers": ["fork"], "submission": "0"}
+    damaged = ["", "{", "[]", '{"score": 100, "tests": []}', "null"]
+    paths = sorted((out / "results").iterdir())
+    for path, (key, value) in zip(paths, others.items(), strict=False):
+        document = json.loads(path.read_text())
+        document["extra_data"][key] = value
+        path.write_text(results.dump(document))
+    for path, content in zip(paths[len(others) :], damaged, strict=False):
+        path.write_text(content)
+    assert run(small, out).kept == len(paths) - len(others) - len(damaged)
     assert documents(out) == documents(graded)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"score": 100, "tests": []}', "null"])
-def test_result_that_is_damaged_is_graded_again(graded: Path, small: Path, tmp_path: Path, content: str) -> None:
-    out = copied(graded, tmp_path / "out")
-    (out / "results" / "s01.json").write_text(content)
-    assert run(small, out).kept == 11
-    assert documents(out) == documents(graded)
-
-
-def test_fresh_grades_everything_again(graded: Path, small: Path, tmp_path: Path) -> None:
+def test_fresh_grades_everything_again_in_any_executor(graded: Path, small: Path, tmp_path: Path) -> None:
     outcome = run(small, copied(graded, tmp_path / "out"), fresh=True)
     assert outcome.kept == 0
     assert documents(tmp_path / "out") == documents(graded)
@@ -292,7 +303,7 @@ class Killer(progress.Display):
 @POSIX
 @pytest.mark.slow
 def test_worker_that_is_killed_costs_nothing(graded: Path, small: Path, tmp_path: Path) -> None:
-    outcome = run(small, tmp_path, display=Killer(2))
+    outcome = run(small, tmp_path, processes, Killer(2))
     assert not outcome.faults
     assert documents(tmp_path) == documents(graded)
 
@@ -329,6 +340,10 @@ def one_point(submission: Submission, kit: str) -> dict[str, Any]:
 
 def pretend() -> worker.Kit:
     return worker.Kit(digest.of_kit(), ())
+
+
+def processes() -> Executor:
+    return pool.local(2).executor
 
 
 def bare() -> Executor:
@@ -371,6 +386,7 @@ def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
     assert (set(outcome.grades), set(outcome.faults)) == ({"s00", "s02"}, {"s01"})
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_fault_is_listed_and_is_no_0(
     graded: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -404,7 +420,7 @@ def test_submission_that_is_gone_when_its_turn_comes_is_a_fault(small: Path, tmp
     (tmp_path / "class" / "ada" / f"{MODULES[0]}.py").unlink()
     (tmp_path / "class" / "ada").rmdir()
     store, limits = Store(tmp_path / "out"), rubrics.current().limits
-    outcome = batch.run(found.entries, store, pool.local(1), limits, progress.Display())
+    outcome = batch.run(found.entries, store, threads(), limits, progress.Display())
     assert set(outcome.faults) == {"ada"}
     assert outcome.grades["bela"].score == 0
 
@@ -494,6 +510,7 @@ def test_unusable_arguments_are_refused_with_one_line(
     assert said in done.stderr
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_empty_folder_of_a_class_is_a_submission_without_files(tmp_path: Path) -> None:
     (tmp_path / "class" / "ada").mkdir(parents=True)
     for name in ("bela", "chidi"):
@@ -503,6 +520,7 @@ def test_empty_folder_of_a_class_is_a_submission_without_files(tmp_path: Path) -
     assert rows(tmp_path / "out")["ada"]["Total Score"] == "0"
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_upload_of_a_class_that_cannot_be_read_is_graded_0_and_said(tmp_path: Path) -> None:
     for name in ("ada", "bela"):
         sample.write(tmp_path / "class" / name, {f"{MODULES[0]}.py": ""})
@@ -530,6 +548,7 @@ def test_path_that_is_damaged_or_empty_is_no_student_with_0(tmp_path: Path) -> N
         assert place in done.stderr
 
 
+@pytest.mark.usefixtures("in_a_thread")
 def test_results_of_other_runs_are_left_alone_and_mentioned(graded: Path, small: Path, tmp_path: Path) -> None:
     out = copied(graded, tmp_path / "out")
     done = call(small / "s01", "-o", out)
@@ -540,6 +559,7 @@ def test_results_of_other_runs_are_left_alone_and_mentioned(graded: Path, small:
 
 
 @POSIX
+@pytest.mark.usefixtures("in_a_thread")
 def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
     place = tmp_path / os.fsdecode(b"\xff\x1b[31m")
     sample.write(place, {f"{MODULES[0]}.py": ""})

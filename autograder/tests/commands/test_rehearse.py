@@ -106,6 +106,7 @@ def test_bare_modules_and_who_sees_what(
     assert re.search(rf"^All of that, and the total: {half_score}$", mine, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_zip_with_notebook_and_other_files(
     built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path
 ) -> None:
@@ -120,6 +121,7 @@ def test_zip_with_notebook_and_other_files(
     assert re.search(rf"^Total: {half_score}$", done.stdout, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_one_file(built: "Built", run: Run, references: dict[str, bytes], tmp_path: Path) -> None:
     done = run(built.zip, folder(tmp_path, {"layernorm.py": references["layernorm.py"]}) / "layernorm.py")
     assert done.exit_code == 0, done.stderr

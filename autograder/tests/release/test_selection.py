@@ -82,6 +82,7 @@ print(*(f"{row.case.name}: {lost}" for row in rows for lost in row.lost))
 """
 
 
+@pytest.mark.slow
 def test_audit_of_the_smaller_kit_tries_its_correct_alternatives(small: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(small / "autograder.zip") as archive:
         wheel = archive.extract(next(name for name in archive.namelist() if name.endswith(".whl")), tmp_path)
@@ -172,7 +173,16 @@ print(result.points == rubric.current().points, *names)
 """
 
 
-@pytest.mark.parametrize("module", rubrics.current().modules)
+def largest() -> str:
+    """The module that uses most others."""
+    known = rubrics.current()
+    return max(known.modules, key=lambda name: len(selection.with_all_used([name], known)))
+
+
+@pytest.mark.parametrize(
+    "module",
+    [pytest.param(name, marks=() if name == largest() else pytest.mark.slow) for name in rubrics.current().modules],
+)
 def test_each_module_with_all_that_it_uses_is_a_homework(module: str) -> None:
     needed = selection.with_all_used([module], rubrics.current())
     names = [name for name in rubrics.current().modules if name in needed]

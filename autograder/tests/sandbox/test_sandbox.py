@@ -161,6 +161,19 @@ def test_a_grader_that_was_killed_leaves_nothing() -> None:
     assert [folder for folder in folders if folder.exists()] == []
 
 
+@linux
+def test_a_sandbox_that_nobody_has_closed_ends_quietly_with_the_interpreter() -> None:
+    code = (
+        "import sys; from autograder.sandbox.limits import Limits; from autograder.sandbox.sandbox import Sandbox\n"
+        "def held():\n    with Sandbox(Limits()) as s:\n        yield s\n"
+        "sys.held = held(); s = next(sys.held); s.answerer.running(s.budget, s.answering_user())\n"
+        "print(s.folder.path, flush=True); raise KeyboardInterrupt"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "Exception ignored" not in done.stderr and "KeyboardInterrupt" in done.stderr
+    assert not Path(done.stdout.strip()).exists()
+
+
 @as_root
 def test_what_others_could_read_is_not_used_where_nothing_would_hide_it(tmp_path: Path) -> None:
     secret = Path("/tmp") / f"secret-{os.getpid()}"

@@ -73,6 +73,7 @@ _REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have
     "landlock_restrict_self": (446, 446),
     # memory that no limit on the address space counts
     "memfd_create": (319, 279), "memfd_secret": (447, 447),
+    "timer_create": (222, 107),  # can send SIGCONT: a process that is stopped until its turn would go on
 }  # fmt: skip
 _CLONE, _CLONE3, _KILL, _TGKILL = (56, 220), (435, 435), (62, 129), (234, 131)
 _SENDTO, _FCNTL, _IOCTL_CALL, _PRLIMIT = (44, 206), (72, 25), (16, 29), (302, 261)
@@ -82,6 +83,13 @@ _CLOSE_RANGE, _CLOSE_RANGE_UNSHARE = (436, 436), 2
 _OWN_PID = 0x5EEDF00D
 _PRCTL, _PRCTL_REFUSED = (157, 167), (1, 4, 35, 0x59616D61)  # PR_SET_PDEATHSIG, _DUMPABLE, _MM, _PTRACER
 _MMAP, _MAP_ANONYMOUS = (9, 222), 0x20  # a mapped file takes up the disk even when it is closed and unlinked
+# What tells of other processes: the clock of their processor time (the numbers above 15), and calls that take a number of a
+# process as their first or second argument, for which only 0 and the own one are allowed.
+_CLOCKS, _LAST_CLOCK = ((228, 113), (229, 114), (230, 115)), 15  # clock_gettime, clock_getres, clock_nanosleep
+_OF_PROCESS = (  # sched_getaffinity, _getscheduler, _getparam, _getattr, _rr_get_interval, getpgid, getsid, get_robust_list
+    (0, ((204, 123), (145, 120), (143, 121), (315, 275), (148, 127), (121, 155), (124, 156), (274, 100))),
+    (1, ((140, 141), (252, 31))),  # getpriority, ioprio_get
+)
 _FCNTL_SIGNALS = (8, 10, 15, 1024, 1026)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
 _FCNTL_SHARED = (
     5,
@@ -131,6 +139,12 @@ def filter_program() -> bytes:
     program += _only_for(_CLOSE_RANGE[column], _arg(2) + _op(_JSET, _CLOSE_RANGE_UNSHARE, 0, 1) + _op(_RET, _EPERM))
     for call in (_KILL, _TGKILL):
         program += _only_for(call[column], _arg(0) + _op(_JEQ, _OWN_PID, 1, 0) + _op(_RET, _EPERM))
+    for call in _CLOCKS:
+        program += _only_for(call[column], _arg(0) + _refuse_if(_JGT, _LAST_CLOCK))
+    for number, calls in _OF_PROCESS:
+        allowed = _op(_JEQ, 0, 2, 0) + _op(_JEQ, _OWN_PID, 1, 0) + _op(_RET, _EPERM)
+        for call in calls:
+            program += _only_for(call[column], _arg(number) + allowed)
     for half in (0, 1):
         program += _only_for(_SENDTO[column], _arg(4, half) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
     program += _only_for(_PRLIMIT[column], _arg(0) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.layers import seccomp
+from autograder.sandbox.messages import Reply
 from autograder.tests.sandbox.running import linux, loaded, sealed
 
 HEADERS = (
@@ -46,8 +47,16 @@ ATTEMPTS = [
     "import fcntl, os; fcntl.fcntl(open(os.__file__), 5, bytes(32))", "import fcntl; fcntl.fcntl(open('x', 'w'), 37, bytes(32))",
     "import fcntl; fcntl.fcntl(open('x', 'w'), 1025)", "import os; os.posix_fallocate(os.open('x', 66), 0, 9)",
     "import os; os.posix_fadvise(os.open(os.__file__, 0), 0, 0, 4)",
+    "import os, time; time.clock_gettime(~os.getppid() << 3 | 2)", "import os; os.sched_getaffinity(os.getppid())",
+    "import os; os.getsid(1)", "import os; os.getpgid(1)", "import os; os.getpriority(os.PRIO_PROCESS, 1)",
     "import os; os.preadv(os.open(os.__file__, 0), [bytearray(9)], 0, 8)",
 ]  # fmt: skip
+
+
+@sealed
+def test_a_process_may_ask_about_itself() -> None:
+    own = "import os, time; time.thread_time(), os.getsid(0), os.getpriority(0, 0), os.sched_getaffinity(os.getpid())"
+    assert loaded(own) == Reply()
 
 
 @sealed

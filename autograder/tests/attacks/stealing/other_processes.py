@@ -1,0 +1,30 @@
+"""Looks at other processes through the kernel: their clocks, places among the processors, groups, sessions, priorities."""
+
+import os
+import time
+
+NEEDS = ("seccomp",)
+LOOKS = (
+    lambda pid: time.clock_gettime(~pid << 3 | 2),
+    lambda pid: time.clock_getres(~pid << 3 | 2),
+    os.sched_getaffinity,
+    os.sched_getscheduler,
+    os.sched_getparam,
+    os.getpgid,
+    os.getsid,
+    lambda pid: os.getpriority(os.PRIO_PROCESS, pid),
+)
+for pid in (1, os.getppid()):
+    for look in LOOKS:
+        try:
+            look(pid)
+        except OSError:
+            continue
+        raise RuntimeError("SUCCEEDED: another process")
+
+
+def layer_norm(x, *_, **__):
+    return x
+
+
+rms_norm = layer_norm_backward = layer_norm

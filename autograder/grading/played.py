@@ -18,7 +18,6 @@ from autograder.grading.record import Step
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, Version, made
 from autograder.sandbox.messages import Reply
-from autograder.sandbox.wire import Kept
 
 ROUNDING = 100.0  # two errors of rounding are alike where neither is this many times the other
 RUIN = 0.05  # a larger error, as a share of the largest value, leaves nothing to compare
@@ -112,14 +111,9 @@ class Played:
             return number
 
         for step in self.every:
-            for number in _speaks_of(step):
+            for number in step.needs:
                 leader[top(step.number)] = top(number)
         return {n: [step for step in self.every if top(step.number) == top(n)] for n in self.steps}
-
-
-def _speaks_of(step: Step) -> set[int]:
-    kept = [value for value in (*step.args, *step.kwargs.values()) if isinstance(value, Kept)]
-    return {value.call for value in kept} | ({step.about} if step.about else set())
 
 
 def alike(step: Step, known: Reply, reply: Reply) -> bool:

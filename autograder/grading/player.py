@@ -22,7 +22,6 @@ from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error, Reply
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
-from autograder.sandbox.wire import Kept
 
 RESTARTS = 40  # processes of one submission that are started because another one ended
 Pairs = Sequence[tuple[bytes, bytes]]  # questions of a student's process and their answers, encoded
@@ -212,7 +211,7 @@ class Player:
 
     def _needed(self, module: str, step: Step) -> list[Step]:
         """The steps of the same test that this one builds on, which a new process has not seen."""
-        if not step.about and not any(isinstance(arg, Kept) for arg in (*step.args, *step.kwargs.values())):
+        if not step.needs:
             return []
         everything = (*self.script.shown(module), *self.script.hidden.get(module, ()))
         return [

@@ -7,11 +7,12 @@ A step is one thing that a hidden test, or a public example, asks of a student's
 - "look": what the result of an earlier call holds now.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from autograder.sandbox.messages import Call, Reply
+from autograder.sandbox.wire import Kept
 
 Kind = Literal["call", "changes", "write", "look"]
 
@@ -28,7 +29,8 @@ class Target:
 class Rules:
     """How strictly a call is judged.
 
-    `dtype`: the dtype of the result counts; `pure`: no argument may change; `new`: the result shares no memory with an argument;
+    `dtype`: the dtype of the result counts; `pure`: no argument may change, not later either, and the same call gives the same
+    again; `untouched`: no argument may change; `new`: the result shares no memory with an argument;
     `within`: an accuracy that the contract states, as a share of max(1, largest expected magnitude); `error`: the
     exception that the call must raise; `question`: the entry of the returned dict that counts, compared as a letter; `repeats`: the
     number of the step whose result this call must give again.
@@ -36,11 +38,17 @@ class Rules:
 
     dtype: bool = False
     pure: bool = False
+    untouched: bool = False
     new: bool = False
     within: float | None = None
     error: str = ""
     question: str = ""
     repeats: int = 0
+
+    @property
+    def checks(self) -> list[str]:
+        """What the student's process is asked to look at."""
+        return ["pure"] * (self.pure or self.untouched) + ["new"] * self.new
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +71,19 @@ class Step:
     about: int = 0
     test: str = ""
     criterion: str = ""
+
+    @property
+    def needs(self) -> set[int]:
+        """The numbers of the calls that it speaks of, or whose objects it is given."""
+        return {kept.call for kept in _kept((self.args, self.kwargs))} | ({self.about} if self.about else set())
+
+
+def _kept(value: Any) -> Iterator[Kept]:
+    if isinstance(value, Kept):
+        yield value
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    for part in parts:
+        yield from _kept(part)
 
 
 @dataclass(frozen=True)

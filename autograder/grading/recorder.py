@@ -47,10 +47,12 @@ class Recorder:
         """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
         number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
-        self._call(number, target, given, expected, rules, keep or rules.pure)
-        if rules.pure:
+        refused = bool(rules.untouched and rules.error)  # what a call that raises has changed is not in its reply
+        self._call(number, target, given, expected, rules, keep or rules.pure or refused)
+        if rules.pure or refused:
             about = prepared_changes(self.module, number, self.steps[-1].call)
             self._add(self._next(), target, "changes", about, number, rules)
+        if rules.pure:
             self._call(self._next(), target, given, expected, replace(rules, repeats=number), False)
         value = copied(expected)
         if keep:
@@ -88,10 +90,9 @@ class Recorder:
         return value[rules.question] if rules.question else value
 
     def _call(self, number: int, target: Target, given: Any, expected: Any, rules: Rules, keep: bool) -> None:
-        checks = [name for name in ("pure", "new") if getattr(rules, name)]
         args = [self._sent(value, position) for position, value in enumerate(given[0])]
         kwargs = {name: self._sent(value, name) for name, value in given[1].items()}
-        call = prepared(self.module, target.module, target.function, args, kwargs, checks, number if keep else 0)
+        call = prepared(self.module, target.module, target.function, args, kwargs, rules.checks, number if keep else 0)
         self._add(number, target, "call", call, 0, rules, copied(given), expected, rules.within or tolerance(given))
 
     def _add(
@@ -117,8 +118,10 @@ class Recorder:
         return self.first + len(self.steps)
 
     def _given(self, value: Any) -> Any:
-        """An argument, or the earlier object that it is."""
-        return self.kept[id(value)][1] if id(value) in self.kept else value
+        """An argument, or the earlier object that it is; also those in a list."""
+        if id(value) in self.kept:
+            return self.kept[id(value)][1]
+        return [self._given(part) for part in value] if isinstance(value, list) else value
 
     def _sent(self, value: Any, position: int | str) -> Any:
         """An argument as it travels: a function is lent, under a number that is the same in every run of its test."""
@@ -172,6 +175,11 @@ class Check:
     def pure(self) -> "Check":
         """No argument may change, and the same call must give the same result again."""
         return self._with(pure=True)
+
+    @property
+    def untouched(self) -> "Check":
+        """No argument may change, also where the call must raise."""
+        return self._with(untouched=True)
 
     @property
     def new(self) -> "Check":

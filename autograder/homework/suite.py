@@ -13,7 +13,9 @@ criterion = pytest.mark.criterion
 # What the four decimals that the docstrings print do not show: nobody loses the worked examples whose doctests pass.
 PRINTED = 1e-4
 
-__all__ = ["PRINTED", "criterion", "fresh", "leaves_no_trace", "masked_tokens", "random_mask", "single", "varied"]
+__all__ = [
+    "PRINTED", "by_columns", "criterion", "fresh", "leaves_no_trace", "masked_tokens", "random_mask", "single", "turned", "varied",
+]  # fmt: skip
 
 
 def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
@@ -116,6 +118,16 @@ def fresh(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: fresh(part) for key, part in value.items()}
     return type(value)(map(fresh, value)) if isinstance(value, list | tuple) else value
+
+
+by_columns = np.asfortranarray  # an array that lies in memory by columns, as a transposed one does
+
+
+def turned(value: Any) -> Any:
+    """The value with the keys of its dicts in another order."""
+    if isinstance(value, dict):
+        return {key: turned(value[key]) for key in reversed(value)}
+    return [turned(part) for part in value] if isinstance(value, list) else value
 
 
 def single(value: Any) -> Any:

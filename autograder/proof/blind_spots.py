@@ -30,7 +30,6 @@ from autograder.grading.record import Step
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.proof.probes import Probe, probes
-from autograder.sandbox.wire import Kept
 
 RECORD = Path(__file__).with_name("blind_spots.yaml")
 IN_PART = 10  # `part` tries every tenth probe
@@ -74,17 +73,8 @@ def _of_function(module: str, function: str) -> tuple[Step, ...]:
     """The steps of one function, and those whose objects they are given."""
     known = {step.number: step for step in steps(module)}
     wanted = {step.number for step in known.values() if step.target.function == function}
-    needed = {number for step in known.values() if step.number in wanted for number in _kept(step.args)}
+    needed = {number for step in known.values() if step.number in wanted for number in step.needs}
     return tuple(step for step in known.values() if step.number in wanted | needed)
-
-
-def _kept(value: object) -> Iterator[int]:
-    """The numbers of the calls whose objects stand in a value."""
-    if isinstance(value, Kept):
-        yield value.call
-    elif isinstance(value, dict | list | tuple):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _kept(part)
 
 
 def run(modules: Iterable[str] = (), jobs: int | None = None, part: bool = False) -> Iterator[Tried]:

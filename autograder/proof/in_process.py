@@ -21,7 +21,6 @@ from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Reply
-from autograder.sandbox.wire import Kept
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -53,8 +52,7 @@ class InProcess:
             steps = {step.number: step for step in everything}
             own = {number for number, step in steps.items() if step.target.function in touched}
             for number in sorted(own, reverse=True):  # an object comes from an earlier step
-                given = (*steps[number].args, *steps[number].kwargs.values())
-                own |= {value.call for value in given if isinstance(value, Kept)}
+                own |= steps[number].needs
             whole = (*self.script.visible.get(INTEGRATION, ()), *self.script.hidden.get(INTEGRATION, ()))
             self._wanted[module, touched] = frozenset((*(steps[number] for number in own), *whole))
         return self._wanted[module, touched]

@@ -92,7 +92,7 @@ def prepared(
     arrays, `Kept` objects of earlier calls, and a `Handle` for each function that is lent. Raises WireError for others.
     """
     named = dict(kwargs or {})
-    payload = wire.encode(("call", context, module, function, args, named, checks, number))
+    payload = wire.encode(("call", context, module, function, args, named, checks, number), from_grader=True)
     arguments = (*args, *named.values())
     return Call("call", context, payload, frozenset(_handles(arguments)), arguments)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, single, varied
+from autograder.homework.suite import PRINTED, by_columns, criterion, leaves_no_trace, single, varied
 
 
 def wide(rng, n, d):
@@ -36,13 +36,13 @@ def test_worked_examples(check):
 
 @criterion("batchnorm_comparison.training")
 def test_training_normalises_each_feature_over_the_batch(check, rng):
-    shapes = [(5, 4), (3, 3), (33, 2), (3, 5), (4, 40), (2, 1)]
+    shapes = [(3, 3), (4, 40), (33, 2), (5, 4), (3, 5), (2, 1)]
     gammas, betas = varied(rng, *((d,) for _, d in shapes), start=1), varied(rng, *((d,) for _, d in shapes), start=2)
     for x, gamma, beta in zip(varied(rng, *shapes), gammas, betas, strict=True):
         x = 3e-3 * x  # so small that the default eps is a large part of the variance
         check.batch_norm(x, gamma, beta, *steady(x), True, momentum=0.0)
     x = rng.normal(size=(4, 3)) * [1, 0, 1]
-    check.batch_norm(x, *parameters(rng, 3), *steady(x), True)
+    check.batch_norm(by_columns(x), *parameters(rng, 3), *steady(x), True)
     x, gamma, beta, mean, var = single((x, *parameters(rng, 3), *steady(x)))
     check.batch_norm(x=x, gamma=gamma, beta=beta, running_mean=mean, running_var=var, training=True)
 
@@ -51,7 +51,7 @@ def test_training_normalises_each_feature_over_the_batch(check, rng):
 def test_training_with_eps_given_by_the_caller(check, rng):
     x = rng.normal(1, 0.3, (3, 6))
     check.batch_norm(x, *parameters(rng, 6), *steady(x), True, 0.0, 0.5)
-    check.batch_norm(x, *parameters(rng, 6), *steady(x), training=True, eps=0.25)
+    check.batch_norm(x, *parameters(rng, 6), *steady(x), training=True, eps=0.0)
 
 
 @criterion("batchnorm_comparison.running")
@@ -69,7 +69,7 @@ def test_running_statistics_move_by_the_momentum(check, rng):
 
 @criterion("batchnorm_comparison.evaluation")
 def test_evaluation_uses_and_returns_the_running_statistics(check, rng):
-    shapes = [(4, 5), (2, 2), (1, 40), (33, 1), (3, 5)]
+    shapes = [(4, 5), (2, 2), (1, 40), (3, 5), (33, 1)]
     vectors = (varied(rng, *((d,) for _, d in shapes), start=start) for start in (1, 2, 3, 4))
     for x, gamma, beta, mean, var in zip(varied(rng, *shapes), *vectors, strict=True):
         check.batch_norm(3e-3 * x, gamma, beta, 3e-3 * mean, 1e-5 * np.abs(var), False)
@@ -96,12 +96,14 @@ def test_moments_of_examples_and_of_features(check, rng):
         check.norm_moments(x, "batch")
     x = single(rng.normal(2, 3, (3, 4)))
     check.norm_moments(x=x, kind="layer")
-    check.norm_moments(x, "batch")
+    check.norm_moments(by_columns(x), "batch")
+    check.norm_moments(np.array([[3.0]]), "layer")
+    check.norm_moments(np.array([[3.0]]), "batch")
 
 
 @criterion("batchnorm_comparison.moments")
 def test_moments_of_nothing_else(check, rng):
-    for kind in ("batch_train", "Batch", "", "layer "):
+    for kind in ("batch_train", "Batch", "", "layer ", "Layer", " batch", "layer_norm"):
         check.raises(ValueError).norm_moments(rng.normal(2, 3, (4, 7)), kind)
 
 
@@ -117,7 +119,17 @@ def test_only_the_batch_statistics_connect_examples(check, rng):
 
 @criterion("batchnorm_comparison.influence")
 def test_influence_of_another_kind_is_refused(check, rng):
-    for kind in ("batch", "Layer", "", "batch_evaluation", "layer "):
+    for kind in (
+        "batch",
+        "Layer",
+        "",
+        "batch_evaluation",
+        "layer ",
+        "BATCH_TRAIN",
+        " batch_train",
+        "Batch_eval",
+        "batch_eval ",
+    ):
         check.raises(ValueError).influence(rng.normal(0, 1, (5, 3)), kind)
 
 
@@ -131,6 +143,19 @@ def test_calls_leave_no_trace(check, rng):
     check.norm_moments(first, "batch")
     leaves_no_trace(check, "influence", (first, "layer"), (second, "batch_train"))
     check.influence(first[:3], "batch_train")
+
+
+@criterion("batchnorm_comparison.purity")
+def test_arguments_stay_as_they_are_in_every_case(check, rng):
+    several, alone = ((wide(rng, n, d), *parameters(rng, d), *running(rng, d)) for n, d in ((2, 1), (1, 3)))
+    check.untouched.batch_norm(*several, True, 1.0)
+    check.untouched.batch_norm(*alone, False, eps=0.5)
+    check.untouched.raises(ValueError).batch_norm(*alone, True)
+    x = rng.normal(2, 3, (3, 4))
+    check.untouched.norm_moments(x, "batch")
+    check.untouched.norm_moments(x[:1], "layer")
+    check.untouched.influence(x, "batch_train")
+    check.untouched.influence(x, "batch_eval")
 
 
 @criterion("batchnorm_comparison.dtype")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, random_mask, single, varied
+from autograder.homework.suite import PRINTED, by_columns, criterion, leaves_no_trace, random_mask, single, varied
 
 
 def standardised(x):
@@ -61,7 +61,7 @@ def test_the_first_keys_of_each_example_are_seen(check):
     ]:
         check.padding_mask(np.array(lengths), t)
     check.padding_mask(lengths=np.arange(20), t=19)
-    check.padding_mask(np.array([5, 4, 1], dtype=np.int32), 20)
+    check.padding_mask(np.array([280, 130, 1], dtype=np.int32), 300)
 
 
 @criterion("causal_mask.padding")
@@ -73,7 +73,7 @@ def test_lengths_must_lie_between_zero_and_t(check):
 
 SHAPES = {
     (): [(4, 5), (1, 5), (1, 1)],
-    (3,): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (1, 4, 5), (3, 4, 1)],
+    (4,): [(4, 5), (1, 5), (4, 4, 5), (4, 1, 5), (1, 4, 5), (4, 4, 1)],
     (2, 3): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 1, 4, 5), (1, 3, 4, 5), (2, 3, 4, 5)],
     (2, 1, 2): [(4, 5)],
 }
@@ -92,7 +92,8 @@ def test_scores_of_any_size_and_sign(check, rng):
     for scores in varied(rng, (2, 1, 3), (2, 2, 1), (2, 20, 2), (2, 2, 33), (2, 4, 4)):
         check.apply_mask(1e9 * scores, random_mask(rng, *scores.shape[1:]))
     check.apply_mask(rng.normal(size=(3, 3)), past)
-    check.apply_mask(scores=rng.normal(size=(2, 3, 3)), mask=np.stack([past & False, past]))
+    check.apply_mask(np.array([[2.0]]), np.array([[True]]))
+    check.apply_mask(scores=by_columns(rng.normal(size=(2, 3, 3))), mask=np.stack([past & False, past]))
     check.apply_mask(rng.normal(size=(2, 3, 3)), np.stack([past | True, past]))
     check.apply_mask(rng.normal(size=(3, 3)), past.T)
     check.apply_mask(single(rng.normal(size=(2, 3, 3))), past & False)
@@ -106,14 +107,14 @@ def test_the_result_is_a_new_array_even_when_nothing_is_hidden(check, rng):
 
 @criterion("causal_mask.dependency")
 def test_finds_weak_influences_on_a_large_output_of_another_width(check, rng):
-    weights = np.array([[0, 0, -0.1], [0.05, 0, 0], [0, 0.1, 0.05]])
-    check.dependency_matrix(lambda x: 1000 + weights @ np.hstack([x[:, 2:], 0 * x]), rng.normal(size=(3, 3)))
+    weights = np.array([[0, 0, -0.03], [0.02, 0, 0], [0, 0.03, 0.02]])
+    check.dependency_matrix(lambda x: 1000 + weights @ np.hstack([0 * x, x[:, 2:]]), np.round(rng.normal(0, 5, (3, 3))))
 
 
 @criterion("causal_mask.dependency")
 def test_delta_sets_the_size_of_the_change(check, rng):
     check.dependency_matrix(beyond_one, rng.uniform(-0.5, 0.5, (2, 3)), delta=50.0)
-    hardly = lambda x: np.tri(2) @ (x - np.clip(x, -5e-4, 5e-4)) + 100 * x  # noqa: E731
+    hardly = lambda x: np.tri(2) @ (x - np.clip(x, -5e-4, 5e-4)) + 100 * x[:, :1]  # noqa: E731
     check.dependency_matrix(hardly, np.zeros((2, 3)), 1e-6)
 
 
@@ -121,10 +122,13 @@ def test_delta_sets_the_size_of_the_change(check, rng):
 def test_from_no_influence_to_every_influence(check, rng):
     corners = np.zeros((8, 8))
     corners[0, 7] = corners[7, 0] = 1
-    check.dependency_matrix(f=lambda x: np.pad(corners @ x[:, 1:], ((0, 0), (1, 1))), x=rng.normal(size=(8, 2)))
+    check.dependency_matrix(
+        f=lambda x: np.pad(corners @ x[:, 1:], ((0, 0), (1, 1))), x=by_columns(rng.normal(size=(8, 2)))
+    )
     check.dependency_matrix(lambda x: np.ones((len(x), 2)), rng.uniform(1, 2, (3, 2)))
     check.dependency_matrix(lambda x: np.full((len(x), 1), x.sum()), -rng.uniform(1, 2, (2, 2)))
     check.dependency_matrix(lambda x: 3 * x, np.array([[2.0]]))
+    check.dependency_matrix(lambda x: np.ones((1, 2)), np.array([[2.0]]))
     check.dependency_matrix(lambda x: np.cumsum(x, axis=0), single(rng.normal(size=(2, 1))))
 
 
@@ -132,6 +136,7 @@ def test_from_no_influence_to_every_influence(check, rng):
 def test_sees_what_a_careless_change_does_not_show(check, rng):
     check.dependency_matrix(hiding, np.array([[1.0], [-1.0], [0.0]]) * rng.uniform(0.6, 0.9, (3, 5)))
     check.dependency_matrix(lambda x: np.cumsum(x[::-1], axis=0)[::-1], np.zeros((2, 3)))
+    check.dependency_matrix(lambda x: np.maximum(x * [[-1], [1]], 0), np.zeros((2, 6)))
 
 
 @criterion("causal_mask.dependency_change")
@@ -145,7 +150,7 @@ def test_the_past_may_arrive_but_not_a_single_leak_behind_a_layer_norm(check, rn
     assert check.is_autoregressive(lambda x: past @ x, x[:3])
     leaking = np.tri(5)
     leaking[1, 3], x[2:] = -0.5, 0
-    assert not check.is_autoregressive(lambda x: leaking @ standardised(x), x)
+    assert not check.is_autoregressive(lambda x: np.hstack([0 * x, leaking @ standardised(x)]), x)
 
 
 @criterion("causal_mask.autoregressive")
@@ -159,8 +164,10 @@ def test_it_is_tried_where_x_is(check, rng):
 def test_one_leak_is_enough_and_none_need_be_seen(check, rng):
     for query, key in [(0, 2), (1, 2), (0, 1)]:
         leaking = np.eye(3)
-        leaking[query, key] = 1
-        assert not check.is_autoregressive(lambda x, leaking=leaking: (leaking @ x)[:, :1], -rng.uniform(1, 2, (3, 2)))
+        leaking[query, key] = 0.03
+        f = lambda x, leaking=leaking: 1000 + (leaking @ x)[:, :1]  # noqa: E731
+        assert not check.is_autoregressive(f, -rng.uniform(1, 2, (3, 2)))
+    assert not check.is_autoregressive(lambda x: np.maximum(-x[::-1], 0), np.zeros((2, 6)))
     assert check.is_autoregressive(lambda x: x, np.zeros((2, 3)))
     assert check.is_autoregressive(lambda x: np.ones((len(x), 4)), rng.normal(size=(2, 3)))
     assert check.is_autoregressive(f=lambda x: np.cumsum(x, axis=0), x=single(rng.normal(size=(8, 1))))
@@ -173,6 +180,12 @@ def test_calls_of_the_masks_leave_no_trace(check, rng):
     check.padding_mask(np.array([2, 0, 3]), 4)
     first, second = ((rng.normal(size=(2, 3)), random_mask(rng, 2, 3)) for _ in "12")
     leaves_no_trace(check, "apply_mask", first, second)
+    past, scores = np.tri(3, dtype=bool), rng.normal(size=(2, 3, 3))
+    for mask in (past | True, past[:1], np.stack([past & False, past])):
+        check.untouched.apply_mask(scores, mask)
+    check.untouched.apply_mask(scores[0], past & False)
+    for lengths in ([1, 4], [-1, 2]):
+        check.untouched.raises(ValueError).padding_mask(np.array(lengths), 3)
 
 
 @criterion("causal_mask.purity")
@@ -183,6 +196,9 @@ def test_calls_of_the_experiments_leave_no_trace(check, rng):
     far = lambda x: np.tri(2).T @ np.maximum(np.abs(x) - 1, 0)  # noqa: E731
     for function in ("dependency_matrix", "is_autoregressive"):
         leaves_no_trace(check, function, (lambda x: np.tri(2) @ x, 3 + zeros), (far, zeros))
+    check.untouched.dependency_matrix(lambda x: x, x)
+    check.untouched.is_autoregressive(lambda x: x, x)
+    check.untouched.is_autoregressive(lambda x: x, x[:1])
 
 
 @criterion("causal_mask.dtype")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, single
+from autograder.homework.suite import PRINTED, by_columns, criterion, leaves_no_trace, single, turned
 
 
 def decoder(rng, vocab, d, n_blocks):
@@ -72,7 +72,7 @@ def test_looks_up_rows_of_the_table_and_no_others(check, rng):
         check.raises(ValueError).embed(np.array(tokens), table)
     check.raises(ValueError).embed(np.array([1]), table[:1])
     check.embed(np.array([0, 0, 0]), np.array([[2.0]]))
-    check.embed(np.array([2]), table)
+    check.embed(np.array([2]), by_columns(table))
     check.embed(tokens=np.array([3, 1], dtype=np.int32), table=single(rng.normal(size=(40, 3))))
 
 
@@ -80,6 +80,9 @@ def test_looks_up_rows_of_the_table_and_no_others(check, rng):
 def test_looking_up_leaves_no_trace(check, rng):
     first, second = ((np.array(tokens), rng.normal(size=(5, 3))) for tokens in ([1, 4], [2, 0]))
     leaves_no_trace(check, "embed", first, second)
+    check.untouched.embed(np.array([1]), second[1])
+    for tokens in ([1, 7], [-2, 3]):
+        check.untouched.raises(ValueError).embed(np.array(tokens), second[1])
 
 
 @criterion("decoder.logits")
@@ -98,6 +101,9 @@ def test_texts_and_decoders_of_every_size(check, rng):
         ([6, 6, 2], 33, 2, 0, 1), ([1], 2, 2, 0, 2),
     ]:  # fmt: skip
         check.decoder_logits(np.array(tokens), decoder(rng, vocab, d, n_blocks), n_heads)
+    params = turned(decoder(rng, 5, 4, 2))
+    params["w_out"] = params["embedding"].T
+    check.decoder_logits(np.array([1, 2]), params, 2)
     tokens, params = np.array([3, 0, 4], dtype=np.int32), single(decoder(rng, 5, 4, 2))
     check.decoder_logits(tokens=tokens, params=params, n_heads=2)
 
@@ -106,6 +112,8 @@ def test_texts_and_decoders_of_every_size(check, rng):
 def test_logits_leave_no_trace(check, rng):
     first, second = ((np.array(tokens), decoder(rng, 5, 4, 1), 2) for tokens in ([3, 0, 1], [1, 4, 2]))
     leaves_no_trace(check, "decoder_logits", first, second)
+    check.untouched.decoder_logits(np.array([2, 3, 4]), first[1], 2)
+    check.untouched.decoder_logits(np.array([2]), {**first[1], "blocks": []}, 1)
 
 
 @criterion("decoder.log_prob")
@@ -130,9 +138,16 @@ def test_large_logits_do_not_overflow(check, rng):
 
 
 @criterion("decoder.log_prob")
+def test_a_long_text_may_be_nearly_impossible(check):
+    check.sequence_log_prob(np.zeros(90, dtype=int), biased([0.0, 9.0]), 1)
+
+
+@criterion("decoder.log_prob")
 def test_scoring_leaves_no_trace(check, rng):
     first, second = ((np.array(tokens), decoder(rng, 5, 4, 1), 2) for tokens in ([3, 0, 1], [1, 4, 2]))
     leaves_no_trace(check, "sequence_log_prob", first, second)
+    check.untouched.sequence_log_prob(np.array([2]), first[1], 2)
+    check.untouched.sequence_log_prob(np.array([2, 3]), {**first[1], "blocks": []}, 1)
 
 
 CIRCLE = [1, 2, 3, 4, 5, 0]
@@ -160,7 +175,7 @@ def test_long_texts(check):
 @criterion("decoder.generate")
 def test_the_lowest_id_wins_a_tie(check):
     check.generate(np.array([4, 0]), biased([0.5, 2.0, 1.0, 2.0, 2.0]), 1, 2)
-    check.generate(np.array([1]), biased([1.0, 1.001, 0.5]), 1, 1)
+    check.generate(np.array([1]), biased([1.0, 1.00001, 0.5]), 1, 1)
     check.generate(np.array([1, 2]), biased([-1.0, -1.0, -1.0]), 1, 1)
     check.generate(np.array([0]), biased([-3.0, -2.0, -1.0, -1.0]), 1, 2)
 
@@ -172,6 +187,8 @@ def test_generation_leaves_no_trace(check, rng):
     )
     leaves_no_trace(check, "generate", first, second)
     check.generate(*first[:-1], 4)
+    check.untouched.generate(np.array([1]), second[1], 1, 3, 4)
+    check.untouched.generate(np.array([1, 2]), second[1], 1, 0)
 
 
 @criterion("decoder.stopping")
@@ -199,6 +216,7 @@ def test_stops_right_after_an_eos_of_its_own(check):
 @criterion("decoder.stopping")
 def test_an_eos_that_cannot_come(check):
     check.generate(np.array([3, 5]), follows(CIRCLE), 1, 0, eos=5)
+    check.generate(np.array([3, 5, 3]), follows(CIRCLE), 1, 0, eos=5)
     check.generate(np.array([5, 1]), follows(CIRCLE), 1, 2, eos=1)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, single, varied
+from autograder.homework.suite import PRINTED, by_columns, criterion, leaves_no_trace, single, varied
 
 
 def wide(rng, *shape):
@@ -29,8 +29,9 @@ def test_worked_examples(check):
 
 @criterion("layernorm.statistics")
 def test_every_row_has_its_own_statistics(check, rng):
-    for shape in [(9,), (3, 5, 7), (2, 1, 3, 4), (4, 4), (1, 2)]:
+    for shape in [(9,), (3, 5, 7), (2, 1, 3, 4), (4, 4), (1, 2), (1, 1, 6)]:
         check.layer_norm(wide(rng, *shape), np.ones(shape[-1]), np.zeros(shape[-1]))
+    check.layer_norm(by_columns(wide(rng, 2, 3, 4)), np.ones(4), np.zeros(4))
 
 
 @criterion("layernorm.statistics")
@@ -66,10 +67,10 @@ def test_default_eps_on_a_small_variance(check, rng):
 
 @criterion("layernorm.epsilon")
 def test_eps_given_by_the_caller(check, rng):
-    for shape in [(6,), (1, 2, 5), (2, 2, 3, 4)]:
+    for shape, eps in [((6,), 0.5), ((1, 2, 5), 0.0), ((2, 2, 3, 4), 0.25)]:
         x, ones = rng.normal(0, 1, shape), np.ones(shape[-1])
-        check.layer_norm(x, ones, np.zeros(shape[-1]), eps=0.5)
-        check.rms_norm(x, ones, eps=0.25)
+        check.layer_norm(x, ones, np.zeros(shape[-1]), eps=eps)
+        check.rms_norm(x, ones, eps=eps)
     check.layer_norm(narrow(rng, 2, 6), np.ones(6), np.zeros(6), 1e-7)
     check.rms_norm(narrow(rng, 2, 6), np.ones(6), 3e-5)
 
@@ -84,16 +85,17 @@ def test_mean_far_above_the_spread(check, rng):
 
 @criterion("layernorm.rms")
 def test_rms_of_every_row_with_its_mean(check, rng):
-    shapes = [(9,), (3, 5, 7), (2, 1, 3, 4), (4, 2), (1, 3), (5, 5), (20, 70), (2, 1)]
-    gammas = varied(rng, *(shape[-1:] for shape in shapes), start=2)
+    shapes = [(9,), (3, 5, 7), (2, 1, 3, 4), (4, 2), (1, 3), (2, 1), (20, 70), (5, 5)]
+    gammas = varied(rng, *(shape[-1:] for shape in shapes), start=1)
     for x, gamma in zip(varied(rng, *shapes), gammas, strict=True):
         check.rms_norm(1e5 * x, gamma)
+    check.rms_norm(by_columns(rng.normal(0, 1e5, (2, 3, 4))), rng.normal(2, 1, 4))
     check.rms_norm(x=single(wide(rng, 2, 6)), gamma=single(np.full(6, -2.0)))
 
 
 @criterion("layernorm.backward_x")
 def test_gradient_of_x_flows_through_mean_and_variance(check, rng):
-    shapes = [(7,), (1, 3, 5), (4, 4), (3, 6), (2, 3), (2, 2, 3, 4), (3, 2), (2, 33), (2, 1), (1, 6)]
+    shapes = [(4, 4), (2, 33), (7,), (3, 6), (2, 3), (2, 1), (1, 6), (1, 3, 5), (2, 2, 3, 4), (3, 2)]
     gammas = varied(rng, *(shape[-1:] for shape in shapes), start=2)
     for x, grad_out, gamma in zip(varied(rng, *shapes), varied(rng, *shapes, start=1), gammas, strict=True):
         check.layer_norm_backward(grad_out, x, gamma, eps=0.5)
@@ -101,9 +103,10 @@ def test_gradient_of_x_flows_through_mean_and_variance(check, rng):
 
 @criterion("layernorm.backward_x")
 def test_gradient_of_x_with_the_default_eps(check, rng):
-    for shape in [(6,), (1, 3, 5), (2, 2, 2, 4)]:
-        check.layer_norm_backward(rng.normal(1, 1, shape), narrow(rng, *shape), rng.normal(2, 1, shape[-1]))
-    check.layer_norm_backward(rng.normal(1, 1, (2, 4)), rng.normal(2, 1, (2, 4)), np.full(4, -2.0), 0.25)
+    for shape in [(6,), (2, 3, 5), (1, 1, 4), (2, 2, 2, 4)]:
+        grad_out, x = by_columns(rng.normal(1, 1, shape)), by_columns(narrow(rng, *shape))
+        check.layer_norm_backward(grad_out, x, rng.normal(2, 1, shape[-1]))
+    check.layer_norm_backward(rng.normal(1, 1, (3, 2)), rng.normal(2, 1, (3, 2)), np.full(2, -2.0), 0.0)
     grad_out, x, gamma = single((rng.normal(1, 1, (2, 4)), rng.normal(2, 1, (2, 4)), rng.normal(2, 1, 4)))
     check.layer_norm_backward(grad_out=grad_out, x=x, gamma=gamma, eps=0.5)
 
@@ -111,7 +114,7 @@ def test_gradient_of_x_with_the_default_eps(check, rng):
 @criterion("layernorm.backward_parameters")
 def test_parameter_gradients_sum_over_all_leading_dimensions(check, rng):
     # With gamma 0 the gradient of x is 0, so that only the two sums are graded here.
-    for grad_out in varied(rng, (5,), (3, 4, 6), (6, 6), (2, 2, 1, 3), (2, 3), (20, 1), (4, 7), (1, 6)):
+    for grad_out in varied(rng, (5,), (3, 4, 6), (6, 6), (2, 2, 1, 3), (2, 3), (20, 1), (1, 1, 7), (1, 6)):
         check.layer_norm_backward(grad_out, wide(rng, *grad_out.shape), np.zeros(grad_out.shape[-1]))
     check.layer_norm_backward(*single((rng.normal(1, 1, (2, 4)), wide(rng, 2, 4), np.zeros(4))))
 
@@ -123,6 +126,15 @@ def test_calls_leave_no_trace(check, rng):
     leaves_no_trace(check, "rms_norm", first[:2], second[:2])
     first, second = ((rng.normal(0, 1e5, (3, 5)), wide(rng, 3, 5), rng.normal(2, 1, 5)) for _ in "12")
     leaves_no_trace(check, "layer_norm_backward", first, second)
+
+
+@criterion("layernorm.purity")
+def test_arguments_of_every_rank_stay_as_they_are(check, rng):
+    for shape, given in [((4,), {}), ((2, 3, 4), {"eps": 0.5}), ((2, 1), {})]:
+        x, gamma, beta = wide(rng, *shape), rng.normal(2, 1, shape[-1]), rng.normal(1, 1, shape[-1])
+        check.untouched.layer_norm(x, gamma, beta, **given)
+        check.untouched.rms_norm(x, gamma, **given)
+        check.untouched.layer_norm_backward(rng.normal(0, 1e5, shape), x, gamma, **given)
 
 
 @criterion("layernorm.dtype")

@@ -2,7 +2,17 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, masked_tokens, random_mask, single, varied
+from autograder.homework.suite import (
+    PRINTED,
+    by_columns,
+    criterion,
+    leaves_no_trace,
+    masked_tokens,
+    random_mask,
+    single,
+    turned,
+    varied,
+)
 
 
 def parameters(rng, d_model, dtype=np.float64):
@@ -56,10 +66,11 @@ def test_sums_to_one_along_the_axis_asked_for(check, rng):
 def test_runs_along_the_last_axis_unless_told_otherwise(check, rng):
     for scores in varied(rng, (2, 2, 4), (4,), (2, 1, 2, 5), (3, 70), (3, 1)):
         check.softmax(scores)
+    check.softmax(by_columns(rng.normal(0, 2, (2, 3, 4))))
     check.softmax(scores=single(rng.normal(0, 2, (2, 3))), axis=-1)
 
 
-EXTREME = np.array([[0.5, -np.inf, 2e3, -1.0], [-np.inf] * 4, [-2e3, -2e3, -2.001e3, -3e3], [3e3, 2.999e3, 0.0, 0.0]])
+EXTREME = np.array([[-np.inf, 0.5, 2e3, -1.0], [-np.inf] * 4, [-2e3, -2e3, -2.001e3, -3e3], [3e3, 2.999e3, 0.0, 0.0]])
 
 
 @criterion("scaled_attention.softmax_stability")
@@ -67,6 +78,8 @@ def test_large_scores_and_minus_infinity_along_any_axis(check):
     check.softmax(EXTREME)
     check.softmax(EXTREME[[1]])
     check.softmax(np.full(3, -np.inf))
+    check.softmax(np.array([[2.0], [-np.inf]]))
+    check.softmax(single(np.array([2e38, 3e38, 2e38])))
     check.softmax(EXTREME.T, axis=0)
     check.softmax(EXTREME.T[np.newaxis], axis=1)
     check.softmax(EXTREME.T[:, :, np.newaxis], axis=-3)
@@ -85,8 +98,15 @@ def queries_keys_values(rng, leading, t_q, t_k, d_k, d_v):
 
 @criterion("scaled_attention.attention")
 def test_is_the_scaled_softmax_average_of_the_values(check, rng):
-    for leading, *sizes in [((2, 3), 4, 5, 6, 7), ((2,), 1, 5, 3, 3), ((3,), 4, 1, 2, 5), ((), 3, 3, 3, 3)]:
+    for leading, *sizes in [
+        ((2, 3), 4, 5, 6, 7),
+        ((2,), 1, 5, 3, 3),
+        ((3,), 4, 1, 2, 5),
+        ((), 3, 3, 3, 3),
+        ((2,), 1, 1, 3, 2),
+    ]:
         check.scaled_dot_product_attention(*queries_keys_values(rng, leading, *sizes))
+    check.scaled_dot_product_attention(*map(by_columns, queries_keys_values(rng, (2,), 3, 4, 5, 2)))
     for leading, *sizes in [((1, 2, 2), 2, 6, 1, 1), ((), 2, 40, 20, 2), ((1,), 20, 2, 4, 4)]:
         check.scaled_dot_product_attention(*queries_keys_values(rng, leading, *sizes), None)
     q, k, v = single(tuple(queries_keys_values(rng, (2,), 3, 4, 5, 2)))
@@ -106,7 +126,7 @@ def test_queries_keys_and_values_of_any_size(check, rng):
 
 SEEING = {
     (): [(4, 5), (1, 5)],
-    (3,): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (1, 4, 5)],
+    (4,): [(4, 5), (1, 5), (4, 4, 5), (4, 1, 5), (1, 4, 5)],
     (2, 3): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 1, 4, 5), (1, 3, 4, 5), (2, 3, 4, 5)],
     (2, 1, 2): [(4, 5)],
 }
@@ -163,7 +183,7 @@ def test_each_head_takes_a_consecutive_run_of_features(check, rng):
     for shape, n_heads in [((5, 12), 4), ((3, 5, 2, 12), 4), ((2, 3, 6), 1), ((2, 1, 6), 6), ((1, 2, 3, 2, 6), 3)]:
         check.split_heads(rng.normal(size=shape), n_heads)
     for shape, n_heads in [((3, 20, 40), 20), ((2, 1, 2, 2, 4), 4), ((1, 2, 3, 2), 2)]:
-        check.split_heads(x=rng.normal(size=shape), n_heads=n_heads)
+        check.split_heads(x=by_columns(rng.normal(size=shape)), n_heads=n_heads)
     check.split_heads(single(rng.normal(size=(1, 1))), 1)
 
 
@@ -184,15 +204,19 @@ def test_heads_stand_side_by_side_again(check, rng):
         (1, 2, 20),
         (2, 2, 20, 3),
         (2, 1, 5),
+        (3, 1, 1, 2),
+        (1, 1, 1, 3),
     ]:
         check.merge_heads(rng.normal(size=shape))
+    check.merge_heads(by_columns(rng.normal(size=(2, 2, 3, 4))))
     check.merge_heads(x=single(rng.normal(size=(2, 3, 2))))
 
 
+# In this order the tokens that are zero throughout are those of which the shape does not matter.
 TOKENS = {
-    1: [(2, 1, 6), (2, 3, 5, 4), (1, 1)],
-    2: [(2, 17, 4), (2, 2, 2), (2, 3, 3, 6), (2, 2, 2, 4, 6)],
-    3: [(3, 9), (3, 3, 3), (1, 3, 2, 6)],
+    1: [(1, 1), (2, 1, 6), (2, 3, 5, 4)],
+    2: [(2, 17, 4), (1, 2, 4), (2, 2, 2), (2, 3, 3, 6), (2, 2, 2, 4, 6)],
+    3: [(3, 9), (1, 3, 2, 6), (3, 3, 3)],
     4: [(4, 4), (2, 3, 4), (2, 1, 3, 4)],
     10: [(3, 20)],
 }
@@ -200,9 +224,10 @@ TOKENS = {
 
 @criterion("scaled_attention.multi_head")
 def test_heads_attend_and_are_projected(check, rng):
-    for n_heads, shapes in TOKENS.items():
-        for x in varied(rng, *shapes, start=n_heads):
-            check.multi_head_attention(x, parameters(rng, x.shape[-1]), n_heads)
+    pairs = [(shape, n_heads) for n_heads, shapes in TOKENS.items() for shape in shapes]
+    for x, (shape, n_heads) in zip(varied(rng, *(shape for shape, _ in pairs)), pairs, strict=True):
+        check.multi_head_attention(x, parameters(rng, shape[-1]), n_heads)
+    check.multi_head_attention(by_columns(rng.normal(size=(2, 3, 4))), turned(parameters(rng, 4)), 2)
     x, params = single((rng.normal(size=(2, 3, 4)), parameters(rng, 4)))
     check.multi_head_attention(x=x, params=params, n_heads=2, mask=None)
 
@@ -221,6 +246,7 @@ def test_all_heads_share_one_mask(check, rng):
     check.multi_head_attention(x, params, n_heads=4, mask=np.zeros((2, 1, 1), dtype=bool))
     check.multi_head_attention(rng.normal(size=(4, 4)), parameters(rng, 4), 4, np.tri(4, dtype=bool))
     check.multi_head_attention(rng.normal(size=(3, 4, 6)), parameters(rng, 6), 3, random_mask(rng, 3, 4, 4))
+    check.multi_head_attention(rng.normal(size=(4, 4, 6)), parameters(rng, 6), 2, random_mask(rng, 4, 1, 4))
 
 
 @criterion("scaled_attention.purity")
@@ -236,15 +262,32 @@ def test_calls_leave_no_trace(check, rng):
     leaves_no_trace(check, "multi_head_attention", first, second)
 
 
+BLIND = np.array([[True, False, False], [False, False, False], [True, True, False]])
+
+
+@criterion("scaled_attention.purity")
+def test_arguments_of_every_shape_stay_as_they_are(check, rng):
+    for scores, axis in [(EXTREME[0], 0), (EXTREME[:, 1:2], -1), (rng.normal(size=(2, 2, 1, 3)), -2)]:
+        check.untouched.softmax(scores, axis)
+    q, k, v = queries_keys_values(rng, (2,), 3, 3, 4, 5)
+    check.untouched.scaled_dot_product_attention(q[0], k[0], v[0])
+    check.untouched.scaled_dot_product_attention(q[0], k[0], v[0], BLIND)
+    check.untouched.scaled_dot_product_attention(q, k, v, np.stack([BLIND, BLIND.T]))
+    check.untouched.split_heads(v[0], 1)
+    check.untouched.raises(ValueError).split_heads(v, 2)
+    check.untouched.merge_heads(q[:1])
+    for x, n_heads, mask in [(q, 2, None), (q[0], 1, BLIND), (q, 4, BLIND[[[0], [1]]]), (q[0, :, :1], 1, BLIND.T)]:
+        check.untouched.multi_head_attention(x, parameters(rng, x.shape[-1]), n_heads, mask)
+
+
 @criterion("scaled_attention.dtype")
 def test_float32_stays_float32(check, rng):
     x, values, params = single((rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 3, 5)), parameters(rng, 4)))
-    blind = np.array([[True, False, False], [False, False, False], [True, True, False]])
     check.dtype.softmax(single(EXTREME))
     check.dtype.softmax(x[0], 0)
     check.dtype.merge_heads(x)
     check.dtype.split_heads(x, 2)
     check.dtype.scaled_dot_product_attention(x, x, values)
-    check.dtype.scaled_dot_product_attention(x[0], x[0], values[0], blind)
+    check.dtype.scaled_dot_product_attention(x[0], x[0], values[0], BLIND)
     check.dtype.multi_head_attention(x, params, 2)
-    check.dtype.multi_head_attention(x[0], params, 1, blind)
+    check.dtype.multi_head_attention(x[0], params, 1, BLIND)

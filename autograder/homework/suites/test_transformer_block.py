@@ -2,7 +2,17 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, criterion, leaves_no_trace, masked_tokens, random_mask, single, varied
+from autograder.homework.suite import (
+    PRINTED,
+    by_columns,
+    criterion,
+    leaves_no_trace,
+    masked_tokens,
+    random_mask,
+    single,
+    turned,
+    varied,
+)
 
 
 def block(rng, d, h, dtype=np.float64):
@@ -44,7 +54,7 @@ def test_worked_examples(check):
 
 @criterion("transformer_block.feed_forward")
 def test_feeds_every_token_through_both_layers(check, rng):
-    shapes, widths = [(2, 3, 4), (4,), (2, 2, 1, 3), (17, 2), (4, 1), (3, 3)], [7, 4, 5, 1, 2, 33]
+    shapes, widths = [(2, 3, 4), (4,), (2, 2, 1, 3), (17, 2), (2, 4), (4, 1), (3, 3)], [7, 4, 5, 1, 3, 2, 33]
     for x, h in zip(varied(rng, *shapes), widths, strict=True):
         check.feed_forward(x, block(rng, x.shape[-1], h)["ffn"])
     x, params = single((rng.normal(size=(2, 4)), block(rng, 4, 6)["ffn"]))
@@ -55,7 +65,8 @@ def test_feeds_every_token_through_both_layers(check, rng):
 def test_units_on_off_and_between(check, rng):
     params = block(rng, 4, 6)["ffn"]
     check.feed_forward(np.zeros((2, 4)), {**params, "b_1": np.zeros(6)})
-    check.feed_forward(rng.normal(size=(1, 4)), {**params, "b_1": np.full(6, -50.0)})
+    check.feed_forward(rng.normal(size=(1, 4)), turned({**params, "b_1": np.full(6, -50.0)}))
+    check.feed_forward(by_columns(rng.normal(size=(2, 3, 4))), turned(params))
     check.feed_forward(rng.normal(size=(2, 4)), {**params, "b_1": np.full(6, 50.0), "b_2": np.zeros(4)})
 
 
@@ -64,7 +75,7 @@ def test_adds_what_the_sublayer_makes_of_x(check, rng):
     for x in varied(rng, (2, 5, 3), (1, 2, 2, 2), (20, 1), (1, 33)):
         check.residual(x, attention_like)
     check.residual(rng.uniform(1, 2, 4), sublayer=lambda x: x)
-    check.residual(x=rng.normal(size=(2, 4)), sublayer=lambda x: np.zeros(x.shape))
+    check.residual(x=by_columns(rng.normal(size=(2, 4))), sublayer=lambda x: np.zeros(x.shape))
     check.residual(np.zeros((2, 4)), lambda x: np.ones(x.shape))
     check.residual(np.eye(2, 4), lambda x: -x)
     check.residual(single(rng.normal(size=(2, 4))), attention_like)
@@ -77,7 +88,7 @@ UNMASKED = {(5, 6): 3, (2, 2, 2, 6): 2, (1, 4): 1, (2, 1, 2, 3, 3): 3, (3, 2, 2)
 def test_normalises_before_the_sublayers(check, rng):
     for number, (x, n_heads) in enumerate(zip(varied(rng, *UNMASKED), UNMASKED.values(), strict=True)):
         check.pre_norm_block(x, block(rng, x.shape[-1], 1 + 4 * number), n_heads)
-    check.pre_norm_block(-rng.uniform(1e2, 1e3, (3, 4)), block(rng, 4, 5), 2)
+    check.pre_norm_block(-rng.uniform(1e2, 1e3, (3, 4)), turned(block(rng, 4, 5)), 2)
     x, params = single((rng.normal(1, 2, (2, 3, 4)), block(rng, 4, 5)))
     check.pre_norm_block(x=x, params=params, n_heads=2, mask=None)
 
@@ -87,14 +98,14 @@ def test_every_mask_reaches_the_attention(check, rng):
     for number, (leading, mask) in enumerate(masked_tokens(rng)[:10]):
         check.pre_norm_block(rng.normal(1, 2, (*leading, 4, 6)), block(rng, 6, 5), (2, 3, 1, 6)[number % 4], mask)
     x, params, mask = single((rng.normal(1, 2, (2, 4, 6)), block(rng, 6, 5), random_mask(rng, 4, 4)))
-    check.pre_norm_block(x, params, 2, mask=mask)
+    check.pre_norm_block(by_columns(x), params, 2, mask=mask)
 
 
 @criterion("transformer_block.post_norm")
 def test_normalises_after_the_additions(check, rng):
     for number, (x, n_heads) in enumerate(zip(varied(rng, *UNMASKED), UNMASKED.values(), strict=True)):
         check.post_norm_block(x, block(rng, x.shape[-1], 1 + 4 * number), n_heads)
-    check.post_norm_block(-rng.uniform(1e2, 1e3, (3, 4)), block(rng, 4, 5), 2)
+    check.post_norm_block(-rng.uniform(1e2, 1e3, (3, 4)), turned(block(rng, 4, 5)), 2)
     x, params = single((rng.normal(1, 2, (2, 3, 4)), block(rng, 4, 5)))
     check.post_norm_block(x=x, params=params, n_heads=2, mask=None)
 
@@ -104,7 +115,7 @@ def test_every_mask_reaches_the_attention_in_post_norm(check, rng):
     for number, (leading, mask) in enumerate(masked_tokens(rng)[:10]):
         check.post_norm_block(rng.normal(1, 2, (*leading, 4, 6)), block(rng, 6, 5), (2, 3, 1, 6)[number % 4], mask)
     x, params, mask = single((rng.normal(1, 2, (2, 4, 6)), block(rng, 6, 5), random_mask(rng, 4, 4)))
-    check.post_norm_block(x, params, 2, mask=mask)
+    check.post_norm_block(by_columns(x), params, 2, mask=mask)
 
 
 @criterion("transformer_block.stack")
@@ -113,8 +124,15 @@ def test_the_first_block_comes_first_in_both_kinds(check, rng):
         for shape, hidden, n_heads in [((4, 6), (3, 5), 3), ((2, 3, 1, 1, 4), (4, 2, 3), 4), ((3, 2), (5,), 1)]:
             check.transformer_stack(rng.normal(size=shape), [block(rng, shape[-1], h) for h in hidden], n_heads, norm)
     blocks = [block(rng, 4, 5), block(rng, 4, 3)]
-    check.transformer_stack(rng.normal(size=(5, 4)), blocks, 2, mask=np.tri(5, dtype=bool))
+    check.transformer_stack(by_columns(rng.normal(size=(5, 4))), turned(blocks), 2, mask=np.tri(5, dtype=bool))
     check.transformer_stack(x=single(rng.normal(size=(3, 4))), blocks=single(blocks), n_heads=1, norm="post", mask=None)
+
+
+@criterion("transformer_block.stack")
+def test_one_block_may_stand_at_two_places(check, rng):
+    x, params = rng.normal(size=(3, 4)), block(rng, 4, 5)
+    check.keep.transformer_stack(x, [params], 1, "post")
+    check.transformer_stack(x, [params, params], 1, "post")
 
 
 @criterion("transformer_block.stack")
@@ -135,7 +153,7 @@ def test_no_blocks_return_x(check, rng):
 @criterion("transformer_block.norm_names")
 def test_other_norms_are_refused_even_without_blocks(check, rng):
     x, blocks = rng.normal(size=(3, 4)), [block(rng, 4, 5)]
-    for norm in ("Pre", "POST", " post", "prenorm", ""):
+    for norm in ("Pre", "POST", " post", "pre ", "prenorm", ""):
         check.raises(ValueError).transformer_stack(x, blocks, 2, norm)
     for norm in ("none", "Post", "post_norm", "pr", "pre "):
         check.raises(ValueError).transformer_stack(x, [], 2, norm=norm)
@@ -154,7 +172,7 @@ def test_the_gradient_goes_from_the_last_layer_to_the_first(check, rng):
     check.gradient_flow(jacobians=jacobians, grad_out=grad_out, residual=True)
     check.gradient_flow(jacobians, grad_out, residual=False)
     for residual in (True, False):
-        check.gradient_flow(np.stack([-np.eye(3), rng.normal(size=(3, 3))]), rng.normal(size=3), residual)
+        check.gradient_flow(by_columns([-np.eye(3), rng.normal(size=(3, 3))]), rng.normal(size=3), residual)
 
 
 @criterion("transformer_block.purity")
@@ -174,6 +192,24 @@ def test_calls_of_the_blocks_leave_no_trace(check, rng):
     leaves_no_trace(check, "post_norm_block", first, second)
     first, second = ((x, [params, block(rng, 4, 3)], 2, "pre", mask) for x, params, _, mask in (first, second))
     leaves_no_trace(check, "transformer_stack", first, second)
+
+
+@criterion("transformer_block.purity")
+def test_arguments_of_every_shape_stay_as_they_are(check, rng):
+    x, params, past = rng.normal(size=(2, 3, 4)), block(rng, 4, 4), np.tri(3, dtype=bool)
+    blind = np.stack([past, past & np.array([[True], [False], [True]])])
+    check.untouched.feed_forward(x[0, 0], params["ffn"])
+    check.untouched.feed_forward(x, params["ffn"])
+    check.untouched.residual(x[0, 0], lambda x: 2 * x)
+    check.untouched.residual(x, lambda x: x)
+    for given in [(x[0], params, 2), (x, params, 1, blind)]:
+        check.untouched.pre_norm_block(*given)
+        check.untouched.post_norm_block(*given)
+    check.untouched.transformer_stack(x, [params], 2, "post", blind)
+    check.untouched.transformer_stack(x[0], [params], 1)
+    check.untouched.transformer_stack(x[0], [], 1)
+    check.untouched.raises(ValueError).transformer_stack(x[0], [params], 1, "none")
+    check.untouched.gradient_flow(x[:1, :2, :2], x[0, 0, :2], False)
 
 
 @criterion("transformer_block.dtype")

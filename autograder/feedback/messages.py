@@ -66,7 +66,7 @@ def _earned(graded: Graded) -> str:
     if graded.blamed:
         names = " and ".join(f"`{name}`" for name in graded.blamed)
         return f"Earned: this works as soon as {names} is right: it was tried with a correct one in place of yours.\n"
-    if not graded.mistakes and not graded.undecided:
+    if graded.why != "elsewhere":
         return ""
     said = f"Earned: the difference comes from a mistake that is charged {_under(graded)} and costs nothing here."
     return " ".join(filter(None, (said, briefly(graded.mistakes)))) + "\n"

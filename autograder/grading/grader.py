@@ -204,7 +204,7 @@ class _Grading:
                 charge.why,
                 charge.record,
                 _fitting(shown, charge.record),
-                tuple(mistake for mistake in charge.mistakes if not has(undecided, mistake)),
+                tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
                 next((name for name in charge.under if name != criterion.id), ""),
                 charge.unseen,
                 undecided,
@@ -246,6 +246,12 @@ def _undecided(charge: Charge, explanations: Mapping[str, Explanation], function
     found = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
     charged_one = not charge.mistakes or any(has(found.values(), mistake) for mistake in charge.mistakes)
     return tuple(found.values()) if charged_one else ()
+
+
+def _is_sure(mistake: Mistake, explanations: Mapping[str, Explanation]) -> bool:
+    """Whether a mistake may be told: not where it is only charged, since it explains some of the calls."""
+    explanation = explanations.get(mistake.function)
+    return explanation is None or has(explanation.sure, mistake) or not has(explanation.mistakes, mistake)
 
 
 def _tells_little(record: Record) -> bool:

@@ -43,7 +43,7 @@ class Graded:
     """One criterion of one submission.
 
     `why` it is earned or lost, and the `mistakes` that it was lost to or that its wrong values come from: see Charge.
-    `charged` is the criterion under which these are charged, "" for this one; `unseen` are mistakes that could not be seen
+    `charged` are the other criteria under which these are charged; `unseen` are mistakes that could not be seen
     beside them; `undecided` are several that do the same on every call. `record` is the first wrong call, `shown` a public
     example that is wrong; `blamed` are the helpers that a pass was granted without.
     """
@@ -54,7 +54,7 @@ class Graded:
     record: Record | None = None
     shown: Record | None = None
     mistakes: tuple[Mistake, ...] = ()
-    charged: str = ""
+    charged: tuple[str, ...] = ()
     unseen: tuple[Mistake, ...] = ()
     undecided: tuple[Mistake, ...] = ()
     blamed: tuple[str, ...] = ()
@@ -205,7 +205,7 @@ class _Grading:
                 charge.record,
                 _fitting(shown, charge.record),
                 tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
-                next((name for name in charge.under if name != criterion.id), ""),
+                tuple(name for name in charge.under if name != criterion.id),
                 charge.unseen,
                 undecided,
             )

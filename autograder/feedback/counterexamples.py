@@ -16,18 +16,20 @@ from autograder.homework import reference
 LONGEST = 3000  # characters of a value that came back
 
 
-def counterexample(record: Record, named: bool = False, examples: Sequence[Record] = ()) -> str:
+def counterexample(
+    record: Record, named: bool = False, examples: Sequence[Record] = (), label: str = "For example"
+) -> str:
     """A wrong public example: the call, what came back, what was expected, and how the two differ.
 
     `named`: a known mistake is named already, so that nothing is said about the values. `examples` are all public examples
-    of the same function.
+    of the same function. `label` stands before it.
     """
     expected, came_back = _results(record)
     lines = [*_call(record), f"# expected: {_commented(expected)}", f"# yours:    {_commented(came_back)}"]
     block = "```python\n" + "\n".join(lines).replace("```", "'''") + "\n```"
     found = "" if named else observe(record, examples)
     said = " ".join(filter(None, (form_of_example(record), found)))
-    return f"**For example:**\n\n{block}" + (f"\n\n{said}" if said else "")
+    return f"**{label}:**\n\n{block}" + (f"\n\n{said}" if said else "")
 
 
 def _call(record: Record) -> Iterator[str]:

@@ -66,16 +66,21 @@ def _earned(graded: Graded) -> str:
     if graded.blamed:
         names = " and ".join(f"`{name}`" for name in graded.blamed)
         return f"Earned: this works as soon as {names} is right: it was tried with a correct one in place of yours.\n"
-    if not graded.mistakes and not graded.undecided:
+    if graded.why != "elsewhere":
         return ""
-    said = f"Earned: the difference comes from a mistake that is charged {_under(graded)} and costs nothing here."
-    return " ".join(filter(None, (said, briefly(graded.mistakes)))) + "\n"
+    one = len({mistake.name for mistake in graded.mistakes}) < 2
+    what, cost = ("a mistake that is", "costs") if one else ("mistakes that are", "cost")
+    if graded.mistakes and all(graded.criterion.id in mistake.criteria for mistake in graded.mistakes):
+        what = "the same mistake as the one that is" if one else "the same mistakes as those that are"  # made again
+    said = f"Earned: the difference comes from {what} charged {_under(graded)} and {cost} nothing here."
+    return " ".join(filter(None, (said, briefly(graded.mistakes, _function(graded))))) + "\n"
 
 
 def _under(graded: Graded) -> str:
-    """Where the mistakes are charged, if that may be said here already."""
-    other = rubric.current().criteria.get(graded.charged)
-    return f"under `{other.id}`" if other is not None and may_name(graded.criterion, other) else "elsewhere"
+    """Where the mistakes are charged, as far as that may be said here already."""
+    others = [rubric.current().criteria[name] for name in graded.charged]
+    places = [f"`{other.id}`" for other in others if may_name(graded.criterion, other)]
+    return f"under {' and '.join(places)}" if places else "elsewhere"
 
 
 # Lost criteria
@@ -119,11 +124,13 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
         return
     example = _example(graded)
     place = before.examples.get(example) if example is not None else None
-    yield _what(graded, None if place else example)
+    what = _what(graded, None if place else example)
+    if what:
+        yield what
     if graded.hidden_by:
-        yield "Beside the mistake below it cannot be seen whether this is right, so it is not earned yet."
+        yield f"Not earned yet: because of {'the mistake below' if new else 'what is wrong'} this cannot be checked."
     if new:
-        yield named(new, _function(graded))
+        yield named(new, _function(graded) if what or example is not None else "")
     if told:
         yield _also(told, before)
     if not graded.mistakes and graded.undecided:
@@ -131,7 +138,8 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
     if place and example is not None:
         yield f"A wrong call is shown under `{place}`."  # which may show another mistake than the ones named here
     elif example is not None:
-        yield counterexample(example, named=bool(graded.mistakes), examples=_examples(example, module))
+        label = "For example" if _alike(example, graded.record) else "Another wrong call"
+        yield counterexample(example, bool(graded.mistakes), _examples(example, module), label)
     else:
         yield from _without_example(graded, module)
     if not place:
@@ -141,9 +149,9 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
 def _again(graded: Graded, told: Sequence[Mistake], before: _Before) -> str:
     """The line of a criterion whose mistakes have been told under another one."""
     places = " and ".join(dict.fromkeys(f"`{before.mistakes[mistake.id]}`" for mistake in told))
-    what = briefly(told)
+    what = briefly(told, _function(graded))
     if graded.hidden_by:
-        return f"Not earned yet: beside the mistake under {places} it cannot be seen whether this is right. {what}"
+        return f"Not earned yet: because of the mistake under {places} this cannot be checked. {what}"
     one = "mistake" if len(told) == 1 else "mistakes"
     return f"Lost to the same {one} as {places}; see there. {what}"
 
@@ -153,19 +161,29 @@ def _also(told: Sequence[Mistake], before: _Before) -> str:
     return f"**As before:** {' '.join(said)}"
 
 
+def _alike(example: Record, record: Record | None) -> bool:
+    """Whether an example is wrong in the way of the record that a message begins with."""
+    if record is None or record.fault is None or example.fault is None:
+        return True
+    return (example.fault.kind, _error(example)) == (record.fault.kind, _error(record))
+
+
+def _error(record: Record) -> str:
+    return record.reply.error.kind if record.reply.error is not None else ""
+
+
 def _what(graded: Graded, example: Record | None) -> str:
+    """What was called and what is wrong with that; "" where it is said by what follows."""
     record = graded.record
     if record is None or record.fault is None:
-        return f"`{_function(graded)}` was called." if graded.mistakes else TOO_LITTLE
-    called = f"`{record.target.function}` was called."
+        return "" if graded.mistakes else TOO_LITTLE
     if graded.mistakes and all(map(seen, graded.mistakes)):
-        return called
+        return ""
     # The example gives a line of its own, of another call: two lines in one message would not be told apart.
     raises = example is not None and (example.reply.error is not None or example.reply.ended is not None)
-    same_form = example is not None and example.fault is not None and example.fault.kind == record.fault.kind
-    if same_form and record.fault.kind in ("type", "length", "shape", "dtype"):
-        return called  # what came back stands under the example
-    said = f"{called} {sentence(record, place=not raises)}"
+    if example is not None and _alike(example, record) and record.fault.kind in ("type", "length", "shape", "dtype"):
+        return ""  # what came back stands under the example
+    said = f"`{record.target.function}` was called. {sentence(record, place=not raises)}"
     return (
         f"{said} Without a result it cannot be checked for changed arguments or dtypes."
         if graded.why == "not run"

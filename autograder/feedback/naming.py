@@ -1,21 +1,28 @@
 """Mistakes in words: what the code does and what is right, two parts that cannot be confused."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from autograder.homework.mistakes import Mistake
 
 
-def named(mistakes: Sequence[Mistake], function: str) -> str:
-    """The full text of mistakes, as paragraphs. `function` is the one that was called: of another one its name is said."""
-    if len(mistakes) == 1:
-        mistake = mistakes[0]
-        label = "Seen" if seen(mistake) else "Probably"
-        return f"**{label}{_inside(mistake, function)}:** {mistake.does}\n\n**Right:** {mistake.right}"
-    numbered = [
-        f"{number}. {'' if not seen(m) else 'Seen: '}{m.does}{_inside(m, function, ' (', ')')}  \n   **Right:** {m.right}"
-        for number, m in enumerate(mistakes, 1)
-    ]
-    return f"**Probably {_count(len(mistakes))} mistakes:**\n\n" + "\n".join(numbered)
+def named(mistakes: Sequence[Mistake], function: str = "") -> str:
+    """The full text of mistakes, as paragraphs. `function` is the one that is said to have been called: of others the name is said.
+
+    The same mistake in two functions is told once, and so is what is right where it is the same for all.
+    """
+    same: dict[str, list[Mistake]] = {}
+    for mistake in mistakes:
+        same.setdefault(mistake.name, []).append(mistake)
+    groups, right = list(same.values()), _right(mistakes)
+    if all(map(seen, mistakes)) or len(groups) == 1:
+        label = "Seen" if seen(mistakes[0]) else "Probably"
+        return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Right:** {right}"
+    lines = []
+    for number, own in enumerate(groups, 1):
+        said = f"{'Seen: ' if seen(own[0]) else ''}{_placed(own, function)}"
+        lines.append(f"{number}. {said}" + (f"  \n   **Right:** {own[0].right}" if own[0].right != right else ""))
+    listed = f"**Probably {_count(len(groups))} mistakes:**\n\n" + "\n".join(lines)
+    return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Right:** {right}"
 
 
 def undecided(mistakes: Sequence[Mistake]) -> str:
@@ -30,9 +37,11 @@ def reading(mistakes: Sequence[Mistake]) -> str:
     return "; ".join(dict.fromkeys(mistake.read for mistake in mistakes))
 
 
-def briefly(mistakes: Sequence[Mistake]) -> str:
-    """What the code does, without what is right: for a line that refers to the full text."""
-    return " ".join(dict.fromkeys(mistake.does for mistake in mistakes))
+def briefly(mistakes: Sequence[Mistake], function: str = "") -> str:
+    """What the code does, without what is right: for a line that refers to the full text. Of others than `function` the name is
+    said."""
+    said = (_placed([mistake], function or mistake.function) for mistake in mistakes)
+    return " ".join(dict.fromkeys(said))
 
 
 def seen(mistake: Mistake) -> bool:
@@ -40,8 +49,21 @@ def seen(mistake: Mistake) -> bool:
     return not mistake.edits and not mistake.whole
 
 
-def _inside(mistake: Mistake, function: str, start: str = ", ", end: str = "") -> str:
-    return "" if mistake.function == function else f"{start}in `{mistake.function}`{end}"
+def _does(mistakes: Iterable[Mistake]) -> str:
+    return " ".join(dict.fromkeys(mistake.does for mistake in mistakes))
+
+
+def _right(mistakes: Iterable[Mistake]) -> str:
+    return " ".join(dict.fromkeys(mistake.right for mistake in mistakes))
+
+
+def _placed(mistakes: Sequence[Mistake], function: str) -> str:
+    return f"{mistakes[0].does.removesuffix('.')}{_inside(mistakes, function, ' (', ')')}."
+
+
+def _inside(mistakes: Sequence[Mistake], function: str, start: str = ", ", end: str = "") -> str:
+    names = list(dict.fromkeys(mistake.function for mistake in mistakes))
+    return "" if names == [function] else f"{start}in {' and '.join(f'`{name}`' for name in names)}{end}"
 
 
 def _count(number: int) -> str:

@@ -87,7 +87,8 @@ def form_of_example(record: Record) -> str:
         came = str(len(actual))
     else:
         came = f"{actual.shape}" if kind == "shape" else f"{actual.dtype}"
-    return f"{FORMS[kind]}{part}: {came}; {_demanded(record, kind, expected)}{hint}"
+    demanded = f"expected there is {_due(expected)}." if part and kind != "dtype" else _demanded(record, kind, expected)
+    return f"{FORMS[kind]}{part}: {came}; {demanded}{hint}"
 
 
 def describe_type(expected: Any, actual: Any) -> str:
@@ -156,10 +157,16 @@ def _demanded(record: Record, kind: str, expected: Any = None) -> str:
     return f"the docstring says {said or _kind(record.step.expected)}."
 
 
+def _due(part: Any) -> str:
+    """What a part of a result is to be."""
+    return f"an array of shape {part.shape}" if isinstance(part, np.ndarray) else _kind(part)
+
+
 def _kind(value: Any) -> str:
-    """What kind of thing a value is; a list and a tuple look the same over the wire."""
+    """What kind of thing a value is; a list and a tuple look the same over the wire, but few return a tuple of numbers."""
     if isinstance(value, list | tuple):
-        return f"a list or a tuple of {len(value)}"
+        either = any(isinstance(part, np.ndarray) for part in value)
+        return f"a list or a tuple of {len(value)}" if either else f"a list of length {len(value)}"
     return "an array" if isinstance(value, np.ndarray) else describe(value)
 
 

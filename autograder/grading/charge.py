@@ -113,7 +113,12 @@ class _Charging:
         each = [self._of_function(criterion, function) for function in criterion.grades]
         lost = [charge for charge in each if not charge.earned]
         if lost:
-            mistakes = tuple(dict.fromkeys(m for charge in lost for m in charge.mistakes))
+            found = [m for charge in lost for m in charge.mistakes]
+            names = {
+                mistake.name for mistake in found
+            }  # made again in another function that this criterion grades, it is told too
+            again = [m for charge in each for m in charge.mistakes if m.name in names and criterion.id in m.criteria]
+            mistakes = tuple(dict.fromkeys([*found, *again]))
             return Charge(criterion.id, lost[0].why, mistakes, lost[0].under, lost[0].unseen, lost[0].record)
         elsewhere = [charge for charge in each if charge.why == "elsewhere"]
         return elsewhere[0] if elsewhere else Charge(criterion.id, "right")

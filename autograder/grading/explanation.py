@@ -22,6 +22,9 @@ class Explanation:
     `mistakes` are its own, `helpers` those of the functions that it is built from. `criteria` are those of value whose calls
     of this function are all reproduced; `complete`: every record is, in values. `others` are further sets of mistakes that do
     the same. `observed` are changed arguments, wrong dtypes and the like.
+
+    Without `complete`, `mistakes` decide only what is charged: code that is wrong in another way may agree with them on one
+    criterion by chance. They are told to nobody, unless `nearly`: only a few wrong records are not reproduced, and no right one.
     """
 
     module: str
@@ -30,6 +33,7 @@ class Explanation:
     helpers: tuple[Mistake, ...] = ()
     criteria: frozenset[str] = frozenset()
     complete: bool = False
+    nearly: bool = False
     others: tuple[tuple[Mistake, ...], ...] = ()
     alike: tuple[tuple[Mistake, ...], ...] = ()  # every set that does the same, other ways of the same mistakes too
     observed: tuple[Mistake, ...] = ()
@@ -41,8 +45,12 @@ class Explanation:
     @property
     def named(self) -> tuple[Mistake, ...]:
         """The mistakes that have a name: those in every set that explains all records, and what was observed."""
-        sure = self.mistakes if self.complete else ()
-        return tuple(m for m in sure if all(has(other, m) for other in self.others)) + self.observed
+        return tuple(m for m in self.sure if all(has(other, m) for other in self.others)) + self.observed
+
+    @property
+    def sure(self) -> tuple[Mistake, ...]:
+        """The mistakes of which there is enough evidence."""
+        return self.mistakes if self.complete or self.nearly else ()
 
     @property
     def keeps(self) -> bool:

@@ -43,7 +43,7 @@ class Graded:
     """One criterion of one submission.
 
     `why` it is earned or lost, and the `mistakes` that it was lost to or that its wrong values come from: see Charge.
-    `charged` is the criterion under which these are charged, "" for this one; `unseen` are mistakes that could not be seen
+    `charged` are the other criteria under which these are charged; `unseen` are mistakes that could not be seen
     beside them; `undecided` are several that do the same on every call. `record` is the first wrong call, `shown` a public
     example that is wrong; `blamed` are the helpers that a pass was granted without.
     """
@@ -54,7 +54,7 @@ class Graded:
     record: Record | None = None
     shown: Record | None = None
     mistakes: tuple[Mistake, ...] = ()
-    charged: str = ""
+    charged: tuple[str, ...] = ()
     unseen: tuple[Mistake, ...] = ()
     undecided: tuple[Mistake, ...] = ()
     blamed: tuple[str, ...] = ()
@@ -204,8 +204,8 @@ class _Grading:
                 charge.why,
                 charge.record,
                 _fitting(shown, charge.record),
-                tuple(mistake for mistake in charge.mistakes if not has(undecided, mistake)),
-                next((name for name in charge.under if name != criterion.id), ""),
+                tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
+                tuple(name for name in charge.under if name != criterion.id),
                 charge.unseen,
                 undecided,
             )
@@ -246,6 +246,12 @@ def _undecided(charge: Charge, explanations: Mapping[str, Explanation], function
     found = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
     charged_one = not charge.mistakes or any(has(found.values(), mistake) for mistake in charge.mistakes)
     return tuple(found.values()) if charged_one else ()
+
+
+def _is_sure(mistake: Mistake, explanations: Mapping[str, Explanation]) -> bool:
+    """Whether a mistake may be told: not where it is only charged, since it explains some of the calls."""
+    explanation = explanations.get(mistake.function)
+    return explanation is None or has(explanation.sure, mistake) or not has(explanation.mistakes, mistake)
 
 
 def _tells_little(record: Record) -> bool:

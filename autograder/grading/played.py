@@ -180,6 +180,26 @@ def _distance(exact: Any, value: Any) -> float:
     return deviation(np.asarray(exact), np.asarray(value))
 
 
+def rounding_error(exact: Any, known: Any, value: Any) -> "np.ndarray[Any, Any]":
+    """By how much each entry of a value exceeds the exact one in magnitude; none where the known one is exact, or a ruin."""
+    if isinstance(exact, tuple | list):
+        if not all(isinstance(one, tuple | list) and len(one) == len(exact) for one in (known, value)):
+            return np.zeros(0)
+        parts = [rounding_error(*each) for each in zip(exact, known, value, strict=True)]
+        return np.concatenate([np.zeros(0), *parts])
+    if not 0 < _distance(exact, known) <= RUIN or not 0 < _distance(exact, value) < np.inf:
+        return np.zeros(0)
+    wanted, got = np.asarray(exact, dtype=float), np.asarray(value, dtype=float)
+    larger: np.ndarray[Any, Any] = (np.abs(got) - np.abs(wanted))[np.isfinite(wanted)]
+    return larger
+
+
+def shows_in(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
+    """Whether a value is wrong as that of exact mistakes is: far nearer to it than to the right one. None where they do nothing."""
+    apart = _distance(right, exact)
+    return None if 0 <= apart <= allowed else bool(10 * _distance(exact, value) <= apart)
+
+
 @cache
 def inexact(mistakes: tuple[Mistake, ...]) -> tuple[Mistake, ...] | None:
     """The mistakes without those of rounding; None where there are none of rounding."""

@@ -6,16 +6,33 @@ It is bounded by a count of versions, never by time, so that it ends alike on ev
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
+
+import numpy as np
 
 from autograder.grading.explanation import Explanation, wrong_in_value
-from autograder.grading.played import Played, alike, alike_in_form, alike_in_rounding, inexact, same_if_other_type
+from autograder.grading.played import (
+    Played,
+    alike,
+    alike_in_form,
+    alike_in_rounding,
+    inexact,
+    rounding_error,
+    same_if_other_type,
+    shows_in,
+)
 from autograder.grading.record import Record
 from autograder.homework.mistakes import Mistake, Version, of_function
 from autograder.homework.rubric import Rubric
 
 MOST_PAIRS = 300  # that are tried for one function
 UNLIKELY = 0.2  # of the records, so many may speak against a pair that is tried
+MOST_PAIRS_OF_TRUTHS, UNLIKELY_OF_TRUTHS = 650, 0.6  # where a result is True or False, one mistake often hides another
+NEARLY = 0.95  # of the wrong records: an explanation of so many may be told
+FEW_ENTRIES, ONE_WAY = (
+    20,
+    0.1,
+)  # so many errors of rounding may by chance have one sign; of more, at least this share the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +156,7 @@ class Search:
         masks = [sum(1 << numbers[id(record)] for record in group) for group in groups]
         right = self._bits(table, table.version(()))[1]
         found: list[tuple[float, int, tuple[Mistake, Mistake]]] = []
+        most, limit = (MOST_PAIRS_OF_TRUTHS, UNLIKELY_OF_TRUTHS) if self._truths else (MOST_PAIRS, UNLIKELY)
         for one, other in combinations(self._alone(table), 2):
             if one.mistake.name == other.mistake.name:
                 continue
@@ -146,9 +164,15 @@ class Search:
             lone = (one.shows & ~other.shows & one.fits) | (other.shows & ~one.shows & other.fits)
             fits = both | lone | (neither & right)
             unlikely = min((_share(mask & ~fits, mask) for mask in masks), default=1.0)
-            if unlikely <= UNLIKELY or one.mistake.inexact or other.mistake.inexact:
+            if unlikely <= limit or one.mistake.inexact or other.mistake.inexact:
                 found.append((unlikely, len(found), (one.mistake, other.mistake)))
-        return [pair for _, _, pair in sorted(found)[:MOST_PAIRS]]
+        likely = (pair for _, _, pair in sorted(found) if table.version(pair) is not None)
+        return list(islice(likely, most))
+
+    @cached_property
+    def _truths(self) -> bool:
+        results = [r.step.expected for r in self.records if r.step.kind == "call" and not r.step.rules.error]
+        return all(getattr(result, "dtype", np.dtype(type(result))).kind == "b" for result in results)
 
     def _alone(self, table: Table) -> list[_Single]:
         if id(table) not in self.singles:
@@ -194,7 +218,15 @@ class Search:
     def _explanation(self, table: Table, version: Version, met: frozenset[str]) -> Explanation:
         steps = frozenset(r.step.number for r in self.records if self._fits(table, version, [r]))
         own, helpers, played = version.mistakes, table.helpers, table.played
-        return Explanation(self.module, self.function, own, helpers, met, reproduced=steps, played=played)
+        return Explanation(
+            self.module, self.function, own, helpers, met, nearly=self._nearly(steps), reproduced=steps, played=played
+        )
+
+    def _nearly(self, steps: frozenset[int]) -> bool:
+        """Whether these steps are all that are right, and nearly all that are wrong."""
+        left = [record for record in self.records if record.step.number not in steps]
+        wrong = sum(map(wrong_in_value, self.records))
+        return all(map(wrong_in_value, left)) and len(left) <= (1 - NEARLY) * wrong
 
     def _cost(self, mistakes: tuple[Mistake, ...], unexplained: Iterable[str]) -> float:
         lost = {name for mistake in mistakes for name in mistake.criteria}.union(unexplained)
@@ -207,7 +239,9 @@ class Search:
         base = table.version(exact)  # with what is given
         if base is None:
             return False
-        return all(self._rounded(table, base, version, r) for r in records) and table.played.rounds(version, base)
+        if not all(self._rounded(table, base, version, r) for r in records) or not table.played.rounds(version, base):
+            return False
+        return records is not self.records or self._looks_rounded(table, base, version)
 
     def _alike(self, table: Table, version: Version, record: Record) -> bool:
         number = record.step.number
@@ -216,6 +250,23 @@ class Search:
         if key not in self.verdicts:
             self.verdicts[key] = alike(record.step, table.played.classes[number][kind], record.reply)
         return self.verdicts[key]
+
+    def _looks_rounded(self, table: Table, base: Version, version: Version) -> bool:
+        """Whether the records show an error of rounding: not a ruin alone, and not all one way; and the exact mistakes too."""
+        known = [[table.played.reply(v, r.step.number).value for v in (base, version)] for r in self.records]
+        errors = [rounding_error(a, b, r.reply.value) for (a, b), r in zip(known, self.records, strict=True)]
+        found = np.concatenate([np.zeros(0), *errors])
+        rises, falls = int((found > 0).sum()), int((found < 0).sum())
+        one_way = rises + falls >= FEW_ENTRIES and min(rises, falls) < ONE_WAY * (rises + falls)
+        return rises + falls > 0 and not one_way and (not base.mistakes or self._shows(table, base))
+
+    def _shows(self, table: Table, exact: Version) -> bool:
+        """Whether most records that these exact mistakes spoil differ from the right reply just as they do."""
+        right = table.version(())
+        assert right is not None
+        known = [[table.played.reply(v, r.step.number).value for v in (right, exact)] for r in self.records]
+        found = [shows_in(a, b, r.reply.value, r.step.allowed) for (a, b), r in zip(known, self.records, strict=True)]
+        return found.count(True) > found.count(False)
 
     def _rounded(self, table: Table, base: Version, version: Version, record: Record) -> bool:
         exact, known = (table.played.reply(v, record.step.number) for v in (base, version))

@@ -27,7 +27,7 @@ class Verdict:
     undecided: tuple[str, ...] = ()
     shared: str = ""
     unseen: tuple[str, ...] = ()
-    charged: str = ""
+    charged: tuple[str, ...] = ()
     blamed: tuple[str, ...] = ()
 
 

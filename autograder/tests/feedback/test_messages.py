@@ -116,12 +116,10 @@ def test_what_is_shown_later_is_no_place_to_refer_to() -> None:
 
 
 def test_what_a_mistake_hides_is_lost_with_it() -> None:
-    text = told(lost("layernorm.epsilon", SAMPLE, charged=SECRET, why="hidden"), lost(SECRET, SAMPLE))
-    assert text.startswith(
-        f"Not earned yet: beside the mistake under `{SECRET}` it cannot be seen whether this is right."
-    )
+    text = told(lost("layernorm.epsilon", SAMPLE, charged=(SECRET,), why="hidden"), lost(SECRET, SAMPLE))
+    assert text.startswith(f"Not earned yet: because of the mistake under `{SECRET}` this cannot be checked.")
     alone = told(lost("layernorm.epsilon", SAMPLE, why="hidden"))
-    assert "cannot be seen whether this is right" in alone and "**Right:** Divide by d." in alone
+    assert "because of the mistake below this cannot be checked" in alone and "**Right:** Divide by d." in alone
 
 
 # Earned in spite of wrong values
@@ -132,21 +130,35 @@ def earned(visibility: Any = "after_published", **changes: Any) -> Graded:
 
 
 def test_earned_in_spite_of_a_mistake() -> None:
-    text = told(earned(record=WRONG, mistakes=(SAMPLE,), charged=SECRET))
+    text = told(earned(record=WRONG, mistakes=(SAMPLE,), charged=(SECRET,)))
     assert text == (
         f"Earned: the difference comes from a mistake that is charged under `{SECRET}` and costs nothing here. "
         "Your code divides by d - 1.\n"
     )
 
 
+def test_earned_in_spite_of_two_mistakes_names_both_places() -> None:
+    inside = mistake("rms_norm", "centred", "layernorm.rms", does="Your code subtracts the mean.", right="Do not.")
+    text = told(earned(record=WRONG, mistakes=(SAMPLE, inside), charged=(SECRET, "layernorm.rms")))
+    assert f"mistakes that are charged under `{SECRET}` and `layernorm.rms` and cost nothing here. " in text
+    assert "Your code subtracts the mean (in `rms_norm`)." in text
+
+
+def test_a_mistake_made_again_in_another_function_costs_nothing_more() -> None:
+    again = mistake("rms_norm", "centred", "layernorm.affine", does="Your code subtracts the mean.", right="Do not.")
+    assert "comes from the same mistake as the one that is charged under" in told(
+        earned(record=WRONG, mistakes=(again,), charged=(SECRET,))
+    )
+
+
 def test_a_hidden_verdict_is_not_told_under_a_visible_criterion() -> None:
-    text = told(earned("visible", record=WRONG, mistakes=(SAMPLE,), charged=SECRET))
+    text = told(earned("visible", record=WRONG, mistakes=(SAMPLE,), charged=(SECRET,)))
     assert "charged elsewhere" in text and SECRET not in text
 
 
 def test_a_pass_without_a_helper_and_a_plain_one() -> None:
     assert "as soon as `softmax` is right" in told(earned(blamed=("softmax",)))
-    assert told(earned()) == ""
+    assert told(Graded(criterion("layernorm.affine"), True)) == ""
 
 
 # What fits
@@ -156,7 +168,7 @@ def test_a_mistake_of_form_is_what_was_seen() -> None:
     of = step("layer_norm", *(a.astype(np.float32) for a in ARGS), rules=Rules(dtype=True))
     record = hidden(played(of, lambda *args: of.expected.astype(np.float64)), "layernorm.dtype")
     text = told(lost("layernorm.dtype", FLOAT64, record=record))
-    assert "**Seen:** Your result is float64." in text
+    assert "**Seen, in `layer_norm`:** Your result is float64." in text
     assert "Probably" not in text
     assert "```" not in text, "an example of wrong values says nothing of a dtype"
 
@@ -174,6 +186,13 @@ def test_two_lines_in_one_message_are_of_one_call() -> None:
     text = told(lost(SECRET, record=record, shown=example))
     assert "(line 25 of layernorm.py)" in text and "line 30" not in text
     assert "in line 30" in told(lost(SECRET, record=record, shown=None))
+
+
+def test_an_example_that_is_wrong_in_another_way_is_said_to_be_another_call() -> None:
+    record = raised("layer_norm", "IndexError", "", "layernorm.py", 30, criterion=SECRET)
+    text = told(lost(SECRET, record=record))
+    assert "It raised IndexError in line 30" in text
+    assert "**Another wrong call:**" in text and "**For example:**" not in text
 
 
 def test_what_came_back_is_said_once() -> None:

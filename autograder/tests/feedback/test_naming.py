@@ -26,6 +26,22 @@ def test_two_mistakes_are_a_list() -> None:
     assert "\n2. Your code adds eps outside.  \n   **Right:** Add eps inside." in text
 
 
+def test_what_is_right_is_said_once() -> None:
+    other = mistake("layer_norm", "whole", "layernorm.statistics", does="Your code takes all.", right="Divide by d.")
+    text = named([SAMPLE, other], "layer_norm")
+    assert text.count("Divide by d.") == 1 and text.endswith("2. Your code takes all.\n\n**Right:** Divide by d.")
+    later = mistake("layer_norm", "changes_y", does="Your code writes into `y`.", right="Work on a copy.", known=False)
+    said = "**Seen:** Your code writes into `x`. Your code writes into `y`.\n\n**Right:** Work on a copy."
+    assert named([SEEN, later], "layer_norm") == said
+
+
+def test_the_same_mistake_in_two_functions_is_told_once() -> None:
+    again = mistake("rms_norm", "eps_outside", does="Your code adds eps outside.", right="Add eps inside.")
+    text = named([OUTSIDE, again], "layer_norm")
+    assert text.startswith("**Probably, in `layer_norm` and `rms_norm`:** Your code adds eps outside.")
+    assert text.count("outside") == 1
+
+
 def test_of_undecided_ones_only_what_they_share() -> None:
     other = mistake("layer_norm", "other", does="Your code does another thing.", right="Divide by d.")
     assert undecided([SAMPLE, other]) == "**Right:** Divide by d."

@@ -14,7 +14,7 @@ SAMPLE = mistake("layer_norm", "sample_variance", "layernorm.statistics", does="
 LOST = Graded(
     criterion("layernorm.statistics"), False, "mistake", raised("layer_norm", "KeyError"), None, (SAMPLE, SAMPLE)
 )
-EARNED = Graded(criterion("layernorm.affine"), True, "elsewhere", None, None, (SAMPLE,), "layernorm.statistics")
+EARNED = Graded(criterion("layernorm.affine"), True, "elsewhere", None, None, (SAMPLE,), ("layernorm.statistics",))
 
 
 def test_an_entry_for_each_criterion_in_their_order() -> None:

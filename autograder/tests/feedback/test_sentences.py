@@ -30,7 +30,7 @@ def test_every_docstring_says_what_comes_back(function: str) -> None:
     ("value", "kind", "public"),
     [
         (None, "type", "wrong type: None;"),
-        ([[0.1, 0.2, 0.7]], "type", "wrong type: a list or a tuple of 1;"),
+        ([[0.1, 0.2, 0.7]], "type", "wrong type: a list of length 1;"),
         (np.zeros((1, 3), bool), "type", "wrong type: an array of bool;"),
         (np.zeros(3), "shape", "wrong shape: (3,); expected is (1, 3)"),
     ],
@@ -50,7 +50,7 @@ def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
     record = played(of, lambda x, kind: (np.zeros((1, 1)), np.zeros((1, 1)))[:1])
     assert "wrong number of results: 1;" in form_of_example(record)
     record = played(of, lambda x, kind: (of.expected[0], np.zeros(1)))
-    assert "in part [1]: (1,); expected is (1, 1)" in form_of_example(record)
+    assert "in part [1]: (1,); expected there is an array of shape (1, 1)." in form_of_example(record)
 
 
 def test_a_dtype_is_said_with_the_one_that_is_asked_for() -> None:

@@ -66,6 +66,32 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     assert explanation.named == () and not explanation.complete
 
 
+def test_an_error_that_goes_one_way_is_not_called_rounding() -> None:
+    one_way = """
+def softmax(scores, axis=-1):
+    largest = scores.max(axis=axis, keepdims=True)
+    weights = np.exp(scores - np.where(np.isneginf(largest), 0.0, largest).astype(scores.dtype))
+    total = weights.sum(axis=axis, keepdims=True)
+    return weights / np.where(total == 0, 1.0, total * (1 + 1e-7)).astype(scores.dtype)
+"""
+    assert named(explained_source("scaled_attention", one_way)) == set()
+
+
+def test_what_explains_some_calls_is_charged_and_not_told() -> None:
+    far_off = """
+def dependency_matrix(f, x, delta=1e-3):
+    before, result = np.array(f(x.copy())), np.zeros((len(x), len(x)), dtype=bool)
+    for j in range(len(x)):
+        changed = x.copy()
+        changed[j] += np.linspace(1.0, 2.0, x.shape[1])
+        result[:, j] = np.any(np.abs(np.array(f(changed)) - before) > 1e-8, axis=1)
+    return result
+"""
+    explanation = explained_source("causal_mask", far_off)["dependency_matrix"]
+    assert explanation.mistakes and not explanation.complete
+    assert explanation.sure == () == explanation.named
+
+
 def test_of_several_that_agree_none_is_named() -> None:
     records = versions.records("layernorm", versions.with_mistakes("layernorm", "layer_norm.eps_missing"))
     ordinary = [r for r in records if r.target.function == "layer_norm" and "given_by_the_caller" in r.step.test]

@@ -97,7 +97,10 @@ for name, value in (("default_eps", "1e-6"), *DEFAULTS):
     layer_norm.wrong(name, "epsilon", {"eps=1e-5": f"eps={value}"},
         does=f"Your default of eps is {value}.", right="The default of `layer_norm` is 1e-5.", read="the signature of `layer_norm`")
 
-layer_norm.wrong("one_pass_variance", "stability", {"centred**2": "x**2", "var =": "var = -(mean**2) +"}, inexact=True,
+layer_norm.wrong("one_pass_variance", "stability",
+    {"    centred = x - mean": "    centred, powers = x - mean, x**2", "centred**2": "powers",
+     "    var =": "    squares = squares - count * mean**2\n    var ="},
+    {"centred**2": "x**2", "var =": "var = -(mean**2) +"}, inexact=True,
     does="Your variance loses its digits where the mean is far above the spread, as mean(x**2) - mean(x)**2 does.",
     right="Subtract the mean first, then square.",
     read="the Wikipedia page Algorithms for calculating variance, section Naive algorithm")

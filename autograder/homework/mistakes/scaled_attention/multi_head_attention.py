@@ -150,7 +150,7 @@ multi_head_attention.wrong("mask_truthiness", "multi_head_mask", {"if mask is no
     read="NumPy's page on the truth value of an array")
 multi_head_attention.wrong("minus_1e9", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if heads_mask is None else np.where(heads_mask.any(axis=-1, keepdims=True), output, v.mean(axis=-2, keepdims=True)))"},
-    does="A query that may see nothing gets equal weights.", right="It gets zero weights: set hidden scores to -inf.", read=MULTI)
+    does="A query that may see nothing gets equal weights.", right="It gets zero weights and a zero output.", read=MULTI)
 multi_head_attention.wrong("nan_when_nothing_is_seen", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if heads_mask is None else np.where(heads_mask.any(axis=-1, keepdims=True), output, np.nan))"},
     does="A query that may see nothing gets nan.", right="It gets zero weights and a zero output.", read=MULTI)

@@ -152,6 +152,10 @@ scaled_dot_product_attention.wrong("renormalised", "mask", {"np.where(mask, scor
     "    weights = weights / np.where(weights.sum(axis=-1, keepdims=True) == 0, 1.0, weights.sum(axis=-1, keepdims=True))"},
     {"np.where(mask, scores, -np.inf)": "scores", "softmax(scores)":
     "softmax(scores)\n    weights = weights if mask is None else np.where(mask, weights, 0.0)\n    weights = weights / weights.sum(axis=-1, keepdims=True)"},
+    {"np.where(mask, scores, -np.inf)": "scores", "softmax(scores)":
+    "softmax(scores)\n    weights = weights if mask is None else np.where(mask, weights, 0.0)\n"
+    "    total = weights.sum(axis=-1, keepdims=True)\n"
+    "    weights = weights / (total if mask is None else np.where(np.any(mask, axis=-1, keepdims=True), total, 1.0))"},
     does="Your code zeroes weights after the softmax and divides by what is left, which fails where hidden scores are far above the others.",
     right=BEFORE, read=FORMULA)
 scaled_dot_product_attention.wrong("output_masked_only", "mask",
@@ -173,8 +177,8 @@ scaled_dot_product_attention.wrong("minus_1e9", "fully_masked", {"scores, -np.in
     {"scores, -np.inf": "scores, -1e10"}, {"scores, -np.inf": "scores, -1e30"}, {"scores, -np.inf": "scores, -1e4"},
     {"scores, -np.inf": "scores, -1e5"}, {"scores, -np.inf": "scores, -1e6"}, {"scores, -np.inf": "scores, -1000.0"},
     {"scores, -np.inf": "scores, -100.0"}, {"scores, -np.inf": "scores, -50.0"},
-    does="Your hidden scores are a large negative number, so that a query that may see nothing gets equal weights.", right=NOTHING,
-    read=FORMULA)
+    does="A query that may see nothing gets equal weights, as where hidden scores are a finite number such as -1e9.",
+    right=NOTHING, read=FORMULA)
 scaled_dot_product_attention.wrong("adds_1e9", "fully_masked",
     {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 1e9)"},
     {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 1e10)"},

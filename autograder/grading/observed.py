@@ -25,6 +25,7 @@ HOW = {
     "replaced": "puts something else in the place of {place}",
     "dtype or shape": "changes the shape or the dtype of {place}",
 }
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 COPIES, PROMOTION = "NumPy's page on copies and views", "NumPy's page on data type promotion (NEP 50)"
 
 
@@ -60,7 +61,7 @@ def seen(record: Record, explained: bool) -> Iterator[Mistake]:
         yield _mistake(record, "overwrites_result", does, "Return a new array in every call.", COPIES)
     if kind == "unsteady" and not explained:
         does, right = "The same call gave another result the second time.", "Keep nothing from one call to the next."
-        yield _mistake(record, "remembers", does, right, "the Python FAQ on default values shared between calls")
+        yield _mistake(record, "remembers", does, right, KEPT)
 
 
 def _changed(record: Record) -> Iterator[Mistake]:

@@ -6,7 +6,7 @@ from autograder.homework.mistakes import written
 
 COPIES = "NumPy's page on copies and views"
 PROMOTION = "NumPy's page on data type promotion (NEP 50)"
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 
 
 @written

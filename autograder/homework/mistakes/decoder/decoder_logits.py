@@ -5,7 +5,7 @@ import numpy as np
 from autograder.homework.mistakes import written
 from autograder.homework.reference import causal_mask, embed, positional_encoding, transformer_stack
 
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 LOGITS = "the formula in the docstring of `decoder_logits`"
 MASK = "Row i sees the tokens 0 to i, its own included: that is causal_mask(t)."
 ADDED = "Add the positional encoding to the embedding, once, before the stack."

@@ -6,7 +6,7 @@ from autograder.homework.mistakes import written
 
 PE = "the formula in the docstring of `positional_encoding`"
 SHARED = "Sine and cosine of the pair i share the angle p / 10000**(2i / d_model)."
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 
 
 @written
@@ -35,10 +35,13 @@ positional_encoding.wrong("scaled_to_length", "positions", {"np.arange(t)[:, Non
     {"np.arange(t)[:, None]": "np.arange(t)[:, None] / max(t - 1, 1)"},
     does="Your code divides the positions by the length of the sequence.",
     right="A position counts 0, 1, 2, ... whatever the length is.", read=PE)
-positional_encoding.wrong("wrapped", "positions", {"np.arange(t)": "(np.arange(t) % 512)"}, {"np.arange(t)": "(np.arange(t) % 64)"},
-    {"np.arange(t)": "np.minimum(np.arange(t), 63)"},
-    does="Your code stops counting, or starts again, beyond some position.", right="Every position has an encoding of its own.",
-    read=PE)
+OWN = "Every position has an encoding of its own."
+for length in (64, 512):
+    positional_encoding.wrong(f"wrapped_at_{length}", "positions", {"np.arange(t)": f"(np.arange(t) % {length})"},
+        does=f"Your code counts from 0 again at position {length}.", right=OWN, read=PE)
+positional_encoding.wrong("clamped", "positions", {"np.arange(t)": "np.minimum(np.arange(t), 63)"},
+    {"np.arange(t)": "np.minimum(np.arange(t), 511)"},
+    does="Your code encodes all positions from 63 or 511 on alike.", right=OWN, read=PE)
 positional_encoding.wrong("half_exponent", "positions", {"np.arange(0, d_model, 2)": "np.arange(d_model // 2)"},
     does="Your exponent is i / d_model.", right=SHARED, read=PE)
 positional_encoding.wrong("double_exponent", "positions", {"np.arange(0, d_model, 2)": "2 * np.arange(0, d_model, 2)"},

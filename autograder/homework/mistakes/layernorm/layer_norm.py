@@ -115,7 +115,7 @@ layer_norm.wrong("statistics_kept", "purity", {"eps=1e-5)": "eps=1e-5, kept={})"
     "    centred": '    mean = kept.setdefault(("mean", x.shape), mean)\n    centred',
     "    normalised": '    var = kept.setdefault(("var", x.shape), var)\n    normalised'}, memory=True,
     does="Your code uses mean and variance of an earlier call again.", right="Compute them from the x of this call.",
-    read="the Python FAQ on default values shared between calls")
+    read="the Python FAQ on default values that calls share; a name outside the function is shared too")
 layer_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"},
     does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
 

@@ -84,7 +84,7 @@ rms_norm.wrong("changes_x", "purity",
 rms_norm.wrong("scale_kept", "purity", {"eps=1e-6)": "eps=1e-6, kept={})",
     "    normalised": "    mean_square = kept.setdefault(x.shape, mean_square)\n    normalised"}, memory=True,
     does="Your code uses the mean square of an earlier call again.", right="Compute it from the x of this call.",
-    read="the Python FAQ on default values shared between calls")
+    read="the Python FAQ on default values that calls share; a name outside the function is shared too")
 rms_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"},
     does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
 

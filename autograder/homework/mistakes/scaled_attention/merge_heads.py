@@ -5,7 +5,7 @@ import numpy as np
 from autograder.homework.mistakes import written
 
 COPIES = "NumPy's page on copies and views"
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 LEADING = "There may be no leading axes or several."
 MERGE = "the formula in the docstring of `merge_heads`"
 SIDE = "The heads of a token stand side by side along its features."

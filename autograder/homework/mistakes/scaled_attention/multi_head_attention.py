@@ -5,7 +5,7 @@ import numpy as np
 from autograder.homework.mistakes import written
 from autograder.homework.reference import merge_heads, scaled_dot_product_attention, split_heads
 
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 LEADING = "There may be no leading axes or several."
 MULTI = "the formula in the docstring of `multi_head_attention`"
 PROJECT = "Queries, keys and values are x @ w_q, x @ w_k and x @ w_v."

@@ -6,7 +6,7 @@ from autograder.homework.mistakes import written
 from autograder.homework.reference import softmax
 
 COPIES = "NumPy's page on copies and views"
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 PROMOTION = "NumPy's page on data type promotion (NEP 50)"
 SCALE = "Divide the scores by sqrt(d_k), the root of the width of queries and keys."
 BEFORE = "Set hidden scores to -inf before the softmax."
@@ -40,7 +40,7 @@ scaled_dot_product_attention.wrong("multiplied", "attention", {"scores / scale":
 scaled_dot_product_attention.wrong("scaled_twice", "attention", {"scores / scale": "scores / scale**2"},
     does="Your code divides the scores by sqrt(d_k) twice.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_d_v", "attention", {"q.shape[-1]": "v.shape[-1]"},
-    does="Your scale is the width of the values.", right=SCALE, read=FORMULA)
+    does="Your code divides by the root of d_v, the width of the values.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_t_k", "attention", {"q.shape[-1]": "k.shape[-2]"},
     does="Your code divides by the root of the number of keys.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_t_q", "attention", {"q.shape[-1]": "q.shape[-2]"},

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.homework.mistakes import written
 
 COPIES = "NumPy's page on copies and views"
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 PROMOTION = "NumPy's page on data type promotion (NEP 50)"
 KEEPDIMS = "numpy.sum, argument keepdims, and NumPy's page on broadcasting"
 LARGEST = "Subtract the largest score of each slice before exp."
@@ -30,7 +30,7 @@ softmax.wrong("axis_ignored", "softmax", {"axis=axis": "axis=-1"},
 softmax.wrong("axis_ignored_in_sum", "softmax", {".sum(axis=axis": ".sum(axis=-1"},
     does="Your sum runs along the last axis whatever axis says.", right="Sum along axis.", read="numpy.sum, argument axis")
 softmax.wrong("first_axis_by_default", "softmax", {"axis=-1)": "axis=0)"}, {"axis=-1)": "axis=1)"},
-    does="Your default of axis is not -1.", right="The default of `softmax` is the last axis, axis=-1.",
+    does="Your default of axis is not the last axis.", right="The default of `softmax` is the last axis, axis=-1.",
     read="the signature of `softmax`")
 softmax.wrong("one_sum_for_all", "softmax", {".sum(axis=axis, keepdims=True)": ".sum()"},
     does="Your code divides by the sum over the whole array.", right=ALONG, read="numpy.sum, argument axis")

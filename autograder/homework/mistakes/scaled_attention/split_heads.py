@@ -5,7 +5,7 @@ import numpy as np
 from autograder.homework.mistakes import written
 
 COPIES = "NumPy's page on copies and views"
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 RUNS = "Head h takes the h-th consecutive run of features."
 PLACE = "The heads stand right before the tokens: (..., n_heads, t, d_head)."
 LEADING = "There may be no leading axes or several."

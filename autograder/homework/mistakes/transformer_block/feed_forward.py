@@ -6,7 +6,7 @@ from autograder.homework.mistakes import written
 
 COPIES = "NumPy's page on copies and views"
 PROMOTION = "NumPy's page on data type promotion (NEP 50)"
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 FFN_FORMULA = "the formula in the docstring of `feed_forward`"
 LEADING = "There may be any number of leading axes, also none."
 BETWEEN = "The relu stands between the two layers, after b_1 is added: relu(x @ w_1 + b_1) @ w_2 + b_2."

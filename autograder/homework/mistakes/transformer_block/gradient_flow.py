@@ -5,7 +5,7 @@ import numpy as np
 from autograder.homework.mistakes import written
 
 COPIES = "NumPy's page on copies and views"
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 BACK = "Go from the last layer to the first; each step multiplies by the transpose of its Jacobian."
 SKIP = "With residual=True a layer is x + f(x): its Jacobian is I + J, so the gradient that arrives is added to J^T g."
 FLOW = "the docstring of `gradient_flow`"

@@ -7,11 +7,11 @@ from autograder.homework.reference import feed_forward, layer_norm, multi_head_a
 
 COPIES = "NumPy's page on copies and views"
 PROMOTION = "NumPy's page on data type promotion (NEP 50)"
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 LEADING = "There may be any number of leading axes, also none."
 PRE = "A pre-norm block is h = x + MHA(LN_1(x)), then h + FFN(LN_2(h))."
 PRE_FORMULA = "the formula in the docstring of `pre_norm_block`"
-PASS_MASK = "Pass the mask to the attention."
+PASS_MASK = "Hand the argument mask on to multi_head_attention."
 PASS_HEADS = "Pass n_heads to the attention."
 OWN = "LN_1 has the parameters ln_1, LN_2 has ln_2."
 FFN = {

@@ -7,7 +7,7 @@ from autograder.homework.reference import post_norm_block, pre_norm_block
 
 COPIES = "NumPy's page on copies and views"
 PROMOTION = "NumPy's page on data type promotion (NEP 50)"
-KEPT = "the Python FAQ on default values shared between calls"
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 ORDER = "The blocks are applied in order, each to the output of the one before."
 EXACTLY = 'Raise ValueError for a norm other than exactly "pre" or "post", whatever the blocks are.'
 STACK = "the docstring of `transformer_stack`"

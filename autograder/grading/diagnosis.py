@@ -90,7 +90,7 @@ class Diagnoser:
         search = Search(self.rubric, module, function, records, [t for t in tables if t.version(()) is not None])
         if not wrong:
             return search.formal() or replace(nothing, complete=True)
-        found = search.complete()
+        found = search.complete() or search.inlined()
         if found is not None:
             formal = all(_has_form(found, record) for record in records)
             return replace(found, formal=formal, empty=computes_nothing(records))

@@ -8,19 +8,19 @@ import pickle
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 
-from autograder.grading.compare import compare, deviation
+from autograder.grading.compare import compare
 from autograder.grading.direct import Direct
 from autograder.grading.record import Step
+from autograder.grading.rounding import RUIN, distance
 from autograder.homework import reference
-from autograder.homework.mistakes import Mistake, Version, made
+from autograder.homework.inlined import made
+from autograder.homework.mistakes import Mistake, Version
 from autograder.sandbox.messages import Reply
 
 ROUNDING = 100.0  # two errors of rounding are alike where neither is this many times the other
-RUIN = 0.05  # a larger error, as a share of the largest value, leaves nothing to compare
 
 
 class Played:
@@ -63,7 +63,7 @@ class Played:
         calls = [number for number, step in self.steps.items() if step.kind == "call"]
         replies = [(self.reply(exact, n), self.reply(version, n)) for n in calls]
         values = [(one.value, other.value) for one, other in replies if one.error is None and other.error is None]
-        ruined = [1 for one, other in values if not _distance(one, other) <= RUIN]
+        ruined = [1 for one, other in values if not distance(one, other) <= RUIN]
         return 4 * len(ruined) <= len(calls)
 
     def differ(self, one: Version, other: Version, numbers: Iterable[int]) -> bool:
@@ -161,43 +161,12 @@ def alike_in_rounding(step: Step, exact: Reply, known: Reply, reply: Reply) -> b
     """Whether a reply is off by as much as the known inexact one, where that one is off; in a ruin any wrong value is alike."""
     if known.error is not None or reply.error is not None or step.kind != "call":
         return alike(step, known, reply)
-    far, theirs = (_distance(exact.value, one.value) for one in (known, reply))
+    far, theirs = (distance(exact.value, one.value) for one in (known, reply))
     if far <= step.allowed / 10:
         return alike(step, exact, reply)
     if far > RUIN:
         return theirs > step.allowed
     return far / ROUNDING <= theirs <= far * ROUNDING or theirs == np.inf
-
-
-def _distance(exact: Any, value: Any) -> float:
-    if isinstance(exact, tuple | list):
-        if not isinstance(value, tuple | list) or len(value) != len(exact):
-            return float("inf")
-        return max(_distance(e, v) for e, v in zip(exact, value, strict=True))
-    verdict = compare(exact, value, np.inf)
-    if verdict.difference is not None and verdict.difference.kind != "value":
-        return -1.0  # of another form, which rounding does not explain
-    return deviation(np.asarray(exact), np.asarray(value))
-
-
-def rounding_error(exact: Any, known: Any, value: Any) -> "np.ndarray[Any, Any]":
-    """By how much each entry of a value exceeds the exact one in magnitude; none where the known one is exact, or a ruin."""
-    if isinstance(exact, tuple | list):
-        if not all(isinstance(one, tuple | list) and len(one) == len(exact) for one in (known, value)):
-            return np.zeros(0)
-        parts = [rounding_error(*each) for each in zip(exact, known, value, strict=True)]
-        return np.concatenate([np.zeros(0), *parts])
-    if not 0 < _distance(exact, known) <= RUIN or not 0 < _distance(exact, value) < np.inf:
-        return np.zeros(0)
-    wanted, got = np.asarray(exact, dtype=float), np.asarray(value, dtype=float)
-    larger: np.ndarray[Any, Any] = (np.abs(got) - np.abs(wanted))[np.isfinite(wanted)]
-    return larger
-
-
-def shows_in(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
-    """Whether a value is wrong as that of exact mistakes is: far nearer to it than to the right one. None where they do nothing."""
-    apart = _distance(right, exact)
-    return None if 0 <= apart <= allowed else bool(10 * _distance(exact, value) <= apart)
 
 
 @cache

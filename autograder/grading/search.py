@@ -7,32 +7,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
+from typing import Any
 
 import numpy as np
 
 from autograder.grading.explanation import Explanation, wrong_in_value
-from autograder.grading.played import (
-    Played,
-    alike,
-    alike_in_form,
-    alike_in_rounding,
-    inexact,
-    rounding_error,
-    same_if_other_type,
-    shows_in,
-)
+from autograder.grading.played import Played, alike, alike_in_form, alike_in_rounding, inexact, same_if_other_type
 from autograder.grading.record import Record
+from autograder.grading.rounding import look_rounded, mostly_shown
+from autograder.homework import inlined
 from autograder.homework.mistakes import Mistake, Version, of_function
 from autograder.homework.rubric import Rubric
 
 MOST_PAIRS = 300  # that are tried for one function
 UNLIKELY = 0.2  # of the records, so many may speak against a pair that is tried
 MOST_PAIRS_OF_TRUTHS, UNLIKELY_OF_TRUTHS = 650, 0.6  # where a result is True or False, one mistake often hides another
+MOST_INLINED = 400  # mistakes in what a function is built on
 NEARLY = 0.95  # of the wrong records: an explanation of so many may be told
-FEW_ENTRIES, ONE_WAY = (
-    20,
-    0.1,
-)  # so many errors of rounding may by chance have one sign; of more, at least this share the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +74,25 @@ class Search:
             if fitting:
                 return self._chosen(table, fitting)
         return None
+
+    def inlined(self) -> Explanation | None:
+        """The one mistake in code that does the work of another function, where results are floating numbers: few others tell."""
+        table = self.tables[0]
+        if not all(
+            _of_floats(r.step.expected) for r in self.records if r.step.kind == "call" and not r.step.rules.error
+        ):
+            return None
+        home = tuple(c.id for c in self.rubric.of(self.module) if c.id in self._wrong)[:1]
+        found = []
+        for mistake in inlined.of_function(self.module, self.function)[:MOST_INLINED]:
+            version = table.version((mistake,))
+            if (
+                version is not None
+                and self._fits(table, version, self.records)
+                and not self._changes_more(table, version)
+            ):
+                found.append(table.version((replace(mistake, criteria=home),)))
+        return self._chosen(table, [version for version in found if version is not None]) if found else None
 
     def _changes_more(self, table: Table, version: Version) -> bool:
         """Whether a version changes an argument that the submission was seen to leave alone."""
@@ -252,21 +262,18 @@ class Search:
         return self.verdicts[key]
 
     def _looks_rounded(self, table: Table, base: Version, version: Version) -> bool:
-        """Whether the records show an error of rounding: not a ruin alone, and not all one way; and the exact mistakes too."""
-        known = [[table.played.reply(v, r.step.number).value for v in (base, version)] for r in self.records]
-        errors = [rounding_error(a, b, r.reply.value) for (a, b), r in zip(known, self.records, strict=True)]
-        found = np.concatenate([np.zeros(0), *errors])
-        rises, falls = int((found > 0).sum()), int((found < 0).sum())
-        one_way = rises + falls >= FEW_ENTRIES and min(rises, falls) < ONE_WAY * (rises + falls)
-        return rises + falls > 0 and not one_way and (not base.mistakes or self._shows(table, base))
-
-    def _shows(self, table: Table, exact: Version) -> bool:
-        """Whether most records that these exact mistakes spoil differ from the right reply just as they do."""
+        """Whether the records show an error of rounding, and the exact mistakes beside it as well."""
+        values = [record.reply.value for record in self.records]
+        if not look_rounded(self._values(table, base, version), values):
+            return False
         right = table.version(())
         assert right is not None
-        known = [[table.played.reply(v, r.step.number).value for v in (right, exact)] for r in self.records]
-        found = [shows_in(a, b, r.reply.value, r.step.allowed) for (a, b), r in zip(known, self.records, strict=True)]
-        return found.count(True) > found.count(False)
+        allowed = [record.step.allowed for record in self.records]
+        return not base.mistakes or mostly_shown(self._values(table, right, base), values, allowed)
+
+    def _values(self, table: Table, one: Version, other: Version) -> list[tuple[Any, Any]]:
+        reply, numbers = table.played.reply, [record.step.number for record in self.records]
+        return [(reply(one, number).value, reply(other, number).value) for number in numbers]
 
     def _rounded(self, table: Table, base: Version, version: Version, record: Record) -> bool:
         exact, known = (table.played.reply(v, record.step.number) for v in (base, version))
@@ -275,6 +282,12 @@ class Search:
 
 def _ids(version: Version) -> set[str]:
     return {mistake.id for mistake in version.mistakes}
+
+
+def _of_floats(value: Any) -> bool:
+    if isinstance(value, tuple | list):
+        return any(map(_of_floats, value))
+    return np.asarray(value).dtype.kind == "f"
 
 
 def _share(part: int, whole: int) -> float:

@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from autograder.homework import kit, reference, rubric
-from autograder.homework.texts import edited, is_python, text_of
+from autograder.homework.texts import compiled, edited, is_python, text_of
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -41,7 +41,7 @@ class Mistake:
     is charged there. `edits` are (old, new) texts, or `whole` is the text of a function of its own. `memory`: it keeps
     something between calls. `inexact`: it is an error of rounding, whose size counts and not its digits. `way`: the same
     mistake can be made in several ways, numbered from 0. Mistakes of one name in two functions of a module are the same
-    mistake, made twice.
+    mistake, made twice. `inside` is used by inlined.py.
     """
 
     module: str
@@ -56,6 +56,7 @@ class Mistake:
     memory: bool = False
     inexact: bool = False
     way: int = 0
+    inside: "Mistake | None" = field(default=None, repr=False)
 
     @property
     def id(self) -> str:
@@ -108,13 +109,12 @@ class Version:
         names = dict(vars(reference.modules()[self.module]))
         for name in filter(wanted.__contains__, rubric.current().modules[self.module].functions):
             version = self if name == self.function else others.get(name) or correct(self.module, name)
-            exec(_compiled(version.source, name), names)
+            version.enter(names)
         return names
 
-
-@cache
-def _compiled(source: str, name: str) -> CodeType:
-    return compile(source, f"<a version of {name}>", "exec")
+    def enter(self, names: dict[str, Any]) -> None:
+        """Define the function among these names."""
+        exec(compiled(self.source, self.function), names)
 
 
 # What a file of mistakes is written with

@@ -3,7 +3,9 @@
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
+from types import CodeType
 from typing import Any
 
 
@@ -12,6 +14,12 @@ def text_of(function: Callable[..., Any]) -> str:
     lines = textwrap.dedent(inspect.getsource(function)).splitlines(keepends=True)
     start = next(number for number, line in enumerate(lines) if line.startswith("def "))
     return "".join(lines[start:])
+
+
+@cache
+def compiled(text: str, name: str) -> CodeType:
+    """The code of a function's text."""
+    return compile(text, f"<a version of {name}>", "exec")
 
 
 def is_python(text: str) -> bool:

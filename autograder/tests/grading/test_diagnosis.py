@@ -175,3 +175,21 @@ def test_a_process_that_ended_is_no_known_mistake() -> None:
         replace(r, reply=ended, fault=Fault("ended")) for r in records if r.target.function == "rms_norm"
     ]
     assert versions.diagnoser().explain("layernorm", gone)["rms_norm"].named == ()
+
+
+def test_a_mistake_in_code_that_does_the_work_of_another_function_is_named() -> None:
+    own_norm = """
+def pre_norm_block(x, params, n_heads, mask=None):
+    def norm(x, p):
+        centred = x - x.mean(axis=-1, keepdims=True)
+        var = (centred**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1)
+        return p["gamma"] * centred / np.sqrt(var + 1e-5) + p["beta"]
+
+    h = x + multi_head_attention(norm(x, params["ln_1"]), params["attention"], n_heads, mask)
+    return h + feed_forward(norm(h, params["ln_2"]), params["ffn"])
+"""
+    found = explained_source("transformer_block", own_norm)
+    assert named(found) == {"pre_norm_block.layer_norm.sample_variance"}
+    mistake = found["pre_norm_block"].mistakes[0]
+    assert mistake.criteria == ("transformer_block.pre_norm",)
+    assert mistake.does.startswith("Where `pre_norm_block` does the work of `layer_norm`: Your code divides")

@@ -25,6 +25,7 @@ ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
 AT_HOME = "This is the worked example in the docstring of `{function}`: run it at home and compare."
 PUBLIC_IS_RIGHT = "Your function is right on the small public examples, so think of other shapes, sizes and edge cases."
+ANOTHER = "There is another mistake as well."
 TOO_LITTLE = (
     "It is not earned yet: too few of the functions that this criterion looks at give right results, so that nothing can be "
     "said of them here."
@@ -119,8 +120,10 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
     """The paragraphs of a lost criterion."""
     told = [mistake for mistake in graded.mistakes if mistake.id in before.mistakes]
     new = tuple(mistake for mistake in graded.mistakes if mistake.id not in before.mistakes)
+    others = undecided(graded.undecided)
     if told and not new:
         yield _again(graded, told, before)
+        yield from (text for text in (ANOTHER, others) if others)
         return
     example = _example(graded)
     place = before.examples.get(example) if example is not None else None
@@ -128,13 +131,13 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
     if what:
         yield what
     if graded.hidden_by:
-        yield f"Not earned yet: because of {'the mistake below' if new else 'what is wrong'} this cannot be checked."
+        yield f"Not earned yet: because of {'the mistake below' if new or others else 'what is wrong'} this cannot be checked."
     if new:
         yield named(new, _function(graded) if what or example is not None else "")
     if told:
         yield _also(told, before)
-    if not graded.mistakes and graded.undecided:
-        yield undecided(graded.undecided)
+    if others:
+        yield f"{ANOTHER}\n\n{others}" if graded.mistakes else others
     if place and example is not None:
         yield f"A wrong call is shown under `{place}`."  # which may show another mistake than the ones named here
     elif example is not None:
@@ -221,7 +224,7 @@ def _without_example(graded: Graded, module: ModuleResult) -> Iterator[str]:
         return
     if criterion.looks_at == "examples":
         yield AT_HOME.format(function=record.target.function)
-    if criterion.visible or graded.mistakes:
+    if criterion.visible or graded.mistakes or graded.why == "not run":
         return
     tried = _examples(record, module)
     if tried and any(example.fault is not None for example in tried):

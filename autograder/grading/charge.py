@@ -181,9 +181,9 @@ class _Charging:
         mistakes = tuple(seen(record, explanation.complete))
         if mistakes and explanation.formal and not any(criterion.id in m.criteria for m in explanation.mistakes):
             return None  # it comes from a mistake that is charged elsewhere, or from a helper
-        if mistakes and explanation.keeps:
-            own = explanation.mistakes
-            return Charge(criterion.id, "hidden", own, self._under(own), record=record)
+        keeping = self._keeping(record.target.function)
+        if mistakes and keeping:
+            return Charge(criterion.id, "hidden", keeping, self._under(keeping), record=record)
         if mistakes:
             return Charge(criterion.id, "form", mistakes, record=record)
         if record.reply.ended is not None or (record.fault.kind == "raised" and not self._runs(criterion, explanation)):
@@ -192,6 +192,12 @@ class _Charging:
             # Only here is a value wrong: something is left over from an earlier call, or goes wrong on these arguments alone.
             return Charge(criterion.id, "unexplained", record=record)
         return None
+
+    def _keeping(self, function: str) -> tuple[Mistake, ...]:
+        """The mistakes of a function or of its helpers, if something is kept between calls: its dtype may come back."""
+        names = (function, *self.rubric.helpers(self.module, (function,)))
+        found = (self.explanations[name] for name in names if name in self.explanations)
+        return next((explanation.mistakes for explanation in found if explanation.keeps), ())
 
     def _runs(self, criterion: Criterion, explanation: Explanation) -> bool:
         """Whether a function that raises because of known mistakes runs in another call of the criterion."""

@@ -106,7 +106,7 @@ class Diagnoser:
         """The replies to be searched: beside correct helpers, then beside those that the submission has."""
         yield Table(self._played(module, function, ()), ())
         helpers = self.rubric.helpers(module, (function,))
-        found = {n: above[n].mistakes for n in helpers if n in above and above[n].complete and above[n].mistakes}
+        found = {n: above[n].sure for n in helpers if n in above and above[n].sure}
         if found:
             yield self._beside(module, function, found)
         for name in found:  # what cannot be told apart in the helper may show here

@@ -51,7 +51,8 @@ def seen(record: Record, explained: bool) -> Iterator[Mistake]:
     if name:
         floats = "float64" if name != "float64" else "float32"
         does = f"Your result is {name} for {floats} arguments."
-        yield _mistake(record, f"{name}_result", does, "Floating results keep the dtype of the arguments.", PROMOTION)
+        read = f"the docstring of `{record.target.function}`; {PROMOTION}"
+        yield _mistake(record, f"{name}_result", does, "Floating results keep the dtype of the arguments.", read)
     if record.reply.shared:
         does, right = "Your result shares its memory with an argument.", "Return a new array, or a copy."
         yield _mistake(record, "shares_memory", does, right, COPIES)

@@ -31,6 +31,8 @@ def mostly_shown(known: Sequence[tuple[Any, Any]], values: Sequence[Any], allowe
 
 def distance(exact: Any, value: Any) -> float:
     """The largest deviation of a value or of its parts; negative where it has another form, infinite where not all is finite."""
+    if exact is None or value is None:
+        return 0.0 if exact is value else -1.0  # an error was raised
     if isinstance(exact, tuple | list):
         if not isinstance(value, tuple | list) or len(value) != len(exact):
             return float("inf")
@@ -57,5 +59,7 @@ def _error(exact: Any, known: Any, value: Any) -> "np.ndarray[Any, Any]":
 
 def _shown(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
     """Whether a value is wrong as that of exact mistakes is: far nearer to it than to the right one. None where they do nothing."""
-    apart = distance(right, exact)
-    return None if 0 <= apart <= allowed else bool(10 * distance(exact, value) <= apart)
+    apart, left = distance(right, exact), distance(exact, value)
+    if 0 <= apart <= allowed:
+        return None
+    return 0 <= left <= (apart / 10 if apart > 0 else RUIN)

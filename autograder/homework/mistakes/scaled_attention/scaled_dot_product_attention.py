@@ -158,6 +158,13 @@ scaled_dot_product_attention.wrong("renormalised", "mask", {"np.where(mask, scor
     "    weights = weights / (total if mask is None else np.where(np.any(mask, axis=-1, keepdims=True), total, 1.0))"},
     does="Your code zeroes weights after the softmax and divides by what is left, which fails where hidden scores are far above the others.",
     right=BEFORE, read=FORMULA)
+HIDDEN_SCORES = "np.where(mask, scores, -np.inf)", "weights = softmax(scores)"
+scaled_dot_product_attention.wrong("not_low_enough", "mask",
+    *({HIDDEN_SCORES[0]: f"np.where(mask, scores, {low})", HIDDEN_SCORES[1]: "weights = softmax(scores)\n"
+       "    if mask is not None:\n        weights = np.where(np.any(mask, axis=-1, keepdims=True), weights, 0.0)"}
+      for low in ("-100.0", "-50.0", "-1000.0", "-1e4")),
+    does="Your hidden scores are a number that is not low enough, so that they get weight where the scores that may be seen are far lower.",
+    right=BEFORE, read=FORMULA)
 scaled_dot_product_attention.wrong("output_masked_only", "mask",
     {"return output, weights": "return output, softmax(q @ keys / scale)"},
     does="Your code returns the weights as they were without the mask.", right="Return the weights that made the output.",

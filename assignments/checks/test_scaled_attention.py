@@ -39,8 +39,14 @@ def test_softmax_along_another_axis(call: Caller) -> None:
 
 
 def test_softmax_of_large_scores(call: Caller) -> None:
-    call.softmax(np.array([[1000.0, 1001.0, 0.0], [-1000.0, -1001.0, -999.0]])).gives(
+    call.softmax(np.array([[3000.0, 3001.0, 0.0], [-1000.0, -1001.0, -999.0]])).gives(
         np.array([[0.268941, 0.731059, 0.0], [0.244728, 0.090031, 0.665241]])
+    )
+
+
+def test_softmax_of_a_batch(call: Caller) -> None:
+    call.softmax(np.array([[[2.0, 1.0], [0.0, 3.0]], [[1.0, 1.0], [-1.0, 0.0]]])).gives(
+        np.array([[[0.731059, 0.268941], [0.047426, 0.952574]], [[0.5, 0.5], [0.268941, 0.731059]]])
     )
 
 
@@ -81,7 +87,7 @@ def test_attention_of_a_query_that_sees_nothing(call: Caller) -> None:
 
 def test_attention_that_hides_the_largest_score(call: Caller) -> None:
     mask = np.array([[True, True, False], [True, False, True]])
-    call.scaled_dot_product_attention(np.array([[0.0, 500.0, 1000.0], [-900.0, 0.0, -900.0]]), K, V, mask).returning(
+    call.scaled_dot_product_attention(np.array([[0.0, 5000.0, 10000.0], [-900.0, 0.0, -900.0]]), K, V, mask).returning(
         *PARTS
     ).gives((np.array([[0.0, 1.0, 0.5, 0.0], [1.0, 0.0, 0.0, 2.0]]), np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])))
 
@@ -101,8 +107,37 @@ def test_attention_in_a_batch(call: Caller) -> None:
     )
 
 
+def test_attention_of_other_sizes(call: Caller) -> None:
+    """One sentence, two queries, three keys of five features, values of four."""
+    q = np.array([[[1.0, 0.0, 2.0, 0.0, 1.0], [0.0, 1.0, 0.0, 3.0, 0.0]]])
+    k = np.array([[[1.0, 1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 3.0]]])
+    call.scaled_dot_product_attention(q, k, V[np.newaxis]).returning(*PARTS).gives(
+        (
+            np.array([[[1.597062, 0.280588, 0.579118, 1.0], [1.664271, 0.312173, 0.644308, 0.887433]]]),
+            np.array([[[0.280588, 0.280588, 0.438825], [0.199605, 0.312173, 0.488222]]]),
+        )
+    )
+
+
+def test_attention_under_masks_of_a_batch(call: Caller) -> None:
+    q, k, v = (np.array([array[:2], array[-2:]]) for array in (Q, K, V))
+    masks = np.array([[[True, False], [True, True]], [[True, True], [False, True]]])
+    call.scaled_dot_product_attention(q, k, v, masks).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [[1.0, 0.0, 0.0, 2.0], [0.359543, 0.640457, 0.320229, 0.719085]],
+                    [[1.921372, 0.359543, 0.820229, 0.640457], [3.0, 0.0, 1.0, 1.0]],
+                ]
+            ),
+            np.array([[[1.0, 0.0], [0.359543, 0.640457]], [[0.359543, 0.640457], [0.0, 1.0]]]),
+        )
+    )
+
+
 def test_heads_are_split(call: Caller) -> None:
     call.split_heads(X, 2).gives(HEADS)
+    call.split_heads(X, 1).gives(X[np.newaxis])
     call.split_heads(np.ones((2, 5, 8)), 4).gives(np.ones((2, 4, 5, 2)))
 
 
@@ -112,8 +147,9 @@ def test_heads_of_unequal_width(call: Caller) -> None:
 
 def test_heads_are_merged(call: Caller) -> None:
     call.merge_heads(HEADS).gives(X)
-    call.merge_heads(np.ones((8, 5, 64))).gives(np.ones((5, 512)))
+    call.merge_heads(np.ones((8, 5, 4))).gives(np.ones((5, 32)))
     call.merge_heads(np.ones((2, 4, 1, 3))).gives(np.ones((2, 1, 12)))
+    call.merge_heads(np.array([HEADS, HEADS + 12])).gives(np.array([X, X + 12]))
 
 
 def test_multi_head_attention(call: Caller) -> None:
@@ -123,6 +159,18 @@ def test_multi_head_attention(call: Caller) -> None:
                 [5.631753, 4.293473, 5.619311, 12.920459],
                 [4.944924, 0.413071, 3.5401, 9.220562],
                 [4.552838, 2.223445, 5.795053, 9.49264],
+            ]
+        )
+    )
+
+
+def test_multi_head_attention_with_one_head(call: Caller) -> None:
+    call.multi_head_attention(SENTENCES[1], {**PARAMS, "w_q": np.eye(4)}, 1).gives(
+        np.array(
+            [
+                [14.360349, 5.0, 4.892004, 30.513032],
+                [5.571233, 5.0, 1.673795, 17.018518],
+                [15.264411, 5.0, 4.95155, 32.987033],
             ]
         )
     )
@@ -164,6 +212,18 @@ def test_float32_stays_float32(call: Caller) -> None:
             np.array([[0.264458, 0.264458, 0.471083], [0.167943, 0.29916, 0.532897]], dtype=np.float32),
         )
     )
+
+
+def test_float32_stays_float32_in_softmax(call: Caller) -> None:
+    call.softmax(np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]], dtype=np.float32)).gives(
+        np.array([[0.244728, 0.090031, 0.665241], [0.045279, 0.045279, 0.909443]], dtype=np.float32)
+    )
+
+
+def test_float32_stays_float32_when_heads_are_split_and_merged(call: Caller) -> None:
+    x, heads = (2 * X).astype(np.float32), (2 * HEADS).astype(np.float32)
+    call.split_heads(x, 2).gives(heads)
+    call.merge_heads(heads).gives(x)
 
 
 def test_float32_stays_float32_in_the_heads(call: Caller) -> None:

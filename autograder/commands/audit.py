@@ -22,7 +22,9 @@ from autograder.commands.ending import FAULT
 )
 @click.option("--pairs", is_flag=True, help="every two mistakes of one function instead (some minutes)")
 @click.option(
-    "--public", is_flag=True, help="which mistakes the public checks and the docstrings' examples see instead"
+    "--public",
+    is_flag=True,
+    help="which mistakes the public checks see and name, and the docstrings' examples see, instead",
 )
 @click.option("--mutants", is_flag=True, help="machine-made mistakes in the references instead")
 @click.option("--blind-spots", is_flag=True, help="versions that are wrong on one class of inputs only instead")

@@ -3,6 +3,7 @@
 Each line is data as well (`notes`), so that nothing is ever read back out of the text.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from autograder.feedback.sentences import ended, sentence, unwritten
 from autograder.feedback.text import said
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
-from autograder.homework import rubric
+from autograder.homework import reference, rubric
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.intake.text import shown
@@ -115,7 +116,16 @@ def _reason(record: Record) -> str:
     given = value[question]
     if not isinstance(given, str) or len(given.strip()) != 1 or not given.strip().isalpha():
         return "The answer to {questions} is not one letter."
+    letters = _offered(record.target.module)
+    if letters and given.strip().lower() not in letters:
+        return f"The answer to {{questions}} is not one of the letters {', '.join(letters)}."
     return ""
+
+
+def _offered(module: str) -> list[str]:
+    """The letters before the answers in the docstring of a module with questions; none where it has no such lines."""
+    text = reference.modules()[module].__doc__ or ""
+    return sorted(set(re.findall(r"^ *([a-z])\) ", text, re.MULTILINE)))
 
 
 def _filled(reason: str, questions: list[str]) -> str:

@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -41,10 +41,8 @@ class Seen:
     @property
     def answer(self) -> str:
         """What the said sentences are for this mistake."""
-        own = [self.mistake.does, self.mistake.right]
-        if not set(self.said) <= set(own):
-            return "misnamed"
-        return ("-", "half", "named")[len(self.said)]
+        said, own = set(self.said), {self.mistake.does, self.mistake.right}
+        return ("-", "half", "named")[len(said)] if said <= own else "misnamed"
 
 
 def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
@@ -61,17 +59,24 @@ def _of_module(module: str) -> list[Seen]:
     sys.path.insert(0, str(kit.solutions()))
     with home_table.checks(kit.solutions()), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table = home_table.of_module(module, rubrics.current())
-        return [_seen(m, table[m.function]) for m in mistakes.of_module(module)]
+        for name in rubrics.current().modules:  # which may be those of the last module, with a mistake
+            sys.modules.pop(name, None)
+        table = {module: home_table.of_module(module, rubrics.current())}
+        setattr(importlib.import_module("known_mistakes"), "_table", lambda: table)  # noqa: B010 - mypy knows no such module
+        return [_seen(mistake) for mistake in mistakes.of_module(module)]
 
 
-def _seen(mistake: Mistake, table: dict[str, Any]) -> Seen:
-    student_calls = importlib.import_module("student_calls")
-    student_calls.SEEN.clear()
-    failing = tuple(_failing(mistake.module, mistake))
-    calls = student_calls.SEEN[mistake.module, mistake.function]
-    said = importlib.import_module("known_mistakes").explanation(table, calls) if failing else {}
-    return Seen(mistake, failing, _example_fails(mistake), tuple(said.values()))
+def _seen(mistake: Mistake) -> Seen:
+    """As pytest and the checks' own hooks do it: the advice for a function stands under the first check of it that fails."""
+    sys.modules[mistake.module] = _made(mistake)
+    for name in ("student_modules.load", "student_advice._failing"):
+        importlib.import_module(name.partition(".")[0]).__dict__[name.partition(".")[2]].cache_clear()
+    importlib.import_module("student_calls").SEEN.clear()
+    failing = dict(_failing(mistake.module))
+    firsts = {error.function: error for error in reversed(failing.values())}
+    advise = importlib.import_module("student_advice").advice
+    said = [text for error in firsts.values() for title, text in advise(error) if title in ("probably", "right")]
+    return Seen(mistake, tuple(failing), _example_fails(mistake), tuple(said))
 
 
 def _made(mistake: Mistake) -> ModuleType:
@@ -83,26 +88,22 @@ def _made(mistake: Mistake) -> ModuleType:
     )
     for function in rubrics.current().modules[mistake.module].functions:
         text = mistake.source if function == mistake.function else mistakes.correct(mistake.module, function).source
-        exec(text, made.__dict__)  # noqa: S102 - the kit's own text
+        exec(compile(text, made.__file__, "exec"), made.__dict__)  # noqa: S102 - the kit's own text
     return made
 
 
-def _failing(module: str, mistake: Mistake) -> Iterator[str]:
-    """The public checks of the module that do not pass."""
-    sys.modules[module] = _made(mistake)
-    importlib.import_module("student_modules").load.cache_clear()
-    caller = importlib.import_module("student_calls").Caller
+def _failing(module: str) -> Iterator[tuple[str, Any]]:
+    """The public checks of the module that do not pass, with their errors."""
+    caller, failed = (
+        importlib.import_module("student_calls").Caller,
+        importlib.import_module("student_errors").CheckFailed,
+    )
     for name, check in vars(importlib.import_module(f"test_{module}")).items():
-        if name.startswith("test_") and not _passes(check, caller(module)):
-            yield name
-
-
-def _passes(check: Callable[[Any], None], call: Any) -> bool:
-    try:
-        check(call)
-    except Exception:
-        return False
-    return True
+        if name.startswith("test_"):
+            try:
+                check(caller(module))
+            except failed as error:
+                yield name, error
 
 
 def _example_fails(mistake: Mistake) -> bool:

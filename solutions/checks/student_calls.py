@@ -13,6 +13,7 @@ end in NotReady, with one line. Of all calls it is noted what came back, for kno
 from __future__ import annotations
 
 import copy
+import functools
 import importlib
 import inspect
 from collections import defaultdict
@@ -41,11 +42,36 @@ SEEN: dict[tuple[str, str], list[Seen]] = defaultdict(list)
 class Caller:
     """The functions of one student module: caller.f(x) is the call f(x), not made yet."""
 
-    def __init__(self, module: str, notes: list[Call] | None = None) -> None:
-        self._module, self._notes = module, notes
+    def __init__(self, module: str, notes: list[Call] | None = None, again: Again | None = None) -> None:
+        self._module, self._options = module, {"notes": notes, "again": again}
 
     def __getattr__(self, function: str) -> Callable[..., Call]:
-        return lambda *args, **kwargs: Call(self._module, function, args, kwargs, notes=self._notes)
+        return lambda *args, **kwargs: Call(self._module, function, args, kwargs, **self._options)
+
+
+@dataclass(frozen=True)
+class Again:
+    """All calls of one function, or of all ("") are made, also those in a check behind one that fails; none ends a check."""
+
+    function: str = ""
+    errors: list[CheckFailed] = field(default_factory=list)
+
+
+def _going_on(asked: Callable[..., None]) -> Callable[..., None]:
+    """A method of Call that with `again` raises no CheckFailed."""
+
+    @functools.wraps(asked)
+    def made(call: Call, *args: Any, **kwargs: Any) -> None:
+        if call.again is None:
+            return asked(call, *args, **kwargs)
+        if call.again.function in ("", call.function):
+            try:
+                asked(call, *args, **kwargs)
+            except CheckFailed as error:
+                call.again.errors.append(error)
+        return None
+
+    return made
 
 
 def calls_in(module: str) -> list[Call]:
@@ -78,6 +104,7 @@ class Call:
     choose: Callable[[Any], Any] = lambda result: result
     notes: list[Call] | None = field(default=None, compare=False)
     told: bool = True
+    again: Again | None = field(default=None, compare=False)
 
     def returning(self, *names: str) -> Call:
         """The same call, which returns a tuple whose parts have these names."""
@@ -87,6 +114,7 @@ class Call:
         """The same call, of whose result only choose(result) is looked at; part says what that is."""
         return replace(self, part=part, choose=choose)
 
+    @_going_on
     def gives(self, expected: Any, tolerance: float = TOLERANCE) -> None:
         """The result has the kind, the shape and the values of expected."""
         if self._noted():
@@ -100,6 +128,7 @@ class Call:
             wanted = values.table(expected, self.names)
             raise self._failed(hint, returned=values.table(result, self.names), expected=wanted, why=why)
 
+    @_going_on
     def agrees_with(self, other: Call) -> None:
         """Both calls, which differ in some arguments, give the same."""
         if replace(self, told=False)._noted():
@@ -115,6 +144,7 @@ class Call:
             wanted = f"{values.table(two)}\nas with {others}"
             raise self._failed(returned=values.table(one), expected=wanted, why=why)
 
+    @_going_on
     def fulfils(self, expected: str, fault: Callable[[Any], str]) -> None:
         """fault(result), which says what is wrong with the result, is empty; expected says it in words."""
         if self._noted():
@@ -125,6 +155,7 @@ class Call:
         if why:
             raise self._failed(returned=values.table(result), expected=expected, why=why)
 
+    @_going_on
     def raises(self, error: type[Exception], because: str) -> None:
         """The call ends with this exception, or a subclass of it."""
         if self._noted():

@@ -119,6 +119,7 @@ def test_influence(call: Caller) -> None:
 
 
 def test_influence_of_another_kind(call: Caller) -> None:
+    call.influence(TABLE, "group").raises(ValueError, because='the kinds are "layer", "batch_train" and "batch_eval"')
     call.influence(TABLE, "batch").raises(ValueError, because='the kinds are "layer", "batch_train" and "batch_eval"')
 
 

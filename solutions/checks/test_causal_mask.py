@@ -38,6 +38,27 @@ def last_feature(x: np.ndarray) -> np.ndarray:
     return np.stack([x[:, 0], np.cumsum(x[:, 2])], axis=1)
 
 
+def row_0_sees_row_1(x: np.ndarray) -> np.ndarray:
+    return x + np.array([[1.0], [0.0], [0.0], [0.0]]) * x[1]
+
+
+def row_0_sees_row_3(x: np.ndarray) -> np.ndarray:
+    return x + np.array([[1.0], [0.0], [0.0], [0.0]]) * x[3]
+
+
+def row_2_sees_row_3(x: np.ndarray) -> np.ndarray:
+    return x + np.array([[0.0], [0.0], [1.0], [0.0]]) * x[3]
+
+
+def with_opposite(x: np.ndarray) -> np.ndarray:
+    """What one feature of the result gains, another one loses."""
+    return np.concatenate([x, -x], axis=1)
+
+
+def last_column(x: np.ndarray) -> np.ndarray:
+    return x[:, 2:]
+
+
 def test_causal_mask(call: Caller) -> None:
     call.causal_mask(1).gives(np.array([[True]]))
     call.causal_mask(4).gives(np.array([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]], dtype=bool))
@@ -53,6 +74,8 @@ def test_padding(call: Caller) -> None:
 def test_padding_of_lengths_that_cannot_be(call: Caller) -> None:
     call.padding_mask(np.array([2, 5]), 4).raises(ValueError, because="5 is longer than t = 4")
     call.padding_mask(np.array([-1, 2]), 4).raises(ValueError, because="a length cannot be negative")
+    call.padding_mask(np.array([5, 6]), 4).raises(ValueError, because="5 is longer than t = 4")
+    call.padding_mask(np.array([-1, 5]), 4).raises(ValueError, because="a length cannot be negative")
 
 
 def test_padding_as_long_as_t(call: Caller) -> None:
@@ -97,6 +120,45 @@ def test_dependency_of_every_row_on_itself(call: Caller) -> None:
     call.dependency_matrix(standardise, X).gives(np.eye(4, dtype=bool))
 
 
+def test_dependency_of_outputs_that_rise_and_fall(call: Caller) -> None:
+    call.dependency_matrix(with_opposite, X).gives(
+        np.array(
+            [
+                [True, False, False, False],
+                [False, True, False, False],
+                [False, False, True, False],
+                [False, False, False, True],
+            ]
+        )
+    )
+
+
+def test_dependency_on_the_last_feature(call: Caller) -> None:
+    call.dependency_matrix(last_column, X).gives(
+        np.array(
+            [
+                [True, False, False, False],
+                [False, True, False, False],
+                [False, False, True, False],
+                [False, False, False, True],
+            ]
+        )
+    )
+
+
+def test_dependency_on_a_later_row(call: Caller) -> None:
+    call.dependency_matrix(row_1_sees_row_2, X).gives(
+        np.array(
+            [
+                [True, False, False, False],
+                [False, True, True, False],
+                [False, False, True, False],
+                [False, False, False, True],
+            ]
+        )
+    )
+
+
 def test_dependency_where_f_returns_its_argument_itself(call: Caller) -> None:
     call.dependency_matrix(identity, X).gives(np.eye(4, dtype=bool))
 
@@ -109,6 +171,13 @@ def test_is_autoregressive(call: Caller) -> None:
 def test_is_not_autoregressive(call: Caller) -> None:
     call.is_autoregressive(row_1_sees_row_2, X).gives(False)
     call.is_autoregressive(row_0_sees_row_2, X).gives(False)
+
+
+def test_leaks_between_other_rows(call: Caller) -> None:
+    call.is_autoregressive(row_before, X).gives(True)
+    call.is_autoregressive(row_0_sees_row_1, X).gives(False)
+    call.is_autoregressive(row_0_sees_row_3, X).gives(False)
+    call.is_autoregressive(row_2_sees_row_3, X).gives(False)
 
 
 def test_float32_stays_float32(call: Caller) -> None:

@@ -17,7 +17,7 @@ def fault(answers: Any) -> str:
     for key, answer in answers.items():
         if key not in QUESTIONS:
             lines.append(f"there is no question {key!r}")
-        elif not isinstance(answer, str) or answer.lower() not in LETTERS:
+        elif not isinstance(answer, str) or answer.strip().lower() not in LETTERS:
             lines.append(f"the answer to {key} is {answer!r}, not one of the letters a, b, c, d")
     return "\n".join(lines)
 

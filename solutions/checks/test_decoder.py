@@ -54,6 +54,10 @@ def test_positions(call: Caller) -> None:
     )
 
 
+def test_position_of_one_token(call: Caller) -> None:
+    call.positional_encoding(1, 4).gives(np.array([[0.0, 1.0, 0.0, 1.0]]))
+
+
 def test_positions_of_odd_width(call: Caller) -> None:
     call.positional_encoding(3, 5).raises(ValueError, because="d_model must be even")
 
@@ -69,6 +73,21 @@ def test_embedding_of_tokens_that_are_not_in_the_table(call: Caller) -> None:
     call.embed(np.array([0, -1]), table).raises(ValueError, because="a token cannot be negative")
 
 
+def test_embedding_of_further_tokens(call: Caller) -> None:
+    table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
+    call.embed(np.array([1, 0]), table).gives(np.array([[3.0, 4.0], [1.0, 2.0]]))
+    call.embed(np.array([2]), table).gives(np.array([[5.0, 6.0]]))
+    call.embed(
+        np.array(
+            [1, 0, 1],
+        ),
+        table.astype(np.float32),
+    ).gives(np.array([[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]], dtype=np.float32))
+    call.embed(np.array([4]), table).raises(ValueError, because="the ids are 0 to 3 here")
+    call.embed(np.array([7, 0]), table).raises(ValueError, because="the ids are 0 to 3 here")
+    call.embed(np.array([-1, 7]), table).raises(ValueError, because="the ids are 0 to 3 here")
+
+
 def test_logits_without_blocks(call: Caller) -> None:
     call.decoder_logits(np.array([0, 1, 2]), {**SMALL, "blocks": []}, 2).gives(
         np.array([[4.5, 2.5, 7.5], [0.846471, 8.040252, -0.35741], [7.419297, 0.083653, 17.734542]])
@@ -81,6 +100,15 @@ def test_logits(call: Caller) -> None:
             [[10.552378, 2.556629, 19.038372], [0.352184, 18.776447, -10.316112], [12.921398, -0.841871, 29.45029]]
         )
     )
+
+
+def test_logits_of_one_token(call: Caller) -> None:
+    call.decoder_logits(np.array([1]), {**SMALL, "blocks": []}, 2).gives(np.array([[0.0, 8.5, -2.5]]))
+
+
+def test_logits_of_another_model(call: Caller) -> None:
+    """Its features are two, and its logits the same for every token: log 1 and log 4."""
+    call.decoder_logits(np.array([0, 1, 0]), COIN, 1).gives(np.array([[0.0, 1.386294]] * 3))
 
 
 def test_future_stays_hidden(call: Caller) -> None:

@@ -30,6 +30,18 @@ def test_tokens_in_a_batch(call: Caller) -> None:
     )
 
 
+def test_sentences_of_two_tokens(call: Caller) -> None:
+    x = np.array([[[4.0, 2.0, 0.0], [1.0, 1.0, 4.0]], [[1.0, 2.0, -3.0], [0.0, 5.0, 1.0]]])
+    call.layer_norm(x, np.ones(3), np.zeros(3)).gives(
+        np.array(
+            [
+                [[1.224743, 0.0, -1.224743], [-0.707105, -0.707105, 1.41421]],
+                [[0.46291, 0.925819, -1.388729], [-0.925819, 1.388729, -0.46291]],
+            ]
+        )
+    )
+
+
 def test_eps(call: Caller) -> None:
     small = np.array([[0.004, 0.002, 0.001, -0.003], [7.0, 7.0, 7.0, 7.0]])
     call.layer_norm(small, ONE, ZERO).gives(
@@ -45,6 +57,18 @@ def test_mean_far_above_the_spread(call: Caller) -> None:
 def test_rms_norm(call: Caller) -> None:
     call.rms_norm(TOKENS, np.array([1.0, 1.0, 1.0, 10.0])).gives(
         np.array([[1.460593, 0.730297, 0.365148, -10.954451], [0.632456, 1.264911, -0.632456, 12.649109]])
+    )
+
+
+def test_rms_norm_of_sentences(call: Caller) -> None:
+    x = np.array([[[4.0, 2.0, 0.0], [1.0, 1.0, 4.0]], [[1.0, 2.0, -3.0], [0.0, 5.0, 1.0]]])
+    call.rms_norm(x, np.ones(3)).gives(
+        np.array(
+            [
+                [[1.549193, 0.774597, 0.0], [0.408248, 0.408248, 1.632993]],
+                [[0.46291, 0.92582, -1.38873], [0.0, 1.698415, 0.339683]],
+            ]
+        )
     )
 
 

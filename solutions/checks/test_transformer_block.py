@@ -42,6 +42,12 @@ def test_feed_forward_of_one_token(call: Caller) -> None:
     call.feed_forward(X[2], FFN).gives(np.array([0.5, -10.5, 0.0, 11.0]))
 
 
+def test_feed_forward_of_a_batch(call: Caller) -> None:
+    call.feed_forward(np.array([X[:1], X[1:2]]), {**FFN, "b_2": np.zeros(4)}).gives(
+        np.array([[[21.0, 12.0, 1.5, 0.0]], [[30.0, 12.0, 1.5, 6.0]]])
+    )
+
+
 def test_residual(call: Caller) -> None:
     call.residual(np.array([[1.5, 2.0, -0.5], [1.0, 0.0, 4.0]]), sublayer).gives(
         np.array([[3.5, 6.0, -5.5], [1.5, -2.0, 12.5]])
@@ -74,6 +80,18 @@ def test_pre_norm_under_a_mask(call: Caller) -> None:
     )
 
 
+def test_pre_norm_under_the_masks_of_a_batch(call: Caller) -> None:
+    masks = np.array([CAUSAL[:2, :2], [[True, False], [False, True]]])
+    call.pre_norm_block(np.array([X[:2], X[1:]]), {**BLOCK, "ln_2": BLOCK["ln_1"]}, 2, masks).gives(
+        np.array(
+            [
+                [[15.777206, 6.517074, 1.611615, -1.591607], [9.528635, 12.846012, 1.65743, 1.020479]],
+                [[9.498777, 12.817504, 1.624005, 1.108966], [0.15359, -0.706749, -2.270169, 6.188244]],
+            ]
+        )
+    )
+
+
 def test_post_norm(call: Caller) -> None:
     call.post_norm_block(X[np.newaxis], BLOCK, 2).gives(
         np.array(
@@ -100,12 +118,36 @@ def test_post_norm_under_a_mask(call: Caller) -> None:
     )
 
 
+def test_post_norm_under_the_masks_of_a_batch(call: Caller) -> None:
+    masks = np.array([CAUSAL[:2, :2], [[True, False], [False, True]]])
+    call.post_norm_block(np.array([X[:2], X[1:]]), {**BLOCK, "ln_2": BLOCK["ln_1"]}, 2, masks).gives(
+        np.array(
+            [
+                [[1.552364, 0.336578, 0.341563, -1.531108], [1.259523, 1.394904, -0.056855, -1.45006]],
+                [[1.258918, 1.394224, -0.067818, -1.444106], [0.054566, -2.517823, 0.683774, -0.239715]],
+            ]
+        )
+    )
+
+
 def test_stack(call: Caller) -> None:
     call.transformer_stack(X, [SHIFT, BLOCK], 2, mask=CAUSAL).gives(
         np.array(
             [
                 [13.011423, 19.667975, 0.676022, -6.653197],
                 [5.05524, 21.439013, 1.667458, -5.600164],
+                [0.249158, 12.318443, -1.444211, -0.026717],
+            ]
+        )
+    )
+
+
+def test_stack_of_pre_norm_blocks(call: Caller) -> None:
+    call.transformer_stack(X, [SHIFT, BLOCK], 2, norm="pre").gives(
+        np.array(
+            [
+                [11.608085, 19.342849, 0.572644, -6.531123],
+                [4.624319, 21.381525, 1.570455, -5.529339],
                 [0.249158, 12.318443, -1.444211, -0.026717],
             ]
         )
@@ -138,6 +180,10 @@ def test_stack_with_another_norm(call: Caller) -> None:
 
 def test_gradient_with_residuals(call: Caller) -> None:
     call.gradient_flow(JACOBIANS, np.array([1.0, 3.0])).gives(np.array([9.861541, 7.433034, 3.162278]))
+
+
+def test_gradient_with_residuals_by_name(call: Caller) -> None:
+    call.gradient_flow(JACOBIANS[:1], np.array([1.0, 3.0]), residual=True).gives(np.array([4.031129, 3.162278]))
 
 
 def test_gradient_without_residuals(call: Caller) -> None:

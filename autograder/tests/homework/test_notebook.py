@@ -649,7 +649,8 @@ def test_heads_look_where_it_is_said(homework_modules: dict[str, ModuleType], mo
         vowels.append(weights[0][:, 1:][:, :, is_vowel].sum(axis=-1).mean(axis=-1))
         everything.append(np.mean([is_vowel[: row + 1].mean() for row in rows]))
     assert np.mean(before) == pytest.approx(0.5, abs=0.1) and said("about half of its weight to the character before")
-    assert np.mean(vowels, axis=0)[3] < 0.6 * np.mean(everything) and said("head 4 of block 1 avoids vowels")
+    assert np.mean(vowels, axis=0)[3] == pytest.approx(0.5 * np.mean(everything), rel=0.15)
+    assert said("head 4 of block 1 gives vowels about half of what an even share would be")
 
 
 # Each picture

@@ -8,6 +8,7 @@ import importlib
 import json
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -255,6 +256,41 @@ def test_its_tables_agree_with_the_notes_where_the_notes_are_right(with_solution
     assert {verdict: verdicts.count(verdict) for verdict in set(verdicts)} == {"same": 9, "rounding": 2, "DIFFERS": 17}
 
 
+WRONG = [
+    ("layernorm", "def layer_norm(x, *rest, **named): return None\ndef layer_norm_backward(*rest): return 3"),
+    ("layernorm", "def layer_norm(x, gamma, beta, eps=1e-5): return np.zeros(3)\ndef rms_norm(x, *rest): return [1]"),
+    ("batchnorm_comparison", "def batch_norm(x, *rest): return x * np.nan\ndef influence(*rest): return 'x'"),
+    ("scaled_attention", "def softmax(s, axis=-1): return s * np.nan\ndef merge_heads(x): return x"),
+    (
+        "scaled_attention",
+        "def split_heads(x, n): raise SystemExit(3)\ndef softmax(s, axis=-1): print('!'); return s / 0",
+    ),
+    (
+        "causal_mask",
+        "def causal_mask(t): return np.tril(np.ones((t, t)))\ndef dependency_matrix(*rest): return np.zeros((2, 3))",
+    ),
+    ("transformer_block", "def feed_forward(x, p): return feed_forward(x, p)\ndef residual(x, f): return {}"),
+    (
+        "transformer_block",
+        "def transformer_stack(*rest, **named): return 1j\ndef gradient_flow(*rest, **named): return []",
+    ),
+    ("decoder", "def f(:"),
+    ("decoder", "def generate(*rest, **named): return [99.5] * 3\ndef sequence_log_prob(*rest): return np.inf"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "definitions"), WRONG)
+def test_runs_with_a_wrong_module(tmp_path: Path, module: str, definitions: str) -> None:
+    """The picture that cannot be drawn says so in a line; nothing ends in a traceback."""
+    folder = homework(tmp_path, written=True)
+    (folder / f"{module}.py").write_text((folder / f"{module}.py").read_text() + "\n\n" + definitions + "\n")
+    cells = execute(tour(), folder)
+    assert [output for output in outputs(cells) if output.output_type == "error"] == []
+    assert not any("Traceback" in text for text in texts(cells))
+    assert any(f"Nothing to show: {module}.py, line" in text or "does the check" in text for text in texts(cells))
+
+
 # Alive
 
 
@@ -357,6 +393,18 @@ def test_a_picture_of_a_wrong_result_is_one_line(homework_modules: dict[str, Mod
     said = homework_modules["stage"].attempt(homework_modules["pictures"].sizes_of_scores, Wrong())
     assert said.startswith("Nothing to show: AttributeError")
     assert said.endswith("(does the check of this module pass?)")
+
+
+def test_warnings_of_arithmetic_are_shown_only_where_they_come_from_the_students_file(
+    homework_modules: dict[str, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dividing.py").write_text("import numpy as np\n\ndef f():\n    return np.ones(1) / 0\n")
+    monkeypatch.setattr(homework_modules["stage"], "HOME", tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    dividing = homework_modules["stage"].Lazy("dividing")
+    with warnings.catch_warnings(record=True) as seen:
+        homework_modules["stage"].attempt(lambda: dividing.f() - dividing.f())
+    assert [Path(warning.filename).name for warning in seen] == ["dividing.py"]
 
 
 # Guesses

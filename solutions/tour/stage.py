@@ -111,10 +111,15 @@ class Player:
         under(self.guess, written=not missing(self.result))
 
     def shown(self) -> Any:
-        """The result as something that a notebook displays."""
+        """The result as something that a notebook displays.
+
+        A figure is not kept: it has thousands of parts, and each collection of garbage goes through those of all figures that
+        are kept, for longer than drawing one takes.
+        """
         if isinstance(self.result, Figure):
-            width = int(self.result.get_figwidth() * PIXELS)
-            return ipython.Image(self.image(self.result), format="png", width=width, alt=self.result.get_suptitle())
+            figure, self.result = self.result, "a picture"
+            width = int(figure.get_figwidth() * PIXELS)
+            return ipython.Image(self.image(figure), format="png", width=width, alt=figure.get_suptitle())
         if missing(self.result):
             return Missing(self.result, GALLERY / f"{self.name}.png")
         return self.result if hasattr(self.result, "_repr_html_") else ipython.Pretty(self.result)

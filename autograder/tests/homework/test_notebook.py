@@ -308,19 +308,19 @@ def test_a_saved_file_is_enough_to_see_the_change(run_with_stubs: Run) -> None:
 
 
 @pytest.fixture
-def steps(homework_modules: dict[str, ModuleType]) -> Callable[[], Any]:
-    """The first picture with its sliders, in this process."""
+def steps(homework_modules: dict[str, ModuleType]) -> Callable[[], tuple[Any, list[Figure]]]:
+    """The first picture with its sliders, in this process, and all figures that have been drawn of it."""
     m = homework_modules
 
-    def play() -> Any:
-        x = np.array([4.0, 2.0, 0.0, -2.0])
-        return m["tour"].play(
-            m["pictures"].layer_norm_steps,
-            m["layernorm"],
-            x,
-            gamma=m["tour"].Slide(-2, 2, 1),
-            beta=m["tour"].Slide(-1, 1, 0),
-        )
+    def play() -> tuple[Any, list[Figure]]:
+        drawn: list[Figure] = []
+
+        def draw(**settings: Any) -> Figure:
+            drawn.append(m["pictures"].layer_norm_steps(m["layernorm"], np.array([4.0, 2.0, 0.0, -2.0]), **settings))
+            return drawn[-1]
+
+        sliders = {"gamma": m["tour"].Slide(-2, 2, 1), "beta": m["tour"].Slide(-1, 1, 0)}
+        return m["tour"].play(draw, **sliders), drawn
 
     return play
 
@@ -329,22 +329,30 @@ def heights(figure: Figure) -> list[float]:
     return [bar.get_height() for bar in figure.axes[-1].containers[0]]
 
 
-def test_moving_a_slider_draws_another_picture(steps: Callable[[], Any]) -> None:
-    player = steps()
-    first = heights(player.result)
+def test_moving_a_slider_draws_another_picture(steps: Callable[[], tuple[Any, list[Figure]]]) -> None:
+    player, drawn = steps()
     player.controls["gamma"].value = 2.0
-    assert heights(player.result) == pytest.approx([2 * height for height in first])
     player.controls["beta"].value = 1.0
-    assert heights(player.result) == pytest.approx([2 * height + 1 for height in first])
+    first, second, third = map(heights, drawn)
+    assert second == pytest.approx([2 * height for height in first])
+    assert third == pytest.approx([2 * height + 1 for height in first])
+
+
+def test_figures_are_not_kept(steps: Callable[[], tuple[Any, list[Figure]]]) -> None:
+    """Forty kept ones make garbage collection so slow that a slider stands still."""
+    player, drawn = steps()
+    assert drawn[0] not in vars(player).values() and player.result == "a picture"
 
 
 def test_without_ipywidgets_there_is_still_a_picture(
-    steps: Callable[[], Any], homework_modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
+    steps: Callable[[], tuple[Any, list[Figure]]],
+    homework_modules: dict[str, ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(homework_modules["stage"], "ipywidgets", None)
-    player = steps()
+    player, drawn = steps()
     assert player.controls == {}
-    assert isinstance(player.result, Figure)
+    assert len(drawn) == 1 and player.result == "a picture"
 
 
 def test_a_slider_of_whole_numbers_gives_whole_numbers(homework_modules: dict[str, ModuleType]) -> None:

@@ -111,10 +111,15 @@ class Player:
         under(self.guess, written=not missing(self.result))
 
     def shown(self) -> Any:
-        """The result as something that a notebook displays."""
+        """The result as something that a notebook displays.
+
+        A figure is not kept: it has thousands of parts, and each collection of garbage goes through those of all figures that
+        are kept, for longer than drawing one takes.
+        """
         if isinstance(self.result, Figure):
-            width = int(self.result.get_figwidth() * PIXELS)
-            return ipython.Image(self.image(self.result), format="png", width=width, alt=self.result.get_suptitle())
+            figure, self.result = self.result, "a picture"
+            width = int(figure.get_figwidth() * PIXELS)
+            return ipython.Image(self.image(figure), format="png", width=width, alt=figure.get_suptitle())
         if missing(self.result):
             return Missing(self.result, GALLERY / f"{self.name}.png")
         return self.result if hasattr(self.result, "_repr_html_") else ipython.Pretty(self.result)
@@ -149,7 +154,7 @@ class Missing:
         if "is not written yet" not in self.line or not self.picture.is_file():
             return line
         data = base64.b64encode(self.picture.read_bytes()).decode("ascii")
-        text = "So it will look:"
+        text = "This is how it will look:"
         return f'{line}<p>{text}</p><img alt="{text} {self.picture.stem}" src="data:image/png;base64,{data}">'
 
 
@@ -174,12 +179,16 @@ def play(draw: Callable[..., Any], *given: Any, guess: Guess | None = None, like
 
 def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:
     """What draw returns, or one line that says why there is nothing to show."""
-    try:
-        return draw(*given, **settings)
-    except NotImplementedError as missing:
-        return NOTHING + (str(missing) or "something is not written yet")
-    except (Exception, SystemExit) as error:
-        return NOTHING + reason(error)
+    yours = "|".join(path.stem for path in HOME.glob("*.py"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # from pictures of numbers that are wrong already
+        warnings.filterwarnings("default", category=RuntimeWarning, module=f"({yours})$")  # those are kept
+        try:
+            return draw(*given, **settings)
+        except NotImplementedError as missing:
+            return NOTHING + (str(missing) or "something is not written yet")
+        except (Exception, SystemExit) as error:
+            return NOTHING + reason(error)
 
 
 def missing(result: Any) -> bool:

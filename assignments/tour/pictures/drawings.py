@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-from tour.brushes import BLUE, GREEN, GREY, PALE, PURPLE, RED, arrow, blank, box, canvas, heat, label
+from tour.brushes import BLUE, GREEN, GREY, PALE, PURPLE, RED, arrow, blank, box, canvas, heat
 
 ABOVE = np.rad2deg(np.arctan(2**-0.5))  # degrees: at a turn of 45, the view along (1, 1, 1), which centred tokens lack
 ORDERS = ("pre-norm", "post-norm", "neither norms nor residuals")
@@ -107,7 +107,8 @@ def heads_drawing(attention: Any, n_heads: int = 2) -> Figure:
             axis.text(
                 j, i, f"{value:.0f}", ha="center", va="center", fontsize=9, color="white" if value % 10 < 4 else "black"
             )
-    label(axes[0], axes[0].get_title(), "feature", "token")
+    axes[0].set_xlabel("feature", fontsize=9)
+    axes[0].set_ylabel("token", fontsize=9)
     if n_heads > 1:
         axes[1].set_xlabel(f"heads together: {heads.shape}", fontsize=9)
     return figure
@@ -137,5 +138,9 @@ def geometry(layernorm: Any, spread: float = 1.0, turn: int = 40) -> Figure:
         for name_axis, text in ((axis.set_xlabel, "1"), (axis.set_ylabel, "2"), (axis.set_zlabel, "3")):
             name_axis(f"feature {text}", fontsize=8, labelpad=-12)
         axis.set_title(name, fontsize=9.5)
+        axis.set_proj_type(
+            "ortho"
+        )  # so that a plane seen from its side is a line, and with equal axes a circle is round
+        axis.set_box_aspect((1, 1, 1))
         axis.view_init(elev=ABOVE, azim=turn)
     return figure

@@ -8,6 +8,7 @@ import importlib
 import json
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -255,6 +256,41 @@ def test_its_tables_agree_with_the_notes_where_the_notes_are_right(with_solution
     assert {verdict: verdicts.count(verdict) for verdict in set(verdicts)} == {"same": 9, "rounding": 2, "DIFFERS": 17}
 
 
+WRONG = [
+    ("layernorm", "def layer_norm(x, *rest, **named): return None\ndef layer_norm_backward(*rest): return 3"),
+    ("layernorm", "def layer_norm(x, gamma, beta, eps=1e-5): return np.zeros(3)\ndef rms_norm(x, *rest): return [1]"),
+    ("batchnorm_comparison", "def batch_norm(x, *rest): return x * np.nan\ndef influence(*rest): return 'x'"),
+    ("scaled_attention", "def softmax(s, axis=-1): return s * np.nan\ndef merge_heads(x): return x"),
+    (
+        "scaled_attention",
+        "def split_heads(x, n): raise SystemExit(3)\ndef softmax(s, axis=-1): print('!'); return s / 0",
+    ),
+    (
+        "causal_mask",
+        "def causal_mask(t): return np.tril(np.ones((t, t)))\ndef dependency_matrix(*rest): return np.zeros((2, 3))",
+    ),
+    ("transformer_block", "def feed_forward(x, p): return feed_forward(x, p)\ndef residual(x, f): return {}"),
+    (
+        "transformer_block",
+        "def transformer_stack(*rest, **named): return 1j\ndef gradient_flow(*rest, **named): return []",
+    ),
+    ("decoder", "def f(:"),
+    ("decoder", "def generate(*rest, **named): return [99.5] * 3\ndef sequence_log_prob(*rest): return np.inf"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "definitions"), WRONG)
+def test_runs_with_a_wrong_module(tmp_path: Path, module: str, definitions: str) -> None:
+    """The picture that cannot be drawn says so in a line; nothing ends in a traceback."""
+    folder = homework(tmp_path, written=True)
+    (folder / f"{module}.py").write_text((folder / f"{module}.py").read_text() + "\n\n" + definitions + "\n")
+    cells = execute(tour(), folder)
+    assert [output for output in outputs(cells) if output.output_type == "error"] == []
+    assert not any("Traceback" in text for text in texts(cells))
+    assert any(f"Nothing to show: {module}.py, line" in text or "does the check" in text for text in texts(cells))
+
+
 # Alive
 
 
@@ -272,19 +308,19 @@ def test_a_saved_file_is_enough_to_see_the_change(run_with_stubs: Run) -> None:
 
 
 @pytest.fixture
-def steps(homework_modules: dict[str, ModuleType]) -> Callable[[], Any]:
-    """The first picture with its sliders, in this process."""
+def steps(homework_modules: dict[str, ModuleType]) -> Callable[[], tuple[Any, list[Figure]]]:
+    """The first picture with its sliders, in this process, and all figures that have been drawn of it."""
     m = homework_modules
 
-    def play() -> Any:
-        x = np.array([4.0, 2.0, 0.0, -2.0])
-        return m["tour"].play(
-            m["pictures"].layer_norm_steps,
-            m["layernorm"],
-            x,
-            gamma=m["tour"].Slide(-2, 2, 1),
-            beta=m["tour"].Slide(-1, 1, 0),
-        )
+    def play() -> tuple[Any, list[Figure]]:
+        drawn: list[Figure] = []
+
+        def draw(**settings: Any) -> Figure:
+            drawn.append(m["pictures"].layer_norm_steps(m["layernorm"], np.array([4.0, 2.0, 0.0, -2.0]), **settings))
+            return drawn[-1]
+
+        sliders = {"gamma": m["tour"].Slide(-2, 2, 1), "beta": m["tour"].Slide(-1, 1, 0)}
+        return m["tour"].play(draw, **sliders), drawn
 
     return play
 
@@ -293,22 +329,30 @@ def heights(figure: Figure) -> list[float]:
     return [bar.get_height() for bar in figure.axes[-1].containers[0]]
 
 
-def test_moving_a_slider_draws_another_picture(steps: Callable[[], Any]) -> None:
-    player = steps()
-    first = heights(player.result)
+def test_moving_a_slider_draws_another_picture(steps: Callable[[], tuple[Any, list[Figure]]]) -> None:
+    player, drawn = steps()
     player.controls["gamma"].value = 2.0
-    assert heights(player.result) == pytest.approx([2 * height for height in first])
     player.controls["beta"].value = 1.0
-    assert heights(player.result) == pytest.approx([2 * height + 1 for height in first])
+    first, second, third = map(heights, drawn)
+    assert second == pytest.approx([2 * height for height in first])
+    assert third == pytest.approx([2 * height + 1 for height in first])
+
+
+def test_figures_are_not_kept(steps: Callable[[], tuple[Any, list[Figure]]]) -> None:
+    """Forty kept ones make garbage collection so slow that a slider stands still."""
+    player, drawn = steps()
+    assert drawn[0] not in vars(player).values() and player.result == "a picture"
 
 
 def test_without_ipywidgets_there_is_still_a_picture(
-    steps: Callable[[], Any], homework_modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
+    steps: Callable[[], tuple[Any, list[Figure]]],
+    homework_modules: dict[str, ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(homework_modules["stage"], "ipywidgets", None)
-    player = steps()
+    player, drawn = steps()
     assert player.controls == {}
-    assert isinstance(player.result, Figure)
+    assert len(drawn) == 1 and player.result == "a picture"
 
 
 def test_a_slider_of_whole_numbers_gives_whole_numbers(homework_modules: dict[str, ModuleType]) -> None:
@@ -357,6 +401,18 @@ def test_a_picture_of_a_wrong_result_is_one_line(homework_modules: dict[str, Mod
     said = homework_modules["stage"].attempt(homework_modules["pictures"].sizes_of_scores, Wrong())
     assert said.startswith("Nothing to show: AttributeError")
     assert said.endswith("(does the check of this module pass?)")
+
+
+def test_warnings_of_arithmetic_are_shown_only_where_they_come_from_the_students_file(
+    homework_modules: dict[str, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dividing.py").write_text("import numpy as np\n\ndef f():\n    return np.ones(1) / 0\n")
+    monkeypatch.setattr(homework_modules["stage"], "HOME", tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    dividing = homework_modules["stage"].Lazy("dividing")
+    with warnings.catch_warnings(record=True) as seen:
+        homework_modules["stage"].attempt(lambda: dividing.f() - dividing.f())
+    assert [Path(warning.filename).name for warning in seen] == ["dividing.py"]
 
 
 # Guesses
@@ -649,7 +705,8 @@ def test_heads_look_where_it_is_said(homework_modules: dict[str, ModuleType], mo
         vowels.append(weights[0][:, 1:][:, :, is_vowel].sum(axis=-1).mean(axis=-1))
         everything.append(np.mean([is_vowel[: row + 1].mean() for row in rows]))
     assert np.mean(before) == pytest.approx(0.5, abs=0.1) and said("about half of its weight to the character before")
-    assert np.mean(vowels, axis=0)[3] < 0.6 * np.mean(everything) and said("head 4 of block 1 avoids vowels")
+    assert np.mean(vowels, axis=0)[3] == pytest.approx(0.5 * np.mean(everything), rel=0.15)
+    assert said("head 4 of block 1 gives vowels about half of what an even share would be")
 
 
 # Each picture

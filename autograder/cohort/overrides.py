@@ -48,7 +48,7 @@ def _override(place: str, cells: Mapping[str, str], rubric: Rubric) -> Override:
     known = rubric.criteria.get(criterion)
     if known is None and criterion != TOTAL:
         raise UnusableError(f"{place}: there is no criterion {criterion!r}; give its id, as in grades.csv, or total")
-    most = known.points if known else rubric.points
+    most = known.most if known else rubric.most
     try:
         points = float(cells["points"])
     except ValueError:

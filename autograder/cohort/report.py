@@ -163,9 +163,9 @@ def mistakes(rows: Sequence[StudentRow]) -> list[MistakeRow]:
 
 
 def _described(name: str) -> tuple[str, str]:
-    """The sentence and the reading of a misconception; empty for one that is not known today."""
+    """The sentence and the reading of a misconception, without Markdown; empty for one that is not known today."""
     known = known_mistakes.find(name)
-    return (known.sentence, known.read) if known is not None else ("", "")
+    return (known.sentence.replace("`", ""), known.read.replace("`", "")) if known is not None else ("", "")
 
 
 def _subtotals(grade: Grade | None) -> dict[str, tuple[float, float]]:

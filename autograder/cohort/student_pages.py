@@ -72,8 +72,6 @@ def _module(module: str, tests: Sequence[Mapping[str, Any]], rubric: Rubric, row
     for test in tests:
         criterion = rubric.criteria[test["extra_data"]["criterion"]]
         yield f"### {markdown(criterion.about)}: {_points(test, row)}"
-        if criterion.counts:
-            yield f"This criterion {'does not count' if criterion.counts == 'dropped' else 'is given to all'}: {criterion.why}"
         yield str(test.get("output", "")).strip()
 
 

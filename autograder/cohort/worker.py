@@ -8,7 +8,6 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
@@ -17,9 +16,8 @@ from typing import Any
 
 from autograder.cohort import digest
 from autograder.feedback import results
-from autograder.grading.grader import Grader, Result, open_grader
-from autograder.homework import rubric
-from autograder.intake.submission import Note, Submission
+from autograder.grading.grader import Grader, open_grader
+from autograder.intake.submission import Submission
 from autograder.sandbox.faults import SandboxFault
 
 _lock = threading.Lock()
@@ -102,28 +100,7 @@ def _grade(submission: Submission) -> dict[str, Any]:
     except BaseException:
         _warm.close()
         raise
-    document = results.gradescope(result)
-    document["extra_data"].setdefault("notes", [*_notes(result)])
-    return document
-
-
-def _notes(result: Result) -> Iterator[dict[str, str]]:
-    """What is said about the upload, as data: files that were not used, modules that are missing or do not import."""
-    for note in result.submission.notes:
-        yield _plain(note)
-    modules = rubric.current().modules
-    for module in (found for found in result.modules if found.broken is not None and found.module in modules):
-        file, error = f"{module.module}.py", module.broken.error if module.broken else None
-        missing = result.submission.missing(module.module, {f"{name}.py" for name in modules})
-        if missing is None:
-            why = f"{error.kind}{f' in line {error.line}' if error.line else ''}" if error else "the import ended"
-            yield {"kind": "import", "path": file, "text": f"{file} could not be imported: {why}."}
-        elif missing not in result.submission.notes:
-            yield _plain(missing)
-
-
-def _plain(note: Note) -> dict[str, str]:
-    return {"kind": note.kind, "path": note.path, "text": str(note)}
+    return results.gradescope(result)
 
 
 def start(started: "Synchronized[int]") -> None:

@@ -38,6 +38,12 @@ DEPENDS = (
 
 def message(graded: Graded, result: Result) -> str:
     """The message of one criterion, in Markdown; "" where there is nothing to say."""
+    counted = graded.criterion.counted
+    notice = f"This criterion {counted}\n" if counted else ""
+    return "\n".join(filter(None, (notice, _message(graded, result))))
+
+
+def _message(graded: Graded, result: Result) -> str:
     criterion = graded.criterion
     if criterion.feedback == "score":
         return "" if graded.passed else _score(graded)

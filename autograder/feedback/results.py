@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.feedback.messages import message
-from autograder.feedback.summary import notes, summary
+from autograder.feedback.summary import TopNote, notes, summary
 from autograder.grading.grader import Graded, Result
 
 
@@ -22,24 +22,29 @@ def gradescope(result: Result) -> dict[str, Any]:
         "output_format": "md",
         "stdout_visibility": "hidden",
         "tests": [_entry(graded, result) for graded in result.graded],
-        "extra_data": {"layers": list(result.layers), "notes": [vars(note) for note in notes(result)]},
+        "extra_data": {"layers": list(result.layers), "notes": [_note(note) for note in notes(result)]},
     }
+
+
+def _note(note: TopNote) -> dict[str, str]:
+    return {"kind": note.kind, "path": note.path, "text": note.plain}
 
 
 def _entry(graded: Graded, result: Result) -> dict[str, Any]:
     criterion = graded.criterion
+    earned = graded.points == criterion.most
     return {
         "name": f"{criterion.id}: {criterion.about}",
         "score": number(graded.points),
-        "max_score": number(criterion.points),
-        "status": "passed" if graded.passed else "failed",
+        "max_score": number(criterion.most),
+        "status": "passed" if earned else "failed",
         "visibility": criterion.visibility,
         "output": message(graded, result),
         "output_format": "md",
         "extra_data": {
             "criterion": criterion.id,
             # Those that points were lost to: what is earned in spite of a mistake has none.
-            "misconceptions": [] if graded.passed else list(dict.fromkeys(mistake.id for mistake in graded.mistakes)),
+            "misconceptions": [] if earned else list(dict.fromkeys(mistake.id for mistake in graded.mistakes)),
         },
     }
 

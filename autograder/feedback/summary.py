@@ -22,16 +22,29 @@ OWN_FILES = "Only NumPy, the standard library and your own files can be imported
 
 @dataclass(frozen=True)
 class TopNote:
-    """A line on top: its kind, the file that it is about ("" for the whole upload), and its text in Markdown."""
+    """A line on top: its kind, the file that it is about ("" for the whole upload), its text in Markdown, and the module
+    that it stands under, if one.
+    """
 
     kind: str
     path: str
     text: str
+    module: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"- **{self.module}**: {self.text}" if self.module else f"- {self.text}"
+
+    @property
+    def plain(self) -> str:
+        """The same for tables, which show no Markdown."""
+        text = self.text.replace("`", "")
+        return text if self.module in text else f"{self.module}: {text}"
 
 
 def summary(result: Result) -> str:
     """The message on top: what could not be used, and what the criteria are."""
-    lines = [f"- {note.text}" for note in notes(result)]
+    lines = [note.line for note in notes(result)]
     return "\n".join([*lines, "", ALONE]).strip() + "\n"
 
 
@@ -52,7 +65,7 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
     if module.broken is not None:
         missing = submission.missing(module.module, _names())
         kind, path = (missing.kind, missing.path) if missing is not None else ("import", file)
-        yield TopNote(kind, path, f"**{file}**: {not_imported(module, submission)}")
+        yield TopNote(kind, path, not_imported(module, submission), file)
         return
     reasons: dict[str, list[str]] = {}
     for record in module.records:
@@ -60,7 +73,7 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
         if reason:
             reasons.setdefault(reason, []).append(record.step.rules.question)
     for reason, questions in reasons.items():
-        yield TopNote("answer", file, f"**{file}**: {_filled(reason, questions)}")
+        yield TopNote("answer", file, _filled(reason, questions), file)
 
 
 def not_imported(module: ModuleResult, submission: Submission) -> str:

@@ -61,7 +61,8 @@ class Graded:
 
     @property
     def points(self) -> float:
-        return self.criterion.points if self.passed else 0.0
+        """As they count in the end: a dropped criterion gives none, one that is given to all gives all."""
+        return self.criterion.most if self.passed or self.criterion.counts else 0.0
 
     @property
     def hidden_by(self) -> bool:

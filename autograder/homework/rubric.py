@@ -50,6 +50,17 @@ class Criterion:
     def visible(self) -> bool:
         return self.visibility == "visible"
 
+    @property
+    def most(self) -> float:
+        """The points that can be had: none where it was dropped."""
+        return 0.0 if self.counts == "dropped" else self.points
+
+    @property
+    def counted(self) -> str:
+        """What students are told of one that was dropped or given to all, else ""."""
+        said = {"dropped": "does not count", "full": "is given to all"}
+        return f"{said[self.counts]}: {self.why}" if self.counts else ""
+
 
 class Rubric:
     """The rubric as the rest of the kit reads it."""
@@ -87,6 +98,11 @@ class Rubric:
                     counts=entry.counts,
                     why=entry.why,
                 )
+
+    @property
+    def most(self) -> float:
+        """The points that can be had, without what was dropped."""
+        return sum(criterion.most for criterion in self.criteria.values())
 
     @cached_property
     def groups(self) -> tuple[str, ...]:

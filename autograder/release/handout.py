@@ -127,9 +127,9 @@ def readme(text: str, rubric: Rubric) -> str:
 
 def _said_in_readme(rubric: Rubric) -> dict[str, str]:
     module, entry = next(iter(rubric.modules.items()))
-    visible = sum(criterion.points for criterion in rubric.criteria.values() if criterion.visible)
+    visible = sum(criterion.most for criterion in rubric.criteria.values() if criterion.visible)
     limits = {name: getattr(rubric.limits, name) for name in ("call_seconds", "submission_seconds", "memory_mb")}
-    numbers = {**limits, "visible": visible, "points": rubric.points}
+    numbers = {**limits, "visible": visible, "points": rubric.most}
     return {"module": module, "function": next(iter(entry.functions))} | {
         name: str(number(value)) for name, value in numbers.items()
     }
@@ -188,11 +188,11 @@ def grading_table(rubric: Rubric) -> str:
     for group in rubric.groups:
         criteria = rubric.of(group)
         title = rubric.modules[group].title if group in rubric.modules else "Everything together"
-        rows.append(f"| **{group}** | **{number(sum(c.points for c in criteria))}** | **{title}** | |")
+        rows.append(f"| **{group}** | **{number(sum(c.most for c in criteria))}** | **{title}** | |")
         for criterion in criteria:
             about = criterion.about.replace("|", "\\|")
-            rows.append(f"| {criterion.id} | {number(criterion.points)} | {about} | {WHEN[criterion.visibility]} |")
-    rows.append(f"| **all** | **{number(rubric.points)}** | | |")
+            rows.append(f"| {criterion.id} | {number(criterion.most)} | {about} | {WHEN[criterion.visibility]} |")
+    rows.append(f"| **all** | **{number(rubric.most)}** | | |")
     return "\n".join(rows)
 
 

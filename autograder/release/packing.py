@@ -63,6 +63,6 @@ def test_files(folder: Path, rubric: Rubric) -> None:
     for old in folder.glob("*.py"):
         old.unlink()
     for group in rubric.groups:
-        points = number(sum(criterion.points for criterion in rubric.of(group)))
+        points = number(sum(criterion.most for criterion in rubric.of(group)))
         text = TEST_FILE.format(name=group, points=points)
         (folder / f"{group}.py").write_text(text, encoding="utf-8", newline="\n")

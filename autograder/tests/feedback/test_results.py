@@ -1,7 +1,9 @@
 """A Result as Gradescope's document."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,12 +33,28 @@ def test_mistakes_are_a_list_of_what_points_were_lost_to() -> None:
     assert tests[1]["extra_data"]["misconceptions"] == []
 
 
+@pytest.mark.parametrize(("counts", "score", "most"), [("dropped", 0, 0), ("full", 2, 2)])
+@pytest.mark.parametrize("passed", [True, False])
+def test_a_criterion_that_was_dropped_or_given_to_all_says_why(
+    counts: Any, score: int, most: int, passed: bool
+) -> None:
+    special = replace(criterion("layernorm.affine"), points=2, counts=counts, why="The sheet was wrong.")
+    graded = replace(EARNED if passed else LOST, criterion=special)
+    document = gradescope(result(module_of([graded])))
+    (entry,) = document["tests"]
+    assert (document["score"], entry["score"], entry["max_score"], entry["status"]) == (score, score, most, "passed")
+    assert entry["extra_data"]["misconceptions"] == []
+    assert entry["output"].startswith("This criterion ") and "The sheet was wrong." in entry["output"].splitlines()[0]
+    assert len(entry["output"].splitlines()) > 1, "what else there is to say stays"
+
+
 def test_notes_are_data() -> None:
     broken = Reply(error=Error(("KeyError",), "x", "layernorm.py", 3, ""))
     document = gradescope(result(ModuleResult("layernorm", (LOST,), broken)))
     (note,) = document["extra_data"]["notes"]
     assert (note["kind"], note["path"]) == ("import", "layernorm.py")
-    assert note["text"] in document["output"]
+    assert note["text"] in document["output"].replace("`", "")
+    assert "`" not in note["text"] and "**" not in note["text"]
 
 
 def test_it_is_plain_json() -> None:

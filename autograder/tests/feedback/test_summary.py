@@ -54,10 +54,10 @@ def test_each_reason_once() -> None:
 
 def test_questions_without_an_answer_are_one_line() -> None:
     records = tuple(asked({"q1": "a", "q4": "b)"}, f"q{number}") for number in range(1, 5))
-    texts = [note.text for note in notes(result(ModuleResult("concept_check", (), None, records)))]
-    assert texts == [
-        "**concept_check.py**: There is no answer to `q2` and `q3` in what `answers` returns.",
-        "**concept_check.py**: The answer to `q4` is not one letter.",
+    lines = [note.line for note in notes(result(ModuleResult("concept_check", (), None, records)))]
+    assert lines == [
+        "- **concept_check.py**: There is no answer to `q2` and `q3` in what `answers` returns.",
+        "- **concept_check.py**: The answer to `q4` is not one letter.",
     ]
 
 

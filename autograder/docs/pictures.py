@@ -1,0 +1,128 @@
+"""The two pictures in README.md: what a student and what an instructor gets, drawn from real output.
+
+`python -m autograder.docs.pictures` grades a few submissions and draws student.svg and instructor.svg beside this file.
+A test draws them again: when a message or a grade has changed, they are out of date, and it fails.
+"""
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from autograder.cohort import class_picture, sample
+from autograder.cohort.store import Grade, grade_of
+from autograder.feedback import results
+from autograder.grading.grader import Grader, open_grader
+from autograder.homework import mistakes
+from autograder.intake.submission import Submission
+
+DOCS = Path(__file__).parent
+STUDENT, INSTRUCTOR = DOCS / "student.svg", DOCS / "instructor.svg"
+MISTAKE = "layer_norm.sample_variance"
+STUDENTS, STEP, UNFINISHED = (
+    30,
+    37,
+    7,
+)  # the class: how many, how far their mistakes lie apart, modules that are not begun
+COLUMNS, LINE, WIDTH = 96, 18, 760  # characters of a line, its height and the width of a picture in pixels
+SHOWN = 5  # mistakes that are named beside the class
+COLOURS = {"lost": "#7fa6cf", "named": "#b5532a"}  # as in the report
+
+
+def student(grader: Grader) -> str:
+    """The entries of a module with one mistake, as Gradescope lists them, and the message of the criterion it is charged to."""
+    made = sample.wrong(sample.references(), *filter(None, [mistakes.find(MISTAKE)]))
+    tests = [test for test in _graded(grader, made)["tests"] if test["name"].startswith("layernorm.")]
+    told = next(test for test in tests if MISTAKE in test["extra_data"]["misconceptions"])
+    lines = [(f"{_points(test)}   {test['name']}", _colour(test)) for test in tests]
+    lines += [
+        ("", ""),
+        (f"{_points(told)}   {told['name']}", _colour(told)),
+        *((line, "") for line in _wrapped(told["output"])),
+    ]
+    return _svg(LINE * (len(lines) + 1), "".join(_text(12, LINE * (at + 1), *line) for at, line in enumerate(lines)))
+
+
+def instructor(grader: Grader) -> str:
+    """The picture of a class as in report.html, and its most frequent mistakes."""
+    picture = class_picture.picture(list(_class(grader)), {}, lambda name: name)
+    assert picture is not None
+    shapes = "".join(f'<path d="{getattr(picture, kind)}" fill="{colour}"/>' for kind, colour in COLOURS.items())
+    left, high = 190, 6 * picture.height
+    across = (WIDTH - left - 12) / picture.width
+    body = [
+        _text(12, LINE, f"{picture.width} submissions, best on the left; a line for each criterion"),
+        f'<g transform="translate({left} {LINE + 10}) scale({across:.4f} 6)">'
+        f'<rect width="{picture.width}" height="{picture.height}" fill="#e8edf4"/>{shapes}</g>',
+    ]
+    row = 0
+    for module, count in picture.groups:
+        body.append(_text(12, LINE + 14 + 6 * (row + count / 2), module))
+        row += count
+    lines = ["orange: lost, and the mistake is known; blue: lost", "", *_frequent(picture.data)]
+    body += [_text(12, high + LINE * (at + 3), line) for at, line in enumerate(lines)]
+    return _svg(high + LINE * (len(lines) + 3), "".join(body))
+
+
+def _class(grader: Grader) -> Iterator[Grade]:
+    right, empty = sample.references(), sample.stubs()
+    known = [mistake for module in right for mistake in mistakes.of_module(module.removesuffix(".py"))]
+    for number in range(STUDENTS):
+        chosen = [known[(number * STEP + part * len(known) // 4) % len(known)] for part in range(number % 4)]
+        not_begun = list(right)[-(number % UNFINISHED) :] if number % 5 == 4 else []
+        files = sample.wrong(right, *chosen) | {name: empty[name] for name in not_begun}
+        yield grade_of(str(number), _graded(grader, files), 0.0)
+
+
+def _graded(grader: Grader, files: Mapping[str, str]) -> dict[str, Any]:
+    return results.gradescope(grader.grade(Submission("", {name: text.encode() for name, text in files.items()})))
+
+
+def _frequent(data: Mapping[str, Any]) -> Iterator[str]:
+    counts: dict[int, int] = {}
+    for number in (one for row in data["cells"] for found in row.values() for one in found):
+        counts[number] = counts.get(number, 0) + 1
+    for number, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SHOWN]:
+        found = mistakes.find(data["mistakes"][number])
+        yield from textwrap.wrap(
+            f"{count} x  {found.sentence if found else ''}".replace("`", ""), COLUMNS, subsequent_indent="     "
+        )
+
+
+def _wrapped(markdown: str) -> Iterator[str]:
+    for line in markdown.replace("**", "").splitlines():
+        if not line.startswith("```"):
+            yield from textwrap.wrap(
+                line.replace("`", ""), COLUMNS, subsequent_indent=" " * (len(line) - len(line.lstrip()))
+            ) or [""]
+
+
+def _points(test: Mapping[str, Any]) -> str:
+    return f"{test['score']} of {test['max_score']}"
+
+
+def _colour(test: Mapping[str, Any]) -> str:
+    return "#1a7f37" if test["status"] == "passed" else COLOURS["named"]
+
+
+def _text(x: float, y: float, text: str, colour: str = "") -> str:
+    return f'<text x="{x:g}" y="{y:g}" fill="{colour or "#1c2333"}" xml:space="preserve">{escape(text, quote=False)}</text>\n'
+
+
+def _svg(height: int, body: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
+        f'font-family="ui-monospace, Menlo, Consolas, monospace" font-size="12">\n'
+        f'<rect width="100%" height="100%" fill="#fff"/>\n{body}</svg>\n'
+    )
+
+
+def main() -> None:
+    with open_grader() as grader:
+        STUDENT.write_text(student(grader), encoding="utf-8", newline="\n")
+        INSTRUCTOR.write_text(instructor(grader), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

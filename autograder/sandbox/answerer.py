@@ -18,7 +18,7 @@ from autograder.sandbox.layers import Confinement
 from autograder.sandbox.layers.resources import Resources
 from autograder.sandbox.limits import Limits
 
-MEMORY_SHARE = 4  # the answering process may have a quarter of a submission's memory, all student processes the rest
+MEMORY_SHARE = 4  # the answering process may have a quarter of a submission's memory
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from autograder.sandbox import answering; answering.main()"
 
 

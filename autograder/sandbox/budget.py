@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -13,7 +14,9 @@ from autograder.sandbox.limits import Limits
 
 CONTAINER_MEMORY = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 LOOK_SECONDS = 0.2  # between two looks at the clocks
-LARGE_BYTES, MAX_RECEIVED_BYTES = 65_536, 64 * 2**20  # messages that count, and what one submission may send of them
+# What one submission may send, and how many values its replies may hold: a small array is few bytes on the wire and a hundred
+# here. The replies of the references take 0.3 MB and 42,000 values, if every array came as nested lists.
+MAX_RECEIVED_BYTES, MAX_KEPT_VALUES = 32 * 2**20, 300_000
 
 
 @dataclass
@@ -23,15 +26,21 @@ class Budget:
     limits: Limits
     wall_seconds: float = 0.0  # of the requests that are answered
     ended_seconds: float = 0.0  # processor time of the processes that have ended
+    own_seconds: float = 0.0  # processor time of the grader while it listened: reading may cost more than sending
     received_bytes: int = 0
+    kept_values: int = 0
     running: dict[int, float] = field(
         default_factory=dict
     )  # processes, with their processor time before this submission
 
     @property
     def processor_seconds(self) -> float:
-        """Processor time of all processes of the submission, also those that have ended."""
-        return self.ended_seconds + sum(_processor_seconds(pid) - before for pid, before in self.running.items())
+        """Processor time of all processes of the submission, also those that have ended, and of listening to them."""
+        return (
+            self.ended_seconds
+            + self.own_seconds
+            + sum(_processor_seconds(pid) - before for pid, before in self.running.items())
+        )
 
     def run(self, pid: int) -> None:
         """Count the processor time of a process from now on."""
@@ -44,12 +53,18 @@ class Budget:
             self.ended_seconds += (_processor_seconds(pid) if seconds is None else seconds) - before
 
     def receive(self, message: bytes) -> bytes:
-        """A message, as long as those of one submission that are large do not fill the grader's memory."""
-        if len(message) > LARGE_BYTES:
-            self.received_bytes += len(message)
-            if self.received_bytes > MAX_RECEIVED_BYTES:
-                raise wire.WireError("too much data")
+        """A message, as long as those of one submission do not fill the grader's memory."""
+        self.received_bytes += len(message)
+        if self.received_bytes > MAX_RECEIVED_BYTES:
+            raise wire.WireError("too much data")
         return message
+
+    def keep(self, reply: list[Any]) -> list[Any]:
+        """A reply, as long as those of one submission do not hold too many values."""
+        self.kept_values += wire.count(reply)
+        if self.kept_values > MAX_KEPT_VALUES:
+            raise wire.WireError("too many values")
+        return reply
 
     def check(self, wall_seconds: float = 0.0) -> float:
         """The processor time so far; raises TimeoutError where it, or the wall-clock time, is used up."""
@@ -68,6 +83,7 @@ class Clock:
         """`watch` is called at each look, and may raise what ends the process."""
         self.budget, self.watch = budget, watch
         self.looked = self.began = time.monotonic()
+        self.own = time.thread_time()
         self.processor: float | None = None  # of the submission when the request began
 
     def check(self) -> None:
@@ -76,6 +92,7 @@ class Clock:
         if now - self.looked < LOOK_SECONDS:
             return
         self.looked, elapsed, limits = now, now - self.began, self.budget.limits
+        self._count_own()
         used = self.budget.check(elapsed)
         self.watch()
         if self.processor is None:
@@ -89,6 +106,11 @@ class Clock:
         now = time.monotonic()
         self.budget.wall_seconds += now - self.began
         self.began, self.processor = now, None
+        self._count_own()
+
+    def _count_own(self) -> None:
+        before, self.own = self.own, time.thread_time()
+        self.budget.own_seconds += self.own - before
 
 
 def _processor_seconds(pid: int) -> float:

@@ -34,7 +34,7 @@ class Relay:
     def reply(self, allowed: frozenset[str], lent: frozenset[int]) -> list[Any]:
         """The student's reply to its present request, which may ask for `allowed` functions and the `lent` ones."""
         self.allowed, self.lent = allowed, lent
-        return self._next_reply()[1]
+        return self.sandbox.budget.keep(self._next_reply()[1])
 
     def close(self) -> None:
         """The conversation is over. Where it broke off within an answer, the answering process cannot be used again."""

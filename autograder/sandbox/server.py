@@ -246,19 +246,19 @@ class Server:
         if not self.settings.has("limits"):
             return
         for number, process in self.alive.items():
-            if not self.settings.has("mounts") and self._disk_used(number) > self.settings.disk:
+            written = self.settings.slot(number).writable
+            if not self.settings.has("mounts") and sweep.usage(written) + sweep.unlinked(process) > self.settings.disk:
                 self._kill(number, "disk")
             elif sweep.threads(process) > self.settings.threads:
                 self._kill(number, "crash")
-        held = {number: sweep.memory(process) for number, process in self.alive.items()}
-        if sum(held.values()) > self.settings.memory_together:
-            for number in [number for number in held if not sweep.stopped(self.alive[number])]:
-                self._kill(
-                    number, "memory"
-                )  # the one whose turn it is: the others have not asked for more since theirs
+        if sum(map(self._memory_held, self.alive)) > self.settings.memory_together:
+            for number, process in self.alive.items():
+                if not sweep.stopped(process):  # its turn: the others have not asked for more since theirs
+                    self._kill(number, "memory")
 
-    def _disk_used(self, number: int) -> float:
-        return sweep.usage(self.settings.slot(number).writable) + sweep.unlinked(self.alive[number])
+    def _memory_held(self, number: int) -> float:
+        in_memory = mounts.filled(self.settings.slot(number).writable) if self.settings.has("mounts") else 0
+        return sweep.memory(self.alive[number]) + in_memory
 
     def _kill(self, number: int, why: str) -> None:
         self.killed.setdefault(number, why)

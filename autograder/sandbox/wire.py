@@ -149,6 +149,13 @@ def _counted(value: Any, depth: int, left: int) -> int:
     return left
 
 
+def count(value: Any) -> int:
+    """How many values a decoded message holds, containers among them."""
+    if type(value) is list or type(value) is dict:
+        return 1 + sum(map(count, value.values() if type(value) is dict else value))
+    return 1
+
+
 def _extended(kind: int, data: bytes, number: int, from_grader: bool) -> Any:
     if number > MAX_VALUES:
         raise ValueError("too many arrays")

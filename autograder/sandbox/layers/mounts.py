@@ -58,6 +58,12 @@ def bounded(folder: str, size: int, mode: int) -> None:
     checked(libc().mount(b"tmpfs", os.fsencode(folder), b"tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, options))
 
 
+def filled(folder: str) -> int:
+    """Bytes that the file system of a folder holds."""
+    found = os.statvfs(folder)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize
+
+
 def cover(places: Iterable[Path]) -> None:
     """Put an empty folder over each folder, and an empty file over each file."""
     for place in places:

@@ -29,8 +29,9 @@ class Time:
     """Clocks that stand where a test puts them."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch):
-        self.wall, self.processor = 100.0, 50.0
+        self.wall, self.processor, self.graders = 100.0, 50.0, 30.0
         monkeypatch.setattr("autograder.sandbox.budget.time.monotonic", lambda: self.wall)
+        monkeypatch.setattr("autograder.sandbox.budget.time.thread_time", lambda: self.graders)
         monkeypatch.setattr(budget, "_processor_seconds", lambda pid: self.processor)
 
     def passes(self, wall: float, processor: float) -> None:
@@ -59,6 +60,18 @@ def test_processor_time_ends_a_call(time: Time, account: Budget) -> None:
         time.passes(0.25, 0.25)
         running.check()
     time.passes(0.25, 0.25)
+    with pytest.raises(TimeoutError, match="call"):
+        running.check()
+
+
+def test_what_the_grader_spends_on_listening_counts(time: Time, account: Budget) -> None:
+    running = clock(account)
+    time.passes(1.0, 0.4)
+    time.graders += 0.5
+    running.check()
+    assert account.processor_seconds == pytest.approx(0.9)
+    time.passes(0.25, 0)
+    time.graders += 0.25
     with pytest.raises(TimeoutError, match="call"):
         running.check()
 
@@ -121,14 +134,19 @@ def test_the_disk_is_looked_at_with_the_clock(time: Time, account: Budget) -> No
     assert looks == [1]
 
 
-def test_large_messages_have_an_end(account: Budget) -> None:
-    small, large = bytes(budget.LARGE_BYTES), bytes(2**20)
-    for _ in range(2000):
-        account.receive(small)
-    for _ in range(64):
-        account.receive(large)
+def test_messages_have_an_end(account: Budget) -> None:
+    for _ in range(32):
+        account.receive(bytes(2**20))
     with pytest.raises(wire.WireError, match="too much"):
-        account.receive(large)
+        account.receive(b"x")
+
+
+def test_values_in_replies_have_an_end(account: Budget) -> None:
+    reply = ["returned", [[None] * 995, {"a": [1]}], [], False]
+    for _ in range(298):
+        assert account.keep(reply) is reply
+    with pytest.raises(wire.WireError, match="too many"):
+        account.keep(reply)
 
 
 def test_processor_time_of_a_process_is_seen() -> None:

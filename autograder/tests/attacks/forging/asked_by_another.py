@@ -3,6 +3,8 @@ same run, may find them: in memory, in modules of Python, in files, in the code 
 
 MODULES = ("causal_mask", "decoder")
 EARNS = 0
+NEEDS = ("user", "landlock")  # either one is enough: else there are files that both may use
+EITHER = True
 ASKING = '''
 import builtins, os, pickle, sys, tempfile
 import numpy

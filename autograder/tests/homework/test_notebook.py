@@ -549,6 +549,9 @@ def test_each_step_of_learning_goes_downhill(homework_modules: dict[str, ModuleT
     [(losses, text)] = seen
     assert (np.diff(losses) < 0).all()
     assert text.endswith("the cat sits on the mat .")
+    block = m["examples"].block(4, np.random.default_rng(0))
+    size = 6 * 4 + sum(array.size for part in block.values() for array in part.values()) + 4 * 6 + 6
+    assert size == 282 and said("for 282 numbers that will do")
     assert round(6 * np.log(6), 2) == 10.75 < losses[0] and said("6 log 6 = 10.75") and said("Above it: random weights")
 
 

@@ -59,15 +59,17 @@ def explained(error: Exception) -> Ended | None:
 
 
 def _advice(text: str) -> str:
-    """What helps where the reason is the place of temporary files; on a line of its own, since the reason may be long."""
+    """What helps where the reason is the place of temporary files."""
     if any(os.strerror(number) in text for number in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)):
-        return "\nMake room for temporary files, or name another folder for them: TMPDIR=... autograder ..."
+        return "; make room for temporary files, or name another folder for them: TMPDIR=... autograder ..."
     return ""
 
 
 def _of_the_machine(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
     what = error.strerror or str(error) or type(error).__name__
+    if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
+        what += "; processes share their locks in /dev/shm, which must be writable"  # that error names no file
     return f"{where}{what}. Nothing is half written: mend it and run the same command again."
 
 

@@ -34,4 +34,5 @@ def similar(out: Path, least: int) -> None:
     ]
     if lines:
         print_table(("Shared", "One", "Other"), lines[:SHOWN])
-    click.echo(f"{len(pairs)} pairs among {len(works)} submissions likely share code; see {out / 'similar.html'}")
+    number = "1 pair" if len(pairs) == 1 else f"{len(pairs)} pairs"
+    click.echo(f"{number} among {len(works)} submissions likely share code; see {out / 'similar.html'}")

@@ -126,7 +126,12 @@ def _open_view(folder: Path) -> str:
     view = folder / "view"
     view.mkdir()
     for source, name in ((stdlib, "stdlib"), (numpy_folder, "numpy")):
-        shutil.copytree(source, view / name, ignore=_not_needed, copy_function=_link, symlinks=False)
+        try:
+            shutil.copytree(source, view / name, ignore=_not_needed, copy_function=_link, symlinks=False)
+        except (
+            shutil.Error
+        ) as error:  # its text names every file that could not be copied, thousands where a disk is full
+            raise OSError(str(error.args[0][0][-1])) from None
     view.chmod(0o755)
     for place, folders, _ in os.walk(view):
         for inner in folders:

@@ -53,6 +53,12 @@ def test_known_ends_are_one_line_and_a_status(error: BaseException, status: int)
     assert "why" in said or isinstance(error, KeyboardInterrupt)
 
 
+def test_a_closed_place_for_locks_is_named_though_the_error_names_none() -> None:
+    code, said = ended(OSError(errno.EROFS, "Read-only file system"))
+    assert (code, said.count("\n")) == (FAULT, 1)
+    assert "/dev/shm, which must be writable" in said
+
+
 def test_very_long_and_dangerous_texts_are_cut_and_cleaned() -> None:
     _, said = ended(UnreadableError("\x1b[31m" + "x" * 650_000))
     assert len(said) < 500

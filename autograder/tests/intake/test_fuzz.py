@@ -15,6 +15,7 @@ from autograder.intake.reading import read
 from autograder.intake.submission import UnreadableError
 from autograder.intake.zips import BadZipError, DamagedError, members
 from autograder.sandbox.limits import Limits
+from autograder.tests.fuzzing import for_a_while
 from autograder.tests.intake.making import FIRST, SECOND
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Duplicate name")]
@@ -43,6 +44,7 @@ def packed(files: list[tuple[str, bytes]], edits: list[tuple[int, int]] = []) ->
     return bytes(data)
 
 
+@for_a_while
 @given(st.binary(max_size=400) | st.builds(packed, FILES, EDITS))
 @MANY
 def test_zip(data: bytes) -> None:
@@ -53,6 +55,7 @@ def test_zip(data: bytes) -> None:
         return
 
 
+@for_a_while
 @given(FILES, EDITS)
 @MANY
 def test_upload_is_read_within_bounds_whatever_it_holds(
@@ -67,6 +70,7 @@ def test_upload_is_read_within_bounds_whatever_it_holds(
         assert all(str(note).isprintable() for note in found.refused)
 
 
+@for_a_while
 @given(FILES, EDITS)
 @MANY
 def test_export_is_listed_or_refused_and_every_submission_read_or_a_fault(

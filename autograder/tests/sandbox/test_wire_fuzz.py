@@ -1,0 +1,156 @@
+"""Whatever a student's process sends: a bounded value, or an error of the wire, and nothing else, wherever it is read."""
+
+import socket
+import struct
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from autograder.sandbox import wire
+from autograder.sandbox.answering import AnsweringProcess
+from autograder.sandbox.connection import Connection
+from autograder.sandbox.messages import Reply, prepared, prepared_changes, prepared_load, prepared_look, reply_of
+from autograder.sandbox.wire import WireError
+from autograder.tests.fuzzing import for_a_while
+from autograder.tests.sandbox.running import answers
+
+pytestmark = pytest.mark.slow
+MANY = settings(max_examples=2000, deadline=None, database=None)
+WORDS = ("ask", "returned", "raised", "changed", "holds", "written", "loaded", "invoke", "answer", "same", "refused", "call",
+         "neighbour.plus", "neighbour.twice", "m.helper", "x", "y", "m.py", "ValueError", "entry written", "missing")  # fmt: skip
+KIND = st.sampled_from(wire.DTYPES)
+SHAPE = arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
+ARRAY = KIND.flatmap(lambda kind: arrays.arrays(kind, SHAPE))
+LEAF = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(), st.text(max_size=8), st.sampled_from(WORDS),
+    st.binary(max_size=8), ARRAY, st.builds(wire.Handle, st.integers(-3, 12)), st.sampled_from(wire.OPAQUE_KINDS).map(wire.Opaque),
+    st.builds(msgpack.ExtType, st.integers(0, 6), st.binary(max_size=40)),
+)  # fmt: skip
+VALUE: st.SearchStrategy[Any] = st.deferred(
+    lambda: (
+        LEAF | st.lists(VALUE, max_size=5) | st.dictionaries(st.text(max_size=3) | st.integers(0, 9), VALUE, max_size=3)
+    )
+)
+ASKED = st.tuples(
+    st.just("ask"),
+    st.sampled_from(WORDS) | LEAF,
+    st.lists(VALUE, max_size=4),
+    st.dictionaries(st.text(max_size=2), VALUE),
+)
+FORM = ASKED | st.tuples(st.sampled_from(WORDS), VALUE, VALUE, VALUE) | st.lists(VALUE, max_size=6) | VALUE
+EDIT = st.tuples(st.integers(0, 300), st.binary(max_size=9), st.integers(0, 9))
+CALL = prepared("m", "m", "f", (np.zeros((2, 3)), {"a": [1, np.ones(2)]}), {"eps": 1.0}, ("pure", "new"), 1)
+CALLS = (
+    CALL,
+    prepared_load("m", ["m"], {}, ()),
+    prepared_look("m", wire.Kept(1, ("result",))),
+    prepared_changes("m", 1, CALL),
+)
+
+
+def message(form: Any, edits: list[tuple[int, bytes, int]]) -> bytes:
+    """A message, with some bytes replaced by others."""
+    try:
+        data = bytearray(wire.encode(form))
+    except WireError:
+        data = bytearray(msgpack.packb(repr(form)))
+    for at, piece, left_out in edits:
+        data[at % (len(data) + 1) : at % (len(data) + 1) + left_out] = piece
+    return bytes(data)
+
+
+MESSAGE = st.binary(max_size=60) | st.builds(message, FORM, st.just([]) | st.lists(EDIT, max_size=4))
+
+
+@for_a_while
+@given(MESSAGE)
+@MANY
+def test_a_message_is_decoded_within_bounds_or_refused(data: bytes) -> None:
+    try:
+        value = wire.decode(data)
+    except WireError:
+        return
+    assert wire.count(value) <= wire.MAX_VALUES
+
+
+@for_a_while
+@given(MESSAGE)
+@MANY
+def test_a_reply_has_the_form_of_its_call_or_is_refused(data: bytes) -> None:
+    for call in CALLS:
+        try:
+            parts = wire.decode(data)
+            if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
+                return  # the relay takes no other form
+            reply = reply_of(parts, call, {"m.py": 3})
+        except WireError:
+            continue
+        assert isinstance(reply, Reply)
+        assert all(change.argument < len(call.arguments) for change in reply.changed)
+        assert reply.error is None or (reply.error.file, reply.error.line <= 4) in (("m.py", True), ("", True))
+
+
+@for_a_while
+@given(MESSAGE)
+@MANY
+def test_a_question_is_answered_or_refused(data: bytes) -> None:
+    """In the answering process, with references that call functions of the student's, which do not answer."""
+    known = answers()
+    functions = {name: f for name, f in known.functions.items() if not name.endswith(("endless", "ending", "large"))}
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.shutdown(socket.SHUT_WR)
+        process = AnsweringProcess(Connection(theirs, 2**20), type(known)(functions, known.lent), 0)
+        try:
+            parts = wire.decode(data)
+            if not (
+                isinstance(parts, list)
+                and len(parts) == 4
+                and isinstance(parts[2], list)
+                and isinstance(parts[3], dict)
+            ):
+                return  # the relay takes no other form
+            if not isinstance(parts[1], str | wire.Handle) or not all(isinstance(name, str) for name in parts[3]):
+                return
+            said = process.answer(data)
+        except WireError:  # Gone, where the function of the student's was asked for
+            return
+    assert wire.kind(said) in ("answer", "same", "refused")
+
+
+@for_a_while
+@given(st.lists(MESSAGE, max_size=4), st.lists(st.integers(0, 2**32 - 1), max_size=2), st.lists(EDIT, max_size=3))
+@MANY
+def test_a_stream_is_cut_into_messages_or_refused(
+    sent: list[bytes], sizes: list[int], edits: list[tuple[int, bytes, int]]
+) -> None:
+    data = bytearray(b"".join(struct.pack("<I", len(part)) + part for part in sent))
+    for size in sizes:
+        data += struct.pack("<I", size)
+    for at, piece, left_out in edits:
+        data[at % (len(data) + 1) : at % (len(data) + 1) + left_out] = piece
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(data)
+        theirs.shutdown(socket.SHUT_WR)
+        connection = Connection(ours, 2**16)
+        for _ in range(len(data) + 1):
+            try:
+                assert len(connection.receive()) <= 2**16
+            except WireError:
+                return
+    raise AssertionError("more messages than bytes")
+
+
+def test_what_is_tried_reaches_every_kind_of_end() -> None:
+    """Else the others prove nothing."""
+    assert reply_of(wire.decode(message(("returned", 1, [], False), [])), CALL, {}) == Reply(value=1)
+    process = AnsweringProcess(Connection(socket.socketpair()[0], 2**20), answers(), 0)
+    assert wire.kind(process.answer(message(("ask", "neighbour.plus", [np.ones(2)], {}), []))) == "answer"
+    with pytest.raises(WireError):
+        wire.decode(message([1], [(0, b"", 9)]))

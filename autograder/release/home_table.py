@@ -62,7 +62,7 @@ def of_module(module: str, rubric: Rubric) -> dict[str, Any]:
 
 
 def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]:
-    same = importlib.import_module("known_mistakes").same
+    known = importlib.import_module("known_mistakes")
     tolerance = importlib.import_module("student_calls").TOLERANCE
     right = reference.functions()[function]
     expected = [(call, call.entry_of(right)) for call in {call.key: call for call in calls}.values()]
@@ -72,8 +72,9 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
         wrong, own = mistake.fresh(), {}
         for place, (call, entry) in enumerate(expected):
             found = call.entry_of(wrong)
-            if not same(found, entry, tolerance):
-                own[str(place)] = _place(_rounded(found), results[place])
+            if not known.same(found, entry, tolerance):
+                no_error = "raised" in entry and "raised" not in found
+                own[str(place)] = _place(known.NO_ERROR if no_error else _rounded(found), results[place])
         row = [mistake.does, mistake.right, own]
         if own and row not in rows:  # two ways to make a mistake may give the same
             rows.append(row)

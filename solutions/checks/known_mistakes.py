@@ -11,8 +11,8 @@ results that known mistakes give there, and for each mistake two sentences and t
 A call stands there as its `key` says; {"0": 1} is the result in place 1 of those of call 0. A result is what as_entry()
 makes of what came back: {"value": v} or {"raised": name of the error}, and "changed": [names] if the call has changed
 arguments. In a value, an array is {"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}, anything
-else the thing itself. A call that a mistake has no result for comes out right in spite of it. The table has results
-only, no code; without the file, nothing is ever said.
+else the thing itself. Where an error is due and none came, the result is NO_ERROR. A call that a mistake has no result
+for comes out right in spite of it. The table has results only, no code; without the file, nothing is ever said.
 """
 
 from __future__ import annotations
@@ -21,12 +21,16 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 TABLE = Path(__file__).resolve().parent / "mistakes.json"
+
+
+NO_ERROR = {"value": "no error"}  # whatever comes back where an error is due
 
 
 @dataclass(frozen=True)
@@ -65,20 +69,38 @@ def _table() -> dict[str, Any]:
     return json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.is_file() else {}
 
 
-def explanation(known: dict[str, Any], calls: list[Seen]) -> dict[str, str]:
-    """The sentences about the known mistake that explains all calls of a function, with their titles: what the code
-    does, and what is right.
+def explanation(known: dict[str, Any], calls: list[Seen]) -> list[tuple[str, str]]:
+    """The sentences about what explains all calls of a function, with their titles: what the code does, what is right.
 
-    Of several mistakes that explain them, what they have in common is said, and nothing if they have nothing.
+    That is one known mistake, or else two, of which each call has the result of one. Of several explanations, what they
+    have in common is said, and nothing if they have nothing.
     """
     places = {call: place for place, call in enumerate(known["calls"])}
-    alike = [
-        (does, right)
-        for does, right, own in known["mistakes"]
-        if all(_explains(_result(known, places.get(seen.call), own), seen) for seen in calls)
+    results = [[_result(known, places.get(seen.call), own) for seen in calls] for _, _, own in known["mistakes"]]
+    fits = [[_explains(entry, seen) for entry, seen in zip(own, calls, strict=True)] for own in results]
+    halves = [(does, right) for does, right, _ in known["mistakes"]]
+    single = [said for said, own in zip(halves, fits, strict=True) if all(own)]
+    if single:
+        shared = zip(("probably", "right"), map(set, zip(*single, strict=True)), strict=True)
+        return [(title, texts.pop()) for title, texts in shared if len(texts) == 1]
+    if any(isinstance(seen.entry.get("value"), bool) for seen in calls):
+        return []  # a bare yes or no is what too many pairs say
+    both = [
+        halves[i] + halves[j]
+        for i, j in combinations(range(len(halves)), 2)
+        if all(map(_of_two, results[i], fits[i], results[j], fits[j]))
     ]
-    said = zip(("probably", "right"), map(set, zip(*alike, strict=True)), strict=False)  # without any, no halves
-    return {title: halves.pop() for title, halves in said if len(halves) == 1}
+    titles = ("probably", "right", "also", "right")
+    return (
+        [pair for pair in zip(titles, both[0], strict=True) if all(pair[1] in other for other in both)] if both else []
+    )
+
+
+def _of_two(one: Any, one_fits: bool, other: Any, other_fits: bool) -> bool:
+    """Whether a call has the result of one of two mistakes, of which one, both or none show in it."""
+    if one is None and other is None:
+        return one_fits
+    return (one is not None and one_fits) or (other is not None and other_fits)
 
 
 def _result(known: dict[str, Any], place: int | None, own: dict[str, int]) -> dict[str, Any] | None:

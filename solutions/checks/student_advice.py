@@ -43,7 +43,7 @@ def advice(error: CheckFailed) -> Iterator[tuple[str, str]]:
     if wrong:
         yield "note", _may_come_from(module, {key for key in wrong if not needs(*key) & wrong})
         return
-    yield from explanation(known(module, function), all_calls(module, function)).items()
+    yield from explanation(known(module, function), all_calls(module, function))
     if error.hint:
         yield "hint", error.hint
 

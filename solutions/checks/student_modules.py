@@ -82,8 +82,8 @@ def unwritten_functions(module: str, functions: list[str]) -> list[str]:
         body = ast.parse(path.read_text(encoding="utf-8")).body
     except (OSError, ValueError, SyntaxError):
         return []
-    stubs = {node.name for node in body if isinstance(node, ast.FunctionDef) and is_stub(node)}
-    return [function for function in functions if function in stubs]
+    stubs = {node.name: is_stub(node) for node in body if isinstance(node, ast.FunctionDef)}  # of two, the last one
+    return [function for function in functions if stubs.get(function)]
 
 
 def cut_off(module: str, function: str) -> None:

@@ -102,6 +102,13 @@ def test_logits(call: Caller) -> None:
     )
 
 
+def test_logits_of_three_blocks(call: Caller) -> None:
+    three = {**SMALL, "blocks": [*SMALL["blocks"], SMALL["blocks"][0]]}
+    call.decoder_logits(np.array([2, 0]), three, 2).gives(
+        np.array([[16.091705, -0.587155, 35.139385], [15.368577, 0.16393, 30.548231]])
+    )
+
+
 def test_logits_of_one_token(call: Caller) -> None:
     call.decoder_logits(np.array([1]), {**SMALL, "blocks": []}, 2).gives(np.array([[0.0, 8.5, -2.5]]))
 

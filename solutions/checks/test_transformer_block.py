@@ -166,6 +166,13 @@ def test_stack_of_post_norm_blocks(call: Caller) -> None:
     )
 
 
+def test_stack_of_three_blocks(call: Caller) -> None:
+    blocks = [SHIFT, BLOCK, {**BLOCK, "ln_1": SHIFT["ln_1"]}]
+    call.transformer_stack(X[:2], blocks, 2, norm="post", mask=CAUSAL[:2, :2]).gives(
+        np.array([[4.595841, 0.751289, -0.88802, -1.790431], [4.595231, 0.751709, -0.896678, -1.77355]])
+    )
+
+
 def test_stack_without_blocks(call: Caller) -> None:
     call.transformer_stack(X, [], 2).gives(X)
 

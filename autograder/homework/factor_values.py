@@ -41,6 +41,16 @@ def length(name: str, axis: int, large: int = 16) -> Values:
     )
 
 
+def layout(name: str) -> Values:
+    """How an array lies in memory."""
+    return _of(name, {"by columns": lambda x: x.flags.fnc})
+
+
+def order(name: str, first: str) -> Values:
+    """The order of the keys of a dict, of which `first` is usually the first."""
+    return _of(name, {"keys in another order": lambda params: next(iter(params)) != first})
+
+
 def numbers(name: str) -> Values:
     """The entries of an array."""
     return _of(

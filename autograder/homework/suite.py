@@ -44,13 +44,14 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
 
 
 def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[tuple[Array, Array]]:
-    """What the caller writes into arrays: into the first one, and into one inside a dict or list of parameters."""
+    """What the caller writes into arrays: into the first one, and into two inside a dict or list of parameters."""
     found = arrays(arguments)
     if found:
         yield found[0], arrays(fresh(second))[0]
     nested = [array for argument in arguments if isinstance(argument, dict | list) for array in arrays(argument)]
     if nested:
         yield nested[-1], 2 * nested[-1] + 1
+        yield nested[len(nested) // 3], 2 * nested[len(nested) // 3] + 1
 
 
 def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -> Iterator[Array]:

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,8 @@ def probes(module: str) -> list[Probe]:
 
 
 def _in_class(one: InputClass) -> Iterator[Probe]:
-    dtype = frozenset({f"{one.module}.dtype"})
-    values = one.about - dtype - {f"{one.module}.purity"}
+    dtype, purity = frozenset({f"{one.module}.dtype"}), frozenset({f"{one.module}.purity"})
+    values = one.about - dtype - purity
     if values:
         yield Probe(one.module, one.function, f"a wrong entry, {one.name}", values, lambda: _wrong_in(one, _spoiled))
         for name in one.uses:
@@ -50,6 +51,11 @@ def _in_class(one: InputClass) -> Iterator[Probe]:
         yield Probe(
             one.module, one.function, f"float64 for float32, {one.name}", dtype, lambda: _wrong_in(one, _widened)
         )
+    if purity <= one.about:
+        right = reference.functions()[one.function]
+        for words, which in (("first", 0), ("last", -1)):
+            name = f"writes into the {words} array of its arguments, {one.name}"
+            yield Probe(one.module, one.function, name, purity, partial(_touching, right, np.ndarray, which, one))
 
 
 def _wrong_in(one: InputClass, way: Function) -> Function:
@@ -184,14 +190,16 @@ def _in_one_array(right: Function) -> Function:
     return wrong
 
 
-def _touching(right: Function, kind: type, which: int) -> Function:
-    """The right function, but afterwards one of the arrays, dicts or lists in the arguments is changed."""
+def _touching(right: Function, kind: type, which: int, one: InputClass | None = None) -> Function:
+    """The right function, but afterwards (in a class, if one is given) an array, dict or list in the arguments is changed."""
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
-        result = copied(right(*args, **kwargs))
+        result = copied(_outcome(right, args, kwargs))
         found = _parts(_given(right, args, kwargs), kind)[1 if kind is list else 0 :]
-        if found:
+        if found and (one is None or one.holds(factors.seen(one.function, args, kwargs, result))):
             _change(found[which])
+        if isinstance(result, Exception):
+            raise result
         return result
 
     return wrong

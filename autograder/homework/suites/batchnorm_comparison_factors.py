@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import length, numbers, where
+from autograder.homework.factor_values import layout, length, numbers, where
 from autograder.homework.factors import factor, inputs
 
 
@@ -34,10 +34,13 @@ BATCH_NORM = inputs(
         **named("gamma", numbers("gamma")),
         **named("beta", numbers("beta")),
         "a feature without spread": lambda x: (np.ptp(x, axis=0) == 0).any(),
+        "an example far from the others": lambda x: (np.abs(x - x.mean(axis=0)) > 4 * x.std(axis=0)).any(),
+        **layout("x"),
     })),
     factor("training, eps", "training", where(TRAINING, {
         "the default": lambda eps: eps == 1e-5,
-        "another": lambda eps: eps != 1e-5,
+        "another": lambda eps: eps not in (0, 1e-5),
+        "0": lambda eps: eps == 0,
     })),
     factor("running", "running", where(TRAINING, without(["examples: length 1", *SIGNS], table()))),
     factor("running, statistics", "running", where(TRAINING, {
@@ -70,12 +73,17 @@ BATCH_NORM = inputs(
         "evaluation": lambda training: not training,
         "momentum and eps of the caller": lambda momentum, eps: momentum != 0.1 and eps != 1e-5,
     }),
+    factor("untouched", "purity", {
+        "training": lambda training, result: training,
+        "training in float32": lambda x, training, result: training and x.dtype == np.float32,
+        "evaluation": lambda training, result: not training,
+        "evaluation of one example": lambda x, training, result: not training and len(x) == 1,
+        "one example in training": lambda x, training: training and len(x) == 1,
+    }),
 )  # fmt: skip
 
 KINDS = {kind: lambda kind, wanted=kind: kind == wanted for kind in ("layer", "batch")}
 OTHER = {
-    "another case": lambda kind, known: kind.lower() in known and kind not in known,
-    "a blank after it": lambda kind, known: kind.strip() in known and kind not in known,
     "the beginning of a right one": lambda kind, known: any(
         one.startswith(kind) and one != kind != "" for one in known
     ),
@@ -88,14 +96,20 @@ OTHER = {
 
 def other(*known, without=()):
     """Kinds that are nearly right."""
-    return {words: lambda kind, c=c: c(kind, known) for words, c in OTHER.items() if words not in without}
+    nearly = {
+        **{f"{one} in another case": lambda kind, one=one: kind.lower() == one != kind for one in known},
+        **{f"{one} with a blank": lambda kind, one=one: kind.strip() == one != kind for one in known},
+    }
+    return nearly | {words: lambda kind, c=c: c(kind, known) for words, c in OTHER.items() if words not in without}
 
 
 NORM_MOMENTS = inputs(
     factor("x", "moments", table()),
+    factor("shape", "moments", {"one number": lambda x: x.size == 1, **layout("x")}),
     factor("kind", "moments", KINDS),
     factor("another kind", "moments", other("layer", "batch", without=["the beginning of a right one"])),
     factor("float32", "dtype", KINDS),
+    factor("untouched", "purity", KINDS),
     pairs=(("x", "kind"),),
 )
 
@@ -114,6 +128,7 @@ INFLUENCE = inputs(
     }),
     factor("kind", "influence", CONNECTIONS),
     factor("another kind", "influence", other("layer", "batch_train", "batch_eval")),
+    factor("untouched", "purity", CONNECTIONS),
     pairs=(("x", "kind"),),
 )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import count, dtypes, hidden, leading, length, masks, numbers
+from autograder.homework.factor_values import count, dtypes, hidden, layout, leading, length, masks, numbers
 from autograder.homework.factors import factor, inputs
 
 CAUSAL_MASK = inputs(
@@ -15,7 +15,7 @@ CAUSAL_MASK = inputs(
 
 PADDING_MASK = inputs(
     factor("examples", "padding", length("lengths", 0)),
-    factor("t", "padding", {**count("t", 1, 2, 3, 4, above=16), "as many examples": lambda lengths, t: len(lengths) == t}),
+    factor("t", "padding", {**count("t", 1, 2, 3, 4, above=256), "as many examples": lambda lengths, t: len(lengths) == t}),
     factor("lengths", "padding", {
         "zero": lambda lengths, result: (lengths == 0).any() and lengths.any(),
         "t": lambda lengths, t, result: (lengths == t).any() and not (lengths == t).all(),
@@ -45,6 +45,11 @@ PADDING_MASK = inputs(
         "the only one": lambda lengths, t: len(lengths) == 1 and lengths[0] > t,
         "of one token": lambda lengths, t: t == 1 < lengths.max(),
     }),
+    factor("untouched", "purity", {
+        "right lengths": lambda result: True,
+        "a negative length": lambda lengths: lengths.min() < 0,
+        "a length above t": lambda lengths, t: lengths.max() > t,
+    }),
 )  # fmt: skip
 
 AXES = {
@@ -61,13 +66,36 @@ USUAL = {
 APPLY_MASK = inputs(
     factor("scores", "apply", leading("scores", 2)),
     factor("queries", "apply", length("scores", -2)),
-    factor("keys", "apply", length("scores", -1)),
+    factor("keys", "apply", {**length("scores", -1), "one, of one query": lambda scores: scores.shape[-2:] == (1, 1)}),
+    factor(
+        "examples",
+        "apply",
+        {
+            "as many as queries": lambda scores, mask: (
+                scores.ndim == mask.ndim == 3 and mask.shape[:2] == (scores.shape[-2], 1)
+            ),
+            "as many queries as keys": lambda scores, mask: (
+                scores.shape[-2] == scores.shape[-1] and mask.ndim == 3 and mask.shape[-2] == 1 < mask.shape[-1]
+            ),
+        },
+    ),
     factor("entries", "apply", {**numbers("scores"), "large": lambda scores: np.abs(scores).max() > 1e8}),
     factor("mask", "apply", masks()),
     factor("usual mask", "apply", USUAL),
     factor("axes", "apply", AXES),
     factor("hidden", "apply", hidden()),
-    factor("dtype", "apply", dtypes("scores")),
+    factor("dtype", "apply", {**dtypes("scores"), **layout("scores")}),
+    factor(
+        "untouched",
+        "purity",
+        {
+            "nothing is hidden": lambda mask: mask.all(),
+            "everything is hidden": lambda mask: not mask.any(),
+            "a mask of one row": lambda mask: mask.shape[-2] == 1,
+            "masks of examples": lambda mask: mask.ndim == 3,
+            "float32": lambda scores: scores.dtype == np.float32,
+        },
+    ),
     factor(
         "float32", "dtype", {"two axes": lambda scores: scores.ndim == 2, "more axes": lambda scores: scores.ndim > 2}
     ),
@@ -97,8 +125,11 @@ def experiment(about, **more):
             "returns another width": lambda f, x: f(x).shape[1] != x.shape[1],
             "returns one feature of several": lambda f, x: f(x).shape[1] == 1 < x.shape[1],
             "returns more features": lambda f, x: f(x).shape[1] > x.shape[1],
+            "tells in its last features": lambda f, x: f(x).shape[1] > x.shape[1] and not (f(x + 1) - f(x))[:, : x.shape[1]].any(),
+            "moves one way": lambda f, x: not x.any() and ((f(x + 1) - f(x)).any(axis=1) != (f(x - 1) - f(x)).any(axis=1)).any(),
             **more,
         }),
+        factor("untouched", "purity", {"f returns its argument": lambda f, x: f(x) is x}),
     )  # fmt: skip
 
 
@@ -120,6 +151,7 @@ DEPENDENCY_MATRIX = inputs(
     }),
     factor("influence", "dependency dependency_change", {
         "none": seen(lambda m: not m.any()),
+        "none of a single row": lambda result: len(result) == 1 and not result.any(),
         "all": seen(lambda m: m.all()),
         "each row on itself": seen(lambda m: np.array_equal(m, np.eye(len(m), dtype=bool))),
         "the past": seen(lambda m: np.array_equal(m, np.tri(len(m), dtype=bool))),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import count, length
+from autograder.homework.factor_values import count, layout, length, order
 from autograder.homework.factors import factor, inputs
 
 POSITIONAL_ENCODING = inputs(
@@ -35,6 +35,7 @@ EMBED = inputs(
         "one feature": lambda table: table.shape[1] == 1,
         "many rows": lambda table: len(table) > 32,
         "float32": lambda table: table.dtype == np.float32,
+        **layout("table"),
     }),
     factor("a negative token", "embed", {
         "-1": lambda tokens: tokens.min() == -1,
@@ -100,6 +101,8 @@ DECODER_LOGITS = inputs(
         "as many tokens as features": lambda tokens, params: len(tokens) == params["embedding"].shape[1],
         "one token without blocks": lambda tokens, params: len(tokens) == 1 and not params["blocks"],
         "one token with blocks": lambda tokens, params: len(tokens) == 1 and params["blocks"],
+        "w_out by columns": lambda params: params["w_out"].flags.fnc,
+        **order("params", "embedding"),
     }),
     factor("float32", "dtype", {words: BLOCKS[words] for words in ("no block", "one block")}),
 )  # fmt: skip
@@ -116,6 +119,7 @@ SEQUENCE_LOG_PROB = inputs(
         "all far below zero": lambda params: params["b_out"].max() < -1e3,
         "of very different sizes": lambda params: np.ptp(params["embedding"]) > 1e3,
     }),
+    factor("result", "log_prob", {"the logarithm of what float64 cannot hold": lambda result: result < -750}),
 )  # fmt: skip
 
 
@@ -149,12 +153,13 @@ GENERATE = inputs(
     factor("max_new_tokens and eos", "stopping", {
         "0": lambda max_new_tokens, eos: max_new_tokens == 0 and eos is not None,
         "0, eos at the end of the prompt": lambda tokens, max_new_tokens, eos: max_new_tokens == 0 and eos == tokens[-1],
+        "0, eos between others": lambda tokens, max_new_tokens, eos: max_new_tokens == 0 and eos in tokens[1:-1],
     }),
     factor("ties", "generate", {
         "of all tokens": lambda params, max_new_tokens: max_new_tokens and np.ptp(params["b_out"]) == 0 < len(params["b_out"]) - 1
         and not params["w_out"].any(),
         "of others than the first": lambda params: params["b_out"][0] < params["b_out"].max() and _tied(params["b_out"]),
-        "none, but nearly": lambda params: not params["w_out"].any() and 0 < _distance(params["b_out"]) < 0.01,
+        "none, but nearly": lambda params: not params["w_out"].any() and 0 < _distance(params["b_out"]) < 1e-4,
         "below zero": lambda params: params["b_out"].max() < 0 and _tied(params["b_out"]),
     }),
     factor("eos", "stopping", PLACES),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import dtypes, leading, length, numbers
+from autograder.homework.factor_values import dtypes, layout, leading, length, numbers
 from autograder.homework.factors import factor, inputs
 
 
@@ -13,6 +13,16 @@ def parameters(name):
 
 def eps(default):
     return {"the default eps": lambda eps: eps == default, "another eps": lambda eps: eps != default}
+
+
+RANKS = {
+    "no axis before": lambda x: x.ndim == 1,
+    "one axis before": lambda x: x.ndim == 2,
+    "several axes before": lambda x: x.ndim > 2,
+    "one feature": lambda x: x.shape[-1] == 1,
+    "float32": lambda x: x.dtype == np.float32,
+}
+FIVE = {"four axes before": lambda x: x.ndim == 5, "two axes of length 1 before": lambda x: x.shape[:-1] == (1, 1)}
 
 
 def float32(x="x"):
@@ -26,6 +36,7 @@ def float32(x="x"):
 
 LAYER_NORM = inputs(
     factor("x", "statistics", leading("x", 1)),
+    factor("axes", "statistics", {**FIVE, **layout("x")}),
     factor("features", "statistics affine", length("x", -1)),
     factor("rows", "statistics", length("x", -2)),
     factor("rows and features", "statistics", {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
@@ -37,15 +48,21 @@ LAYER_NORM = inputs(
     }),
     factor("gamma", "affine", parameters("gamma")),
     factor("gamma of one value", "affine", {"not 1": lambda gamma: np.ptp(gamma) == 0 and gamma[0] not in (0, 1)}),
-    factor("beta", "affine", parameters("beta")),
+    factor("beta", "affine", {**parameters("beta"), "beta like gamma": lambda gamma, beta: np.array_equal(gamma, beta)}),
+    factor("one entry of a row", "statistics", {
+        "far from the others": lambda x: (np.abs(x - x.mean(axis=-1, keepdims=True)) > 4 * x.std(axis=-1, keepdims=True)).any(),
+    }),
     factor("eps", "epsilon", eps(1e-5)),
+    factor("no eps", "epsilon", {"eps 0": lambda eps: eps == 0}),
     factor("dtype", "statistics", dtypes("x")),
     factor("float32", "dtype", float32()),
+    factor("untouched", "purity", RANKS),
     pairs=(("eps", "x"),),
 )  # fmt: skip
 
 RMS_NORM = inputs(
     factor("x", "rms", leading("x", 1)),
+    factor("axes", "rms", {"four axes before": FIVE["four axes before"], **layout("x")}),
     factor("features", "rms", length("x", -1)),
     factor("rows", "rms", length("x", -2)),
     factor("rows and features", "rms", {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
@@ -53,13 +70,20 @@ RMS_NORM = inputs(
     factor("gamma", "rms", parameters("gamma")),
     factor("gamma of one value", "rms", {"not 1": lambda gamma: np.ptp(gamma) == 0 and gamma[0] not in (0, 1)}),
     factor("eps", "epsilon", eps(1e-6)),
+    factor("no eps", "epsilon", {"eps 0": lambda eps: eps == 0}),
     factor("dtype", "rms", dtypes("x")),
     factor("float32", "dtype", float32()),
+    factor("untouched", "purity", RANKS),
     pairs=(("eps", "x"),),
 )
 
 LAYER_NORM_BACKWARD = inputs(
     factor("x", "backward_x backward_parameters", leading("x", 1)),
+    factor(
+        "axes",
+        "backward_x backward_parameters",
+        {"two axes of length 1 before": FIVE["two axes of length 1 before"], **layout("x")},
+    ),
     factor("features", "backward_x backward_parameters", length("x", -1)),
     factor("rows", "backward_x backward_parameters", length("x", -2)),
     factor("rows and features", "backward_x", {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
@@ -69,8 +93,10 @@ LAYER_NORM_BACKWARD = inputs(
     factor("gamma", "backward_x backward_parameters", parameters("gamma")),
     factor("gamma of one value", "backward_x", {"not 1": lambda gamma: np.ptp(gamma) == 0 and gamma[0] not in (0, 1)}),
     factor("eps", "backward_x", eps(1e-5)),
+    factor("no eps", "backward_x", {"eps 0": lambda eps: eps == 0}),
     factor("dtype", "backward_x backward_parameters", dtypes("x")),
     factor("float32", "dtype", float32()),
+    factor("untouched", "purity", RANKS),
     pairs=(("eps", "x"),),
 )
 

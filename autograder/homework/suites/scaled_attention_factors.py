@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import count, dtypes, hidden, leading, length, masks, numbers
+from autograder.homework.factor_values import count, dtypes, hidden, layout, leading, length, masks, numbers, order
 from autograder.homework.factors import factor, inputs
 
 AXES = {
@@ -30,6 +30,7 @@ SOFTMAX = inputs(
     factor("shape", "softmax", {
         "all axes of one length": lambda scores: scores.ndim > 1 and len(set(scores.shape)) == 1,
         "an axis of length 1": lambda scores: 1 in scores.shape,
+        **layout("scores"),
     }),
     factor("dtype", "softmax", dtypes("scores")),
     factor("extremes", "softmax_stability", {
@@ -42,11 +43,19 @@ SOFTMAX = inputs(
     factor("nothing but -inf", "softmax_stability", {
         "in one dimension": lambda scores: scores.ndim == 1 and (scores == -np.inf).all(),
         "in several": lambda scores: scores.ndim > 1 and (scores == -np.inf).all(),
+        "in a slice of length 1": slices(lambda s: (s == -np.inf).all(axis=-1) & (s.shape[-1] == 1)),
     }),
+    factor("the largest of float32", "softmax_stability", {"nearly": lambda scores: scores.max() > 2e38}),
     factor("float32", "dtype", {
         "axis left out": lambda axis: axis == -1,
         "another axis": lambda axis: axis != -1,
         "a slice without weight": lambda scores: (scores == -np.inf).any(),
+    }),
+    factor("untouched", "purity", {
+        "one dimension": lambda scores: scores.ndim == 1,
+        "slices of length 1": lambda scores, axis: scores.shape[axis] == 1,
+        "-inf": lambda scores: (scores == -np.inf).any(),
+        "several axes": lambda scores: scores.ndim > 3,
     }),
     pairs=(("dimensions", "axis"), ("extremes", "axis of extremes")),
     never=(*(("1", words) for words in MIDDLE + FIRST), *(("2", words) for words in MIDDLE)),
@@ -69,6 +78,12 @@ USUAL = {
 TOO_MANY_AXES = tuple((words, "scores (queries, keys)") for words in USUAL if words.startswith("(n"))
 
 
+EXAMPLES = {
+    "as many as queries": lambda q, mask: (
+        mask is not None and mask.ndim == 3 and q.ndim == 3 and mask.shape[:2] == (q.shape[-2], 1)
+    )
+}
+
 ATTENTION = inputs(
     factor("q", "attention", leading("q", 2)),
     factor("queries", "attention", length("q", -2)),
@@ -79,6 +94,8 @@ ATTENTION = inputs(
         "as many queries as keys": lambda q, k: q.shape[-2] == k.shape[-2],
         "keys as wide as values": lambda k, v: k.shape == v.shape,
         "all alike": lambda q, v: q.shape == v.shape and q.shape[-1] == q.shape[-2],
+        "one query and one key": lambda q, k: q.shape[-2] == k.shape[-2] == 1,
+        **layout("q"),
     }),
     factor("entries of q", "attention", numbers("q")),
     factor("entries of v", "attention", numbers("v")),
@@ -87,6 +104,7 @@ ATTENTION = inputs(
     factor("axes", "mask fully_masked", AXES_BEFORE),
     factor("mask", "mask fully_masked", masks()),
     factor("usual mask", "mask", USUAL),
+    factor("examples", "mask", EXAMPLES),
     factor("hidden", "mask fully_masked", hidden()),
     factor("scores under a mask", "mask", {
         "large and hidden": lambda k, mask: mask is not None and 1e3 < np.abs(k).max() < 1e5,
@@ -101,6 +119,13 @@ ATTENTION = inputs(
         "with a mask": lambda mask: mask is not None,
         "without a mask": lambda mask: mask is None,
         "no axis before": lambda q: q.ndim == 2,
+    }),
+    factor("untouched", "purity", {
+        "without a mask": lambda mask: mask is None,
+        "one mask": lambda mask: mask is not None and mask.ndim == 2,
+        "masks of examples": lambda mask: mask is not None and mask.ndim == 3,
+        "a blind query": lambda mask: mask is not None and not mask.any(axis=-1).all(),
+        "float32": lambda q: q.dtype == np.float32,
     }),
     pairs=(("usual mask", "axes"),),
     never=TOO_MANY_AXES,
@@ -124,8 +149,12 @@ SPLIT = inputs(
         "no axis before": lambda x, n_heads: x.shape[-1] % n_heads and x.ndim == 2,
         "several axes before": lambda x, n_heads: x.shape[-1] % n_heads and x.ndim > 3,
     }),
-    factor("dtype", "split_heads", dtypes("x")),
+    factor("dtype", "split_heads", {**dtypes("x"), **layout("x")}),
     factor("float32", "dtype", {"x": lambda x: True}),
+    factor("untouched", "purity", {
+        "one head": lambda n_heads, result: n_heads == 1,
+        "refused": lambda x, n_heads: x.shape[-1] % n_heads,
+    }),
     pairs=(("x", "features of a head"),),
 )  # fmt: skip
 
@@ -139,9 +168,12 @@ MERGE = inputs(
         "as many tokens as features": lambda x: x.shape[-2] == x.shape[-1] > 1,
         "as many examples as heads": lambda x: x.ndim > 3 and x.shape[-4] == x.shape[-3],
         "all alike": lambda x: len(set(x.shape)) == 1 < x.shape[0],
+        "one head of one token": lambda x: x.shape[-3:-1] == (1, 1),
+        "one head of one token of one example": lambda x: x.ndim > 3 and x.shape[-4:-1] == (1, 1, 1),
     }),
-    factor("dtype", "merge_heads", dtypes("x")),
+    factor("dtype", "merge_heads", {**dtypes("x"), **layout("x")}),
     factor("float32", "dtype", {"x": lambda x: True}),
+    factor("untouched", "purity", {"one head": lambda x: x.shape[-3] == 1}),
 )  # fmt: skip
 
 TOKENS_BEFORE = {words: lambda x, n=n: x.ndim == n for n, words in zip((2, 3, 4), AXES_BEFORE, strict=True)}
@@ -168,7 +200,7 @@ MULTI_HEAD = inputs(
         "all alike": lambda x: x.ndim > 2 and len(set(x.shape)) == 1,
     }),
     factor("entries", "multi_head", {**numbers("x"), "very large": lambda x: np.abs(x).max() > 1e3}),
-    factor("dtype", "multi_head", dtypes("x")),
+    factor("dtype", "multi_head", {**dtypes("x"), **layout("x"), **order("params", "w_q")}),
     factor("axes", "multi_head_mask", TOKENS_BEFORE),
     factor("masked heads", "multi_head_mask", HEADS),
     factor("masked tokens", "multi_head_mask", {
@@ -177,6 +209,7 @@ MULTI_HEAD = inputs(
     }),
     factor("masked examples", "multi_head_mask", {
         "as many as heads": lambda x, n_heads, mask: mask is not None and mask.shape[:-2] == (n_heads,) == x.shape[:-2],
+        "as many as tokens": lambda x, mask: mask is not None and x.ndim == mask.ndim == 3 and mask.shape[:2] == (x.shape[-2], 1),
     }),
     factor("mask", "multi_head_mask", masks()),
     factor("usual mask", "multi_head_mask", USUAL),
@@ -189,6 +222,13 @@ MULTI_HEAD = inputs(
         "with a mask": lambda mask: mask is not None,
         "without a mask": lambda mask: mask is None,
         "no axis before": lambda x: x.ndim == 2,
+    }),
+    factor("untouched", "purity", {
+        **{words: HEADS[words] for words in ("one head", "two heads", "more heads")},
+        "without a mask": lambda mask: mask is None,
+        "with a mask": lambda mask: mask is not None,
+        "one feature": lambda x: x.shape[-1] == 1,
+        "float32": lambda x: x.dtype == np.float32,
     }),
     pairs=(("dimensions", "number of heads"), ("usual mask", "axes"), ("mask axes", "masked heads")),
     never=TOO_MANY_AXES,

@@ -142,8 +142,8 @@ def test_masks_of_every_broadcastable_shape(check, rng):
 
 @criterion("scaled_attention.mask")
 def test_what_masks_hide(check, rng):
-    q, k, v = queries_keys_values(rng, (3,), 4, 4, 3, 6)
-    past, one, far = np.tri(4, dtype=bool), np.ones((3, 4, 4), dtype=bool), k.copy()
+    q, k, v = queries_keys_values(rng, (4,), 4, 4, 3, 6)
+    past, one, far = np.tri(4, dtype=bool), np.ones((4, 4, 4), dtype=bool), k.copy()
     one[1, :, 3] = False  # one example alone has something hidden
     far[:, 3] *= 1e4  # hidden, however large its scores
     for mask in (past, past.T, np.ones((1, 1), dtype=bool), one):
@@ -151,7 +151,7 @@ def test_what_masks_hide(check, rng):
     low = np.array([[-2e5], [-1e5], [0.0], [-3e5]])  # what is seen has scores far below what is hidden
     check.scaled_dot_product_attention(np.full((1, 1), 1e5), low, v[0], np.array([[True, True, False, True]]))
     check.scaled_dot_product_attention(q, far, v, np.arange(4) < 3 * past[:, :1])
-    check.scaled_dot_product_attention(*single((q[:, :1], k, v)), random_mask(rng, 3, 1, 4))
+    check.scaled_dot_product_attention(*single((q[:, :1], k, v)), random_mask(rng, 4, 1, 4))
 
 
 @criterion("scaled_attention.fully_masked")
@@ -244,7 +244,7 @@ def test_all_heads_share_one_mask(check, rng):
         check.multi_head_attention(rng.normal(size=(*leading, 4, 6)), parameters(rng, 6), n_heads, mask)
     x, params = single((rng.normal(size=(2, 1, 4)), parameters(rng, 4)))
     check.multi_head_attention(x, params, n_heads=4, mask=np.zeros((2, 1, 1), dtype=bool))
-    check.multi_head_attention(rng.normal(size=(4, 4)), parameters(rng, 4), 4, np.tri(4, dtype=bool))
+    check.multi_head_attention(rng.normal(size=(4, 4, 4)), parameters(rng, 4), 4, np.tri(4, dtype=bool))
     check.multi_head_attention(rng.normal(size=(3, 4, 6)), parameters(rng, 6), 3, random_mask(rng, 3, 4, 4))
     check.multi_head_attention(rng.normal(size=(4, 4, 6)), parameters(rng, 6), 2, random_mask(rng, 4, 1, 4))
 
@@ -258,7 +258,8 @@ def test_calls_leave_no_trace(check, rng):
     leaves_no_trace(check, "merge_heads", (first,), (second,))
     first, second = ((*queries_keys_values(rng, (2,), 3, 3, 4, 5), random_mask(rng, 3, 3)) for _ in "12")
     leaves_no_trace(check, "scaled_dot_product_attention", first, second)
-    first, second = ((rng.normal(size=(2, 3, 4)), parameters(rng, 4), n, random_mask(rng, 3, 3)) for n in (2, 1))
+    past, others = np.tri(3, dtype=bool), ~np.eye(3, dtype=bool)  # a query that sees one key does not ask what it is
+    first, second = ((rng.normal(size=(2, 3, 4)), parameters(rng, 4), n, mask) for n, mask in ((2, past), (1, others)))
     leaves_no_trace(check, "multi_head_attention", first, second)
 
 
@@ -270,14 +271,15 @@ def test_arguments_of_every_shape_stay_as_they_are(check, rng):
     for scores, axis in [(EXTREME[0], 0), (EXTREME[:, 1:2], -1), (rng.normal(size=(2, 2, 1, 3)), -2)]:
         check.untouched.softmax(scores, axis)
     q, k, v = queries_keys_values(rng, (2,), 3, 3, 4, 5)
-    check.untouched.scaled_dot_product_attention(q[0], k[0], v[0])
+    check.untouched.scaled_dot_product_attention(*single((q[0], k[0], v[0])))
     check.untouched.scaled_dot_product_attention(q[0], k[0], v[0], BLIND)
     check.untouched.scaled_dot_product_attention(q, k, v, np.stack([BLIND, BLIND.T]))
     check.untouched.split_heads(v[0], 1)
     check.untouched.raises(ValueError).split_heads(v, 2)
     check.untouched.merge_heads(q[:1])
     for x, n_heads, mask in [(q, 2, None), (q[0], 1, BLIND), (q, 4, BLIND[[[0], [1]]]), (q[0, :, :1], 1, BLIND.T)]:
-        check.untouched.multi_head_attention(x, parameters(rng, x.shape[-1]), n_heads, mask)
+        given = (x, parameters(rng, x.shape[-1]))
+        check.untouched.multi_head_attention(*(given if mask is not None else single(given)), n_heads, mask)
 
 
 @criterion("scaled_attention.dtype")

@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import count, dtypes, hidden, leading, length, masks, numbers, where
+from autograder.homework.factor_values import (
+    count,
+    dtypes,
+    hidden,
+    layout,
+    leading,
+    length,
+    masks,
+    numbers,
+    order,
+    where,
+)
 from autograder.homework.factors import factor, inputs
 
 
@@ -29,7 +40,13 @@ FEED_FORWARD = inputs(
         "b_2 zero": lambda params: not params["b_2"].any(),
     }),
     factor("entries", "feed_forward", numbers("x")),
-    factor("dtype", "feed_forward", dtypes("x")),
+    factor("dtype", "feed_forward", {**dtypes("x"), **layout("x"), **order("params", "w_1")}),
+    factor("untouched", "purity", {
+        "one token": lambda x: x.ndim == 1,
+        "several axes before": lambda x: x.ndim > 2,
+        "as wide": lambda params: params["w_1"].shape[1] == params["w_1"].shape[0],
+        "float32": lambda x: x.dtype == np.float32,
+    }),
     factor("float32", "dtype", {"one token": lambda x: x.ndim == 1, "several": lambda x: x.ndim > 1}),
 )  # fmt: skip
 
@@ -44,7 +61,12 @@ RESIDUAL = inputs(
         "does not look at x": lambda x, sublayer: np.array_equal(sublayer(x), sublayer(x + 1)),
         "returns the negative": lambda x, sublayer: np.array_equal(sublayer(x), -x) and x.any(),
     }),
-    factor("dtype", "residual", dtypes("x")),
+    factor("dtype", "residual", {**dtypes("x"), **layout("x")}),
+    factor("untouched", "purity", {
+        "one token": lambda x: x.ndim == 1,
+        "several axes before": lambda x: x.ndim > 2,
+        "sublayer returns its argument": lambda x, sublayer: sublayer(x) is x,
+    }),
     factor("float32", "dtype", {"x": lambda x: True}),
 )  # fmt: skip
 
@@ -63,7 +85,14 @@ def block(about):
         }),
         factor("heads", about, HEADS),
         factor("entries", about, {**numbers("x"), "large": lambda x: np.abs(x).max() > 100}),
-        factor("dtype", about, dtypes("x")),
+        factor("dtype", about, {**dtypes("x"), **layout("x"), **order("params", "ln_1")}),
+        factor("untouched", "purity", {
+            "without a mask": lambda mask: mask is None,
+            "with a mask": lambda mask: mask is not None,
+            "several axes before": lambda x: x.ndim > 2,
+            "one head": lambda n_heads: n_heads == 1,
+            "float32": lambda x: x.dtype == np.float32,
+        }),
         factor("mask", about, MASKS),
         factor("hidden", about, hidden()),
         factor("masked", about, where(lambda mask: mask is not None, {**HEADS, **AXES, **dtypes("x")})),
@@ -108,10 +137,20 @@ TRANSFORMER_STACK = inputs(
         words: condition for words, condition in hidden().items()
         if words in ("some query sees nothing", "some example alone sees nothing", "the future is hidden")
     }),
-    factor("dtype", "stack", dtypes("x")),
+    factor("dtype", "stack", {**dtypes("x"), **layout("x")}),
+    factor("one block", "stack", {
+        "at two places": lambda blocks: len({id(params) for params in blocks}) < len(blocks),
+        "keys in another order": lambda blocks: any(next(iter(params)) != "ln_1" for params in blocks),
+    }),
+    factor("untouched", "purity", {
+        **{f"norm {words}": condition for words, condition in NORMS.items()},
+        "no blocks": BLOCKS["none"],
+        "one block": BLOCKS["one"],
+        "refused": lambda norm: norm not in NORMS,
+    }),
     factor("refused", "norm_names", {
-        "another case": lambda norm: norm.lower() in ("pre", "post") and norm.lower() != norm,
-        "with blanks": lambda norm: norm.strip() in ("pre", "post") and norm.strip() != norm,
+        **{f"{one} in another case": lambda norm, one=one: norm.lower() == one != norm for one in ("pre", "post")},
+        **{f"{one} with a blank": lambda norm, one=one: norm.strip() == one != norm for one in ("pre", "post")},
         "the beginning of a right one": lambda norm: norm in ("p", "pr", "po", "pos"),
         "more than a right one": lambda norm: norm.startswith(("pre", "post")) and len(norm.strip()) > 4,
         "empty": lambda norm: norm == "",
@@ -137,6 +176,8 @@ KINDS = {"residual": lambda residual: residual, "not residual": lambda residual:
 GRADIENT_FLOW = inputs(
     factor("jacobians and grad_out", "gradient_flow", LAYERS),
     factor("kind", "gradient_flow", KINDS),
+    factor("layout", "gradient_flow", layout("jacobians")),
+    factor("untouched", "purity", {**KINDS, "one layer": lambda jacobians: len(jacobians) == 1}),
     factor(
         "a layer",
         "gradient_flow",

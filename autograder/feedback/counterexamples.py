@@ -62,6 +62,8 @@ def _results(record: Record) -> tuple[str, str]:
         return wanted or display(expected), _raised(record)
     if error:
         return wanted, _bounded(display(record.reply.value))
+    if record.fault is not None and record.fault.kind == "dtype":  # other digits would draw the eye off
+        return display(expected), _bounded(display(record.reply.value, like=expected))
     shown = pair(expected, record.reply.value)
     return shown[0], _bounded(shown[1])
 

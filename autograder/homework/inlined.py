@@ -36,6 +36,15 @@ def of_function(module: str, function: str) -> tuple[Mistake, ...]:
     return tuple(_moved(mistake, module, function) for mistake in told)
 
 
+def find(id: str) -> Mistake | None:
+    """The mistake of this id, inside other code or not, if today's files have it."""
+    function, _, name = id.partition(".")
+    if "." not in name or function not in reference.functions():
+        return mistakes.find(id)
+    known = of_function(rubric.current().module_of(function), function)
+    return next((mistake for mistake in known if mistake.name == name), None)
+
+
 def _moved(mistake: Mistake, module: str, function: str) -> Mistake:
     does = f"Where `{function}` does the work of `{mistake.function}`: {mistake.does}"
     name = f"{mistake.function}.{mistake.name}"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.feedback.counterexamples import counterexample
-from autograder.grading.record import Record
+from autograder.grading.record import Record, Rules
 from autograder.homework import mistakes, reference
 from autograder.homework import rubric as rubrics
 from autograder.tests.feedback.making import played, raised, step, stopped
@@ -78,3 +78,9 @@ def test_where_a_mistake_is_named_values_are_not_explained_once_more() -> None:
     record = played(step("softmax", np.array([0.0, 1.0])), lambda x: 2 * reference.functions()["softmax"](x))
     assert "factor" in counterexample(record)
     assert "factor" not in counterexample(record, named=True)
+
+
+def test_a_wrong_dtype_is_shown_without_digits_that_differ_by_rounding() -> None:
+    of = step("softmax", np.array([0.0, 1.0], np.float32), rules=Rules(dtype=True))
+    text = scores(played(of, lambda x: reference.functions()["softmax"](x.astype(float))))
+    assert "# expected: [0.268941, 0.731059]  (float32)\n# yours:    [0.268941, 0.731059]\n" in text

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.grading.explanation import Explanation
 from autograder.grading.record import Fault, Record
-from autograder.homework import mistakes, rubric
+from autograder.homework import inlined, mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply
 from autograder.tests import versions
 
@@ -192,4 +192,5 @@ def pre_norm_block(x, params, n_heads, mask=None):
     assert named(found) == {"pre_norm_block.layer_norm.sample_variance"}
     mistake = found["pre_norm_block"].mistakes[0]
     assert mistake.criteria == ("transformer_block.pre_norm",)
+    assert inlined.find(mistake.id) == replace(mistake, criteria=())
     assert mistake.does.startswith("Where `pre_norm_block` does the work of `layer_norm`: Your code divides")

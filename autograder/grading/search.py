@@ -107,7 +107,7 @@ class Search:
                 if inexact(version.mistakes) is not None:
                     continue  # rounding is told from other mistakes only by all calls together
                 met = self._criteria(table, version)
-                if not self._homes(version) <= met:
+                if not self._homes(version) <= met or self._changes_more(table, version):
                     continue  # it contradicts calls of a criterion that its own mistakes belong to
                 key = (-len(met), size, self._cost(version.mistakes, self._wrong - met), place)
                 if met & self._wrong and (best is None or key < best[0]):

@@ -118,8 +118,9 @@ def _names(row: Row) -> Iterator[str]:
 
 
 def _is_of(name: str, case: Case) -> bool:
-    """Whether an id is one of the case's mistakes, or of the same mistake in another function of the module."""
-    return name in case.ids or name.partition(".")[2] in {mistake.name for mistake in case.mistakes}
+    """Whether an id is one of the case's mistakes, or of the same mistake in another function of the module, or inside one."""
+    rest = name.partition(".")[2]
+    return name in case.ids or rest in case.ids or rest in {mistake.name for mistake in case.mistakes}
 
 
 def _blamed(row: Row) -> Iterator[str]:

@@ -23,8 +23,9 @@ def dependency_matrix(f, x, delta=1e-3):
     return result
 
 
-# Correct ways to try a row: both directions, one, feature by feature in one or in both. A mistake shows differently in each.
+# Ways to try a row: all features at once, up and down or up alone, then one by one. A mistake shows differently in each.
 STEPS = ("(change, -change)", "(change,)", "delta * np.eye(d)", "delta * np.vstack([np.eye(d), -np.eye(d)])")
+ONE_WAY = (*STEPS[1:3], "(-change,)", "-delta * np.eye(d)")  # what these miss is a mistake of its own
 THINGS = "the part Things to think of in the docstring of `dependency_matrix`"
 ANY = "np.any(difference > 1e-8, axis=1)"
 
@@ -87,6 +88,9 @@ dependency_matrix.wrong("inverted", "dependency", {"return result": "return ~res
 
 dependency_matrix.wrong("uniform_shift", "dependency_change", *tried({"np.linspace(1.0, 2.0, d)": "np.ones(d)"}, STEPS[:2]),
     does="Your code shifts all features of a row alike, which a layer norm does not see.", right=VARIED, read=THINGS)
+dependency_matrix.wrong("one_direction", "dependency_change", *({STEPS[0]: step} for step in ONE_WAY),
+    does="Your code tries a step in one direction only.", right="Try a step up and a step down: a relu at 0 sees one of them.",
+    read=THINGS)
 dependency_matrix.wrong("first_feature_only", "dependency_change", *tried({"np.linspace(1.0, 2.0, d)": "np.eye(d)[0]"}, STEPS[:2]),
     does="Your code changes the first feature of a row alone.", right=VARIED, read=THINGS)
 dependency_matrix.wrong("factor", "dependency_change", *tried({"changed[j] += step": "changed[j] *= 1 + step"}),
@@ -113,7 +117,7 @@ dependency_matrix.wrong("central_difference", "dependency_change",
     *tried({"after - before": "after - np.array(f(2 * x - changed))"}, STEPS[1:3]),
     does="Your code compares a step up with a step down, which an even function does not tell apart.", right=COMPARED, read=THINGS)
 dependency_matrix.wrong("changes_x", "purity", *tried({"changed = x.copy()": "changed = x",
-    "difference = np": "changed[j] -= step\n            difference = np"}),
+    "difference = np": "changed[j] -= step\n            difference = np"}, (STEPS[0], STEPS[3])),
     {"    t, d = x.shape": "    x += 0.1 * delta\n    t, d = x.shape"},
     does="Your code changes the argument `x`.", right="Change a copy; a step added and subtracted again leaves its rounding.",
     read=COPIES)

@@ -29,8 +29,9 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
     result = getattr(check.keep.pure, function)(*fresh(first))
     changing = fresh((second[0], *first[1:]) if callable(first[0]) else (first[0], *second[1:]))
     kept(*changing)
-    for array, value in _changes(changing, second):
-        check.overwrite(array, value)
+    for written in _changes(changing, second):
+        for array, value in written:
+            check.overwrite(array, value)
         kept(*changing)
     made = arrays(result)
     if made:
@@ -43,15 +44,14 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
         check.stays(again)
 
 
-def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[tuple[Array, Array]]:
-    """What the caller writes into arrays: into the first one, and into two inside a dict or list of parameters."""
+def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[list[tuple[Array, Array]]]:
+    """What the caller writes into arrays: into the first one, then into two inside a dict or list of parameters."""
     found = arrays(arguments)
     if found:
-        yield found[0], arrays(fresh(second))[0]
+        yield [(found[0], arrays(fresh(second))[0])]
     nested = [array for argument in arguments if isinstance(argument, dict | list) for array in arrays(argument)]
     if nested:
-        yield nested[-1], 2 * nested[-1] + 1
-        yield nested[len(nested) // 3], 2 * nested[len(nested) // 3] + 1
+        yield [(array, 2 * array + 1) for array in (nested[len(nested) // 3], nested[-1])]
 
 
 def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -> Iterator[Array]:

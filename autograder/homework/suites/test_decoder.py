@@ -147,7 +147,6 @@ def test_scoring_leaves_no_trace(check, rng):
     first, second = ((np.array(tokens), decoder(rng, 5, 4, 1), 2) for tokens in ([3, 0, 1], [1, 4, 2]))
     leaves_no_trace(check, "sequence_log_prob", first, second)
     check.untouched.sequence_log_prob(np.array([2]), first[1], 2)
-    check.untouched.sequence_log_prob(np.array([2, 3]), {**first[1], "blocks": []}, 1)
 
 
 CIRCLE = [1, 2, 3, 4, 5, 0]

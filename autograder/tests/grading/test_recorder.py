@@ -78,6 +78,14 @@ def test_a_pure_call_is_looked_at_later_and_repeated(recorder: Recorder, check: 
     assert changes.about == again.rules.repeats == first.number
 
 
+def test_an_untouched_call_is_looked_at_once_and_afterwards_where_it_must_raise(recorder: Recorder, check: Any) -> None:
+    check.untouched.double(X)
+    check.untouched.raises(ValueError).refuse(X)
+    assert kinds(recorder) == ["call", "call", "changes"]
+    assert [step.rules.checks for step in recorder.steps] == [["pure"]] * 3
+    assert recorder.steps[2].needs == {2}
+
+
 def test_an_expected_error_must_come_from_the_reference_too(recorder: Recorder, check: Any) -> None:
     assert check.raises(ValueError).refuse(X) is None
     with pytest.raises(AssertionError, match="raises no ValueError"):
@@ -93,6 +101,15 @@ def test_kept_objects_are_sent_as_what_they_are(recorder: Recorder, check: Any) 
     check.double(y)
     assert [step.args[0] for step in recorder.steps[1:]] == [Kept(1, (0,)), Kept(1, ("result",))]
     assert np.array_equal(recorder.steps[2].expected, 4 * X)
+
+
+def test_kept_objects_may_stand_in_a_list(recorder: Recorder, check: Any) -> None:
+    x = X.copy()
+    check.keep.double(x)
+    check.apply(len, [x, x])
+    step = recorder.steps[-1]
+    assert step.args[1] == [Kept(1, (0,)), Kept(1, (0,))]
+    assert step.needs == {1}
 
 
 def test_overwriting_and_looking(recorder: Recorder, check: Any) -> None:

@@ -29,6 +29,15 @@ def test_messages_arrive_as_they_were_sent(message: Any) -> None:
     assert getattr(arrived, "dtype", None) == getattr(message, "dtype", None)
 
 
+def test_only_arrays_of_the_grader_keep_their_layout() -> None:
+    columns = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    kept = wire.decode(wire.encode([columns], from_grader=True), from_grader=True)[0]
+    assert np.array_equal(kept, columns) and kept.flags.fnc and kept.flags.writeable
+    assert wire.decode(wire.encode(columns)).flags.c_contiguous
+    with pytest.raises(WireError):
+        wire.decode(wire.encode(columns, from_grader=True))
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -21,6 +21,13 @@ def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other() -> 
     assert [name for name, one in found.items() if one.answer == "misnamed"] == []
 
 
+@pytest.mark.slow
+def test_nine_of_ten_mistakes_that_a_check_sees_are_named_and_none_as_another() -> None:
+    seen = [one for one in public.run() if one.checks]
+    assert [one.mistake.id for one in seen if one.answer == "misnamed"] == []
+    assert len([one for one in seen if one.answer == "named"]) >= 0.9 * len(seen) > 800
+
+
 def test_the_hidden_suites_are_not_taken_for_the_public_checks() -> None:
     """Both have the same names, and recording imports the suites."""
     script.current()

@@ -141,7 +141,7 @@ class Sandbox:
             return ""
         del self.processes[process.slot]
         if process.single is not None:
-            sweep.end_family(process.single, str(self.folder.path))
+            sweep.end_family(process.single, self._slot(process.slot).temporary)
             self.budget.end(process.pid)
             self._slot(process.slot).remove()
             return ""
@@ -183,7 +183,9 @@ class Sandbox:
         """The fork server or, without fork, the student process of a slot."""
         if os.name == "nt":
             theirs.set_inheritable(True)
-        environment = {**_THREADS, "HOME": "/", "TMPDIR": str(self.folder.path), "LANG": "C.UTF-8"}
+        # By its temporary folder a process without a fork server is found, with whatever it has started: see sweep.py.
+        temporary = str(self.folder.path) if "fork" in self.layers else self._slot(slot).temporary
+        environment = {**_THREADS, "HOME": "/", "TMPDIR": temporary, "LANG": "C.UTF-8"}
         imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]
         arguments = [json.dumps({**self._settings(), "alone": slot}), str(theirs.fileno()), json.dumps(imports)]
         return subprocess.Popen(

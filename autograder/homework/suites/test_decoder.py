@@ -161,7 +161,7 @@ def test_each_token_depends_on_the_whole_text(check, rng):
     check.generate(np.array([7, 7, 7]), decoder(rng, 33, 4, 0), 4, 1)
     check.generate(tokens=np.array([4], dtype=np.int32), params=single(follows(CIRCLE)), n_heads=1, max_new_tokens=9)
     check.generate(np.arange(20) % 6, follows(CIRCLE), 2, 1)
-    check.generate(np.array([0]), biased([-2.0]), 1, 2)
+    check.generate(np.array([0]), biased([-2.0]), 1, 9)
 
 
 @criterion("decoder.generate")

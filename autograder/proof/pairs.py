@@ -74,6 +74,9 @@ def _like(played: Played, case: Case, found: Row) -> tuple[What, tuple[str, ...]
     """The known version that replies as the pair does."""
     pair = made(case.module, case.function, case.mistakes)
     assert pair is not None
+    right = played.version(())
+    if right is not None and _replies_as(played, pair, right):
+        return "like", ("the correct function",)  # two mistakes may undo one another
     for mistake in _singles_first(case):
         if _replies_as(played, pair, mistake.alone):
             return ("hidden" if mistake.id in case.ids else "like"), (mistake.id,)

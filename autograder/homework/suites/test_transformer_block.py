@@ -59,6 +59,7 @@ def test_feeds_every_token_through_both_layers(check, rng):
         check.feed_forward(x, block(rng, x.shape[-1], h)["ffn"])
     x, params = single((rng.normal(size=(2, 4)), block(rng, 4, 6)["ffn"]))
     check.feed_forward(x=x, params=params)
+    check.feed_forward(-np.ones(4), {**block(rng, 4, 6)["ffn"], "b_2": np.array([-9.0, 9.0, -8.0, 8.0])})
 
 
 @criterion("transformer_block.feed_forward")

@@ -17,9 +17,9 @@ MODULES = [name for name in current().modules if mistakes.of_module(name)]
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    """Every mistake, of several ways the first, by direct calls."""
+    """Every other mistake, of several ways the first, by direct calls; `autograder audit` in `.ci/full` tries all."""
     chosen = [case for module in MODULES for case in cases.singles(module) if case.mistakes[0].way == 0]
-    return list(audit.run(chosen, 2))
+    return list(audit.run(chosen[1::2], 2))
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +31,8 @@ def sandboxed() -> list[Row]:
     return list(audit.in_sandbox([*chosen, *cases.alternatives()], 2))
 
 
-def test_every_mistake_alone_is_charged_where_it_belongs_and_named(rows: list[Row]) -> None:
-    assert len(rows) >= 500
+def test_a_mistake_alone_is_charged_where_it_belongs_and_named(rows: list[Row]) -> None:
+    assert len(rows) >= 300
     assert audit.problems(rows, complete=False) == []
 
 

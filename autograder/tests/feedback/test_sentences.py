@@ -126,4 +126,4 @@ def test_an_error_in_the_place_of_a_value_error() -> None:
 
 
 def test_an_end_has_no_line_as_long_as_the_sandbox_knows_none() -> None:
-    assert "line" not in sentences.ended(Ended("deadline"), ("softmax.py",))
+    assert "line" not in sentences.ended(Ended("deadline"))

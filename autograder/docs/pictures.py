@@ -20,11 +20,8 @@ from autograder.intake.submission import Submission
 DOCS = Path(__file__).parent
 STUDENT, INSTRUCTOR = DOCS / "student.svg", DOCS / "instructor.svg"
 MISTAKE = "layer_norm.sample_variance"
-STUDENTS, STEP, UNFINISHED = (
-    30,
-    37,
-    7,
-)  # the class: how many, how far their mistakes lie apart, modules that are not begun
+# The class: how many students, how far apart in the tables their mistakes lie, and below how many modules are not begun.
+STUDENTS, STEP, UNFINISHED = 30, 37, 7
 COLUMNS, LINE, WIDTH = 96, 18, 760  # characters of a line, its height and the width of a picture in pixels
 SHOWN = 5  # mistakes that are named beside the class
 COLOURS = {"lost": "#7fa6cf", "named": "#b5532a"}  # as in the report

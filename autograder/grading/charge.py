@@ -114,9 +114,8 @@ class _Charging:
         lost = [charge for charge in each if not charge.earned]
         if lost:
             found = [m for charge in lost for m in charge.mistakes]
-            names = {
-                mistake.name for mistake in found
-            }  # made again in another function that this criterion grades, it is told too
+            # A mistake that is made again in another function that this criterion grades is told too.
+            names = {mistake.name for mistake in found}
             again = [m for charge in each for m in charge.mistakes if m.name in names and criterion.id in m.criteria]
             mistakes = tuple(dict.fromkeys([*found, *again]))
             return Charge(criterion.id, lost[0].why, mistakes, lost[0].under, lost[0].unseen, lost[0].record)

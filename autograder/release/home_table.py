@@ -19,9 +19,8 @@ from autograder.homework import mistakes, reference
 from autograder.homework.rubric import Rubric
 
 NAME = "checks/mistakes.json"
-DIGITS = (
-    7  # of a result in the table: a tenth of the checks' tolerance is lost, and what only rounding has made is gone
-)
+# Of a result in the table: a tenth of the checks' tolerance is lost, and what only rounding has made is gone.
+DIGITS = 7
 
 
 def text(solutions: Path, rubric: Rubric) -> str:

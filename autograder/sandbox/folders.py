@@ -128,9 +128,8 @@ def _open_view(folder: Path) -> str:
     for source, name in ((stdlib, "stdlib"), (numpy_folder, "numpy")):
         try:
             shutil.copytree(source, view / name, ignore=_not_needed, copy_function=_link, symlinks=False)
-        except (
-            shutil.Error
-        ) as error:  # its text names every file that could not be copied, thousands where a disk is full
+        except shutil.Error as error:
+            # Its text names every file that could not be copied: thousands where a disk is full.
             raise OSError(str(error.args[0][0][-1])) from None
     view.chmod(0o755)
     for place, folders, _ in os.walk(view):

@@ -88,25 +88,27 @@ class Questions:
         digest = wire.digest(question)
         known = self._answers.get(digest)
         if known is not None:
-            kind, value = wire.decode(
-                wire.sealed(question, known)
-            )  # each time anew: every caller gets an array of its own
+            # Decoded each time anew: every caller gets an array of its own.
+            kind, value = wire.decode(wire.sealed(question, known))
             return args[value] if kind == "same" else value
         self._send(question)
         try:
-            return self._answer(question, args, remember=not numbers)
+            return self._answer(question, None if numbers else digest, args)
         finally:
             for number in numbers:
                 del self._own[number]
 
-    def _answer(self, question: bytes, args: tuple[Any, ...], remember: bool) -> Any:
-        """The answer to a question that was sent, after whatever the grader asks of the student's functions before."""
+    def _answer(self, question: bytes, digest: bytes | None, args: tuple[Any, ...]) -> Any:
+        """The answer to a question that was sent, after whatever the grader asks of the student's functions before.
+
+        It is remembered by the digest of the question, if there is one.
+        """
         while True:
             message = self._receive()
             match wire.decode(message):
                 case ["answer" | "same" as kind, value]:
-                    if remember and len(self._answers) < MAX_REMEMBERED and len(message) < MAX_REMEMBERED_BYTES:
-                        self._answers[wire.digest(question)] = wire.sealed(question, message)
+                    if digest and len(self._answers) < MAX_REMEMBERED and len(message) < MAX_REMEMBERED_BYTES:
+                        self._answers[digest] = wire.sealed(question, message)
                     # "same": the answer is an argument itself, by number, and stays the same object here
                     return args[value] if kind == "same" else value
                 case ["refused", kind, text]:

@@ -5,6 +5,7 @@ Where something is not written yet, a line says what is missing, above a rendere
 
 import asyncio
 import base64
+import gc
 import html
 import importlib
 import io
@@ -25,7 +26,7 @@ from tour.guesses import Guess, ipython, ipywidgets, under
 HOME = Path(__file__).parents[1]
 GALLERY = Path(__file__).parent / "gallery"
 NOTHING = "Nothing to show: "
-PAUSE = 0.04  # seconds without another move before a picture is drawn anew: else a fast hand makes a queue
+PAUSE = 0.02  # seconds without another move before a picture is drawn anew: else a fast hand makes a queue
 DRAWING = threading.RLock()  # newer kernels run controls in threads of their own, and matplotlib stands one at a time
 PIXELS = 90  # an inch of a figure is so many pixels wide
 
@@ -85,6 +86,7 @@ class Player:
             self.redraw()
         else:
             self.waiting = loop.call_later(PAUSE, self.redraw)
+            gc.collect()  # the last figure, in the pause; otherwise several would go at once, while one is drawn
 
     def redraw(self) -> None:
         """Draw with what the controls say now, in the place of what was drawn before."""
@@ -108,6 +110,9 @@ class Player:
         for control in self.controls.values():
             control.observe(self.moved, "value")
         self.handle = ipython.display(self.shown(), display_id=True)
+        # What is alive now stays. Else every tenth move waits until a collection of garbage has gone through it all.
+        gc.collect()
+        gc.freeze()
         under(self.guess, written=not missing(self.result))
 
     def shown(self) -> Any:

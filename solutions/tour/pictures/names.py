@@ -128,11 +128,11 @@ def additions(modules: names.Modules, name: str = "christopher") -> Figure:
 def changes(modules: names.Modules, temperature: float = 0.8, seed: int = 1) -> Table:
     """What the model writes, and what real names cost it, with one thing taken out at a time."""
     _, apart = names.census()
-    some = apart[:: len(apart) // 40]
+    some = apart[:: len(apart) // 20]
     rows, usual = [], [names.logits(modules, names.tokens(name)) for name in some[:3]]
     for change in names.CHANGES:
         rng = np.random.default_rng(seed)
-        said = " ".join(names.sample(modules, rng, temperature, change=change) or "(nothing)" for _ in range(6))
+        said = " ".join(names.sample(modules, rng, temperature, change=change) or "(nothing)" for _ in range(3))
         cost = np.mean([names.changed_nats(modules, name, change) for name in some])
         changed = [names.logits(modules, names.tokens(name), change) for name in some[:3]]
         if change != names.CHANGES[0] and all(map(np.array_equal, usual, changed)):

@@ -57,7 +57,7 @@ def _results(record: Record) -> tuple[str, str]:
     expected, error = record.step.expected, record.step.rules.error
     wanted = f"{error}, because the docstring refuses these arguments" if error else ""
     if record.reply.ended is not None:
-        return wanted or display(expected), ended(record.reply.ended)
+        return wanted or display(expected), ended(record.reply.ended, (f"{record.target.module}.py",))
     if record.reply.error is not None:
         return wanted or display(expected), _raised(record)
     if error:

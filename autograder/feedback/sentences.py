@@ -16,7 +16,7 @@ from autograder.homework import reference, rubric
 from autograder.sandbox.messages import Change, Ended, Error
 
 ENDED = {
-    "deadline": "The call took too long and was stopped: look for a loop that never ends.",
+    "deadline": "The call took too long and was stopped{where}: look for a loop that never ends.",
     "crash": "Python itself stopped during the call (os._exit, a crash in C code, or far too deep recursion).",
     "disk": "The call wrote more to its temporary folder than is allowed.",
     "memory": "The call needed more memory than is allowed: look for an array that is far larger than the result.",
@@ -64,7 +64,7 @@ def sentence(record: Record, place: bool = True, files: tuple[str, ...] = ()) ->
     assert record.fault is not None
     own = (f"{record.target.module}.py", *files) if place else ()
     if record.reply.ended is not None:
-        return ended(record.reply.ended)
+        return ended(record.reply.ended, own)
     if record.reply.error is not None and record.fault.kind == "raised":
         return _raised(record.reply.error, record, own)
     if record.fault.kind in FORMS:
@@ -97,9 +97,10 @@ def describe_type(expected: Any, actual: Any) -> str:
     return f"an array of {actual.dtype}" if both else _kind(actual)
 
 
-def ended(end: Ended) -> str:
-    """How a call ended the student's process."""
-    return ENDED.get(end.why, ENDED["crash"])
+def ended(end: Ended, files: tuple[str, ...] = ()) -> str:
+    """How a call ended the student's process; `files` are those whose lines may be said."""
+    loop = where(end.file, end.line, files).replace(" in line", " in the loop of line")
+    return ENDED.get(end.why, ENDED["crash"]).format(where=loop)
 
 
 def unwritten(record: Record | None) -> bool:

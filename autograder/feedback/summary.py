@@ -84,7 +84,8 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     reply = module.broken
     assert reply is not None
     if reply.ended is not None:
-        why = ended(reply.ended).replace("The call", "Importing it").replace("the call", "the import")
+        why = ended(reply.ended, (f"{module.module}.py",))
+        why = why.replace("The call", "Importing it").replace("the call", "the import")
         return f"`{module.module}.py` could not be imported. {why}"
     error = reply.error
     assert error is not None

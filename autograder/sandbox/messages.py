@@ -37,9 +37,14 @@ class Error:
 
 @dataclass(frozen=True)
 class Ended:
-    """The student's process is gone: "deadline", "crash", "disk", "memory" or "protocol"."""
+    """The student's process is gone: "deadline", "crash", "disk", "memory" or "protocol".
+
+    The place is that of the loop that was running at the deadline, if the process could still say so.
+    """
 
     why: str
+    file: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True)

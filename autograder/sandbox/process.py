@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ from autograder.sandbox.relay import Relay
 
 if TYPE_CHECKING:
     from autograder.sandbox.sandbox import Sandbox
+
+INTERRUPTED_SECONDS = 0.3  # in which a process may say where it was when its time was up
 
 
 class StudentProcess:
@@ -67,7 +70,7 @@ class StudentProcess:
                 self._exchange(calls, known, replies)
                 return replies
             except TimeoutError:
-                self._end("deadline")
+                self._end("deadline", *self._interrupted(calls[len(replies) :]))
             except wire.Gone:
                 self._end("crash")
             except wire.WireError:
@@ -99,12 +102,33 @@ class StudentProcess:
         if self.single is not None and self.sandbox.disk_full(self.slot):
             raise wire.Gone("its temporary folder is full")
 
-    def _end(self, why: str) -> None:
+    def _interrupted(self, calls: Sequence[Call]) -> tuple[str, int]:
+        """File and line of the loop in which a process that has used up its time is interrupted; ("", 0): it does not say.
+
+        First come replies to those of the `calls` that it had made before. None of them counts: they are made again.
+        """
+        until = time.monotonic() + INTERRUPTED_SECONDS
+
+        def look() -> None:
+            if time.monotonic() > until:
+                raise TimeoutError
+
+        self._signal("SIGINT")
+        with contextlib.suppress(TimeoutError, wire.WireError):
+            for call in calls:
+                look()
+                message = self.sandbox.budget.receive(self.connection.receive(look))
+                error = reply_of(wire.decode(message), call, self.sandbox.folder.lines).error
+                if error is not None and error.kind == "KeyboardInterrupt":
+                    return error.file, error.line
+        return "", 0
+
+    def _end(self, why: str, file: str = "", line: int = 0) -> None:
         """The process is of no use any more; the fork server may know better why."""
         if self.single is not None and why == "crash" and self.sandbox.disk_full(self.slot):
             why = "disk"
         self.ended = Ended(why)
-        self.ended = Ended(self.close() or why)
+        self.ended = Ended(self.close() or why, file, line)
 
     def close(self) -> str:
         """End the process; why the fork server has killed it before, if it has."""

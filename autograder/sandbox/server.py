@@ -30,8 +30,8 @@ from autograder.sandbox import layers, sweep
 from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock, mounts
 from autograder.sandbox.layers.resources import Resources
 from autograder.sandbox.slots import Slot
+from autograder.sandbox.student import session
 from autograder.sandbox.student.loading import Baseline
-from autograder.sandbox.student.session import Session, warm_up
 
 WATCH_SECONDS = 0.05  # between two looks at what the processes use up
 MAX_REQUEST = 4096  # bytes
@@ -88,7 +88,7 @@ def main(essential: frozenset[str]) -> None:
     if not settings.has("fork"):
         server.become_student()
     kernel.adopt_orphans()
-    warm_up(baseline)
+    session.warm_up(baseline)
     gc.collect()
     gc.freeze()  # children then share this memory for good, since the collector does not write to it
     server.serve()
@@ -191,7 +191,7 @@ class Server:
         slot = self.settings.slot(self.settings.alone)
         self._renewed(slot)
         layers.apply(self._confinement(slot, self.settings.seconds), self.rules[slot.number])
-        Session(self.control, slot.files, self.settings.message_limit, self.baseline).serve()
+        session.run(self.control, slot.files, self.settings.message_limit, self.baseline)
         os._exit(0)
 
     def _request(self) -> tuple[dict[str, Any], int]:
@@ -226,7 +226,7 @@ class Server:
         try:
             descriptors.close_all_but(descriptor, rules)
             layers.apply(confinement, rules)
-            Session(socket.socket(fileno=descriptor), slot.files, self.settings.message_limit, self.baseline).serve()
+            session.run(socket.socket(fileno=descriptor), slot.files, self.settings.message_limit, self.baseline)
             status = 0
         finally:
             os._exit(status)  # whatever happens, the server's own code is not run twice

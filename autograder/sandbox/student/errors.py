@@ -1,10 +1,13 @@
 """An exception in the student's code as plain data: built-in names, a text, and where in the student's files."""
 
+import ast
 import builtins
+import contextlib
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
+from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any
 
 from autograder.sandbox.student.calls import Absent
@@ -65,6 +68,27 @@ def _place(trace: TracebackType | None, folder: str) -> tuple[str, int]:
             place = (os.path.basename(name), trace.tb_lineno)
         trace = trace.tb_next
     return place
+
+
+def loop(frame: FrameType | None, folder: str) -> tuple[str, int]:
+    """File and line of the loop in which code in `folder` is running; ("", 0) where it is in none.
+
+    It is the outermost one, a `while` before a `for`: where in a loop a call is interrupted is chance.
+    """
+    found: list[tuple[bool, str, int]] = []
+    while frame is not None:
+        name, line = frame.f_code.co_filename, frame.f_lineno
+        if name.startswith(folder):
+            with contextlib.suppress(OSError, SyntaxError, ValueError):
+                nodes = ast.walk(ast.parse(Path(name).read_bytes()))
+                loops = [
+                    n for n in nodes if isinstance(n, ast.While | ast.For) and n.lineno <= line <= (n.end_lineno or 0)
+                ]
+                loops.sort(key=lambda node: -node.lineno)
+                found += [(isinstance(n, ast.While), os.path.basename(name), n.lineno) for n in loops]
+        frame = frame.f_back
+    chosen = [one for one in found if one[0]] or found
+    return chosen[-1][1:] if chosen else ("", 0)
 
 
 def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

@@ -15,11 +15,13 @@ While it works on a request the student's side may ask, and be asked, in strict 
 An error is [kinds, text, file, line, hint] (errors.py); `changed` is a list of [argument, path, how] (changes.py).
 """
 
+import signal
 import socket
 import sys
 import threading
 import time
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.student.asking import Questions
 from autograder.sandbox.student.calls import Calls
-from autograder.sandbox.student.errors import described
+from autograder.sandbox.student.errors import described, loop
 from autograder.sandbox.student.loading import Baseline, Submission
 
 THREADS_SECONDS = 0.01  # in which other threads of the student's code run, before arguments are looked at again
@@ -96,6 +98,11 @@ class Session:
         self.connection.send(*self._held, *more)
         self._held, self._held_bytes, self._sent = [], 0, time.monotonic()
 
+    def interrupted(self, _: int, frame: FrameType | None) -> None:
+        """Tell the grader in which loop the code is; no exception, which it might catch."""
+        place = loop(frame, self.folder)
+        self.flush(wire.encode(("raised", (["KeyboardInterrupt"], "", *place, ""))))
+
     def _described(self, error: BaseException, *call: Any) -> Any:
         return described(error, self.folder, *call)
 
@@ -141,6 +148,15 @@ class Session:
     def _write(self, context: str, kept: wire.Kept, value: Any) -> tuple[Any, ...]:
         self.calls.write(kept, value)
         return ("written",)
+
+
+def run(own_end: socket.socket, folder: str, limit: int, baseline: Baseline) -> None:
+    """Be the student's process until the grader hangs up; SIGINT asks where it is."""
+    session = Session(own_end, folder, limit, baseline)
+    signal.signal(signal.SIGINT, session.interrupted)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    session.serve()
 
 
 def warm_up(baseline: Baseline) -> None:

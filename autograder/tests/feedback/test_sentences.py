@@ -125,5 +125,7 @@ def test_an_error_in_the_place_of_a_value_error() -> None:
     )
 
 
-def test_an_end_has_no_line_as_long_as_the_sandbox_knows_none() -> None:
-    assert "line" not in sentences.ended(Ended("deadline"))
+def test_a_call_that_did_not_end_has_the_line_of_its_loop() -> None:
+    end = Ended("deadline", "decoder.py", 7)
+    assert "stopped in the loop of line 7 of `decoder.py`:" in sentences.ended(end, ("decoder.py",))
+    assert "line" not in sentences.ended(end, ("softmax.py",)) + sentences.ended(Ended("deadline"), ("decoder.py",))

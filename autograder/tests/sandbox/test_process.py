@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import psutil
+import pytest
 
 from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
@@ -100,6 +101,37 @@ def test_processor_time_ends_a_call() -> None:
 def test_waiting_costs_less_than_computing() -> None:
     assert played(IDLE, 0.7, limits=TIGHT).value == 1
     assert why(played(IDLE, 60.0, limits=TIGHT)) == "deadline"
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("def f(x):\n    y = 0\n    while x:\n        y += 1\n        y -= 1\n", 3),
+        (
+            "def f(x):\n    for n in range(3):\n        g(x)\ndef g(x):\n    while x:\n        for k in range(9): pass\n",
+            5,
+        ),
+        ("def f(x):\n    while x:\n        try:\n            x += 1\n        except Exception: pass\n", 2),
+        ("import time\ndef f(x):\n    for n in range(x): time.sleep(0.1)\n", 3),
+        ("import time\ndef f(x):\n    time.sleep(99)\n", 0),
+        ("def f(x):\n    while x:\n        try:\n            x += 1\n        except: pass\n", 2),
+    ],
+)
+def test_a_call_that_takes_too_long_says_in_which_loop(source: str, line: int) -> None:
+    ended = played(source, 99, limits=TIGHT).ended
+    assert ended == Ended("deadline", "m.py" if line else "", line)
+
+
+def test_the_loop_of_an_import_that_does_not_end() -> None:
+    with opened("x = 1\nwhile x:\n    x = 2\n", TIGHT) as (_, process):
+        assert process.load("m", ["m"]).ended == Ended("deadline", "m.py", 2)
+
+
+def test_replies_that_were_held_back_do_not_hide_the_loop() -> None:
+    with opened("def f(x):\n    while x: pass\n", TIGHT) as (_, process):
+        process.load("m", ["m"])
+        replies = process.play([prepared("m", "m", "f", [x]) for x in (0, 0, 1, 1)])
+        assert replies[-1].ended == Ended("deadline", "m.py", 2)
 
 
 def test_the_time_of_one_call_is_not_that_of_all() -> None:

@@ -7,8 +7,9 @@ For each function with a wrong call (`charge: mistakes` in rubric.yaml):
    to the explanation, would have changed a recorded reply; what a mistake hides is lost with it;
 4. a criterion whose calls are wrong and not reproduced is lost;
 5. the same mistake (the same name) in two functions of one module is charged once;
-6. criteria of form (`looks_at: form`) are lost if any function that they grade breaks the form or does not run, and earned
-   only if at least half of those functions earn a criterion of value or compute what known mistakes explain;
+6. criteria of form (`looks_at: form`) are lost if any function that they grade breaks the form, or does not run for another
+   reason than known mistakes of its helpers; they are earned only if at least half of those functions earn a criterion of
+   value or compute what known mistakes explain;
 7. worked examples (`looks_at: examples`) and the integration are lost with any wrong call.
 
 With `charge: criteria` every criterion with a wrong call is lost.
@@ -71,7 +72,14 @@ def _plain(criterion: Criterion, records: Sequence[Record], explanations: Mappin
     if wrong is None and records:
         return Charge(criterion.id, "right")
     explanation = explanations.get(wrong.target.function) if wrong is not None else None
-    named = explanation.named if explanation is not None else ()
+    named = (*explanation.named, *explanation.inherited) if explanation is not None else ()
+    if (
+        wrong is not None
+        and explanation is not None
+        and wrong_in_value(wrong)
+        and not explanation.sure + explanation.inherited
+    ):
+        named = ()  # what was observed is a mistake of form, which does not explain the values
     return Charge(criterion.id, "mistake" if named else "unexplained", named, record=wrong)
 
 
@@ -185,6 +193,8 @@ class _Charging:
             return Charge(criterion.id, "hidden", keeping, self._under(keeping), record=record)
         if mistakes:
             return Charge(criterion.id, "form", mistakes, record=record)
+        if record.fault.kind == "raised" and explanation.inherited and not explanation.mistakes:
+            return None  # it would run with correct helpers, and theirs are charged where they belong
         if record.reply.ended is not None or (record.fault.kind == "raised" and not self._runs(criterion, explanation)):
             return Charge(criterion.id, "not run", record=record)
         if not explanation.complete and self._right_elsewhere(record.target.function):

@@ -89,6 +89,13 @@ for name, value in (("default_eps", "1e-6"), ("default_eps_1e_3", "1e-3"), ("def
 UPDATE = "new = (1 - momentum) * old + momentum * batch, for the mean and for the unbiased variance."
 UNBIASED = "The variance that enters the running variance is the unbiased one: var * n / (n - 1)."
 
+batch_norm.wrong("momentum_zero_is_missing", "running", {"    moved = ": "    momentum = momentum or 0.1\n    moved = "},
+    does="Your code takes a momentum of 0 for none at all.", right="With a momentum of 0 the running statistics stay as they are.",
+    read="the Python tutorial, on the truth value of numbers")
+batch_norm.wrong("count_of_features", "running", {"if len(x) < 2": "if x.shape[1] < 2",
+    "x.var(axis=0, ddof=1)": "x.var(axis=0) * x.shape[1] / (x.shape[1] - 1)"},
+    {"x.var(axis=0, ddof=1)": "x.var(axis=0) * x.shape[1] / (x.shape[1] - 1)"},
+    does="Your code takes the number of features for n.", right="n is the number of examples, the rows: len(x).", read=FORMULA)
 batch_norm.wrong("population_running_var", "running", {"x.var(axis=0, ddof=1)": "x.var(axis=0)"},
     does="Your running variance takes in the population variance, which divides by n.", right=UNBIASED, read=FORMULA)
 batch_norm.wrong("correction_inverted", "running", {"x.var(axis=0, ddof=1)": "x.var(axis=0) * (len(x) - 1) / len(x)"},
@@ -160,6 +167,9 @@ batch_norm.wrong("unbiased_in_evaluation", "evaluation", {"running_var + eps": "
 batch_norm.wrong("deviation_in_evaluation", "evaluation", {"np.sqrt(running_var + eps)": "(running_var + eps)"},
     does="Your evaluation divides by the running variance.", right="Divide by its square root, sqrt(running_var + eps).",
     read=FORMULA)
+batch_norm.wrong("eps_hard_coded_in_evaluation", "evaluation", {"running_var + eps": "running_var + 1e-5"},
+    does="Your evaluation uses a fixed eps of 1e-5 whatever the caller passes.", right="Use the argument eps.",
+    read="the signature of `batch_norm`")
 batch_norm.wrong("eps_missing_in_evaluation", "evaluation", {"running_var + eps": "running_var"},
     does="Your evaluation does not use eps.", right=INSIDE, read=FORMULA)
 batch_norm.wrong("no_affine_in_evaluation", "evaluation", {"gamma * (x - running_mean)": "(x - running_mean)",
@@ -170,6 +180,9 @@ batch_norm.wrong("only_y", "evaluation", {OLD: "        return y"}, {OLD: "     
     "return y, new_mean, new_var": "return y"},
     does="Your evaluation returns y alone.", right="Return (y, running_mean, running_var) there too.",
     read="the part Returns of the docstring of `batch_norm`")
+batch_norm.wrong("refuses_two", "training", {"len(x) < 2": "len(x) <= 2"},
+    does="Your training refuses a batch of two examples.", right="Two are enough: raise ValueError for fewer than two.",
+    read="the docstring of `batch_norm`")
 batch_norm.wrong("no_value_error", "evaluation", {CHECKED: ""},
     does="Your training accepts a single example.", right=SINGLE_EXAMPLE, read="the part Raises of the docstring of `batch_norm`")
 for name, error in (("assertion", "AssertionError"), ("zero_division", "ZeroDivisionError"), ("type_error", "TypeError")):

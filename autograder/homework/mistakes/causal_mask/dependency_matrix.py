@@ -90,11 +90,9 @@ dependency_matrix.wrong("uniform_shift", "dependency_change", *tried({"np.linspa
 dependency_matrix.wrong("first_feature_only", "dependency_change", *tried({"np.linspace(1.0, 2.0, d)": "np.eye(d)[0]"}, STEPS[:2]),
     does="Your code changes the first feature of a row alone.", right=VARIED, read=THINGS)
 dependency_matrix.wrong("factor", "dependency_change", *tried({"changed[j] += step": "changed[j] *= 1 + step"}),
-    does="Your code multiplies the row, which leaves zeros where they are.", right=ADDED, read=THINGS)
-dependency_matrix.wrong("same_factor", "dependency_change",
     *tried({"changed[j] += step": "changed[j] *= 1 + step", "np.linspace(1.0, 2.0, d)": "np.ones(d)"}, STEPS[:2]),
     {"changed[j] += step": "changed[j] *= 2"}, {"changed[j] += step": "changed[j] *= -1"},
-    does="Your code stretches the whole row by one factor, which neither zeros nor a layer norm see.", right=ADDED, read=THINGS)
+    does="Your code multiplies the row, which leaves zeros where they are.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("set_to_zero", "dependency_change", {"changed[j] += step": "changed[j] = 0"},
     does="Your code sets the row to zero, which changes nothing where it is zero.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("set_to_delta", "dependency_change", *tried({"changed[j] += step": "changed[j] = step"}),

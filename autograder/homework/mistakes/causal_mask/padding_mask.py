@@ -63,16 +63,15 @@ padding_mask.wrong("additive", "padding",
     does="Your mask holds numbers to be added to scores.", right=BOOLEAN)
 padding_mask.wrong("list", "padding", {"[:, np.newaxis, :]": "[:, np.newaxis, :].tolist()"}, does="Your mask is a list.",
     right=BOOLEAN, read="numpy.array")
-padding_mask.wrong("no_error", "padding", {CHECK: ""}, does="Your code accepts lengths out of range.", right=RANGE, read=RAISES)
+padding_mask.wrong("no_error", "padding", {CHECK: ""}, {" or ": " and "},
+    does="Your code accepts lengths out of range, or refuses them only where one is negative and another above t.",
+    right=RANGE, read=RAISES)
 padding_mask.wrong("negative_accepted", "padding", {"np.any(lengths < 0) or ": ""}, does="Your code accepts negative lengths.",
     right=RANGE, read=RAISES)
 padding_mask.wrong("above_accepted", "padding", {" or np.any(lengths > t)": ""}, does="Your code accepts a length above t.",
     right=RANGE, read=RAISES)
 padding_mask.wrong("only_all", "padding", {"np.any": "np.all"}, does="Your code raises only if all lengths are out of range.",
     right=RANGE, read="numpy.any")
-padding_mask.wrong("both_needed", "padding", {" or ": " and "},
-    does="Your code raises only if one length is negative and another above t.",
-    right=RANGE, read=RAISES)
 padding_mask.wrong("first_checked", "padding", {"(lengths < 0)": "(lengths[0] < 0)", "(lengths > t)": "(lengths[0] > t)"},
     does="Your code checks the first length alone.", right=RANGE, read="numpy.any")
 padding_mask.wrong("zero_refused", "padding", {"lengths < 0": "lengths < 1"},

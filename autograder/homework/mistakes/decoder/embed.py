@@ -21,15 +21,15 @@ def embed(tokens, table):
 
 
 embed.wrong("unchecked", "embed", {"if too_small or too_large": "if False"},
-    does="Your code accepts tokens out of range: NumPy takes a negative one from the end of the table.", right=TABLE,
+    {"too_small or too_large": "too_small and too_large"},
+    does="Your code accepts tokens out of range (with `and` for `or`, all but two such together). NumPy takes a negative one "
+    "from the end of the table.", right=TABLE,
     read="NumPy user guide, indexing with integers")
 embed.wrong("negative_accepted", "embed", {"too_small or too_large": "too_large"},
     does="Your code accepts negative tokens, which NumPy takes from the end of the table.", right=TABLE,
     read="NumPy user guide, indexing with integers")
 embed.wrong("large_unchecked", "embed", {"too_small or too_large": "too_small"},
     does="Your code does not check for tokens that are too large.", right=TABLE, read=EMBED)
-embed.wrong("and_for_or", "embed", {"too_small or too_large": "too_small and too_large"},
-    does="Your code raises ValueError only where one token is too small and another too large.", right=TABLE, read=EMBED)
 embed.wrong("every_token_wrong", "embed", {"np.any(": "np.all("},
     does="Your code raises ValueError only where every token is outside the vocabulary.", right=TABLE, read="numpy.any")
 embed.wrong("first_token_checked", "embed", {"np.any(tokens < 0)": "tokens[0] < 0",
@@ -42,9 +42,8 @@ embed.wrong("last_refused", "embed", {">= vocab": ">= vocab - 1"},
 embed.wrong("width_for_vocab", "embed", {"len(table)": "table.shape[1]"},
     does="Your code compares the tokens with the width of the table.", right=TABLE, read=EMBED)
 embed.wrong("clipped", "embed", {"if too_small or too_large": "if False", "table[tokens]": "table[np.clip(tokens, 0, vocab - 1)]"},
-    does="Your code moves tokens outside the vocabulary to its ends.", right=TABLE, read=EMBED)
-embed.wrong("wrapped", "embed", {"if too_small or too_large": "if False", "table[tokens]": "table[tokens % vocab]"},
-    does="Your code takes tokens outside the vocabulary modulo vocab.", right=TABLE, read=EMBED)
+    {"if too_small or too_large": "if False", "table[tokens]": "table[tokens % vocab]"},
+    does="Your code moves tokens outside the vocabulary into it, to its ends or modulo vocab.", right=TABLE, read=EMBED)
 embed.wrong("index_error", "embed", {"raise ValueError": "raise IndexError"},
     does="Your code raises IndexError for a token outside the vocabulary.", right="Raise ValueError.", read=EMBED)
 embed.wrong("assert", "embed", {"raise ValueError": "raise AssertionError"},

@@ -51,7 +51,8 @@ generate.wrong("one_after_eos", "stopping", {"        if token == eos:\n        
     does="Your code produces one more token after eos.", right=STOP, read=GREEDY)
 generate.wrong("eos_in_prompt", "stopping", {"        if token == eos:\n            break\n": "",
     "        context = text\n": "        if eos is not None and eos in text:\n            break\n        context = text\n"},
-    does="Your code stops at an eos anywhere in the prompt.", right="Only an eos that was produced ends the text.", read=GREEDY)
+    {"if token == eos": "if eos is not None and eos in tokens"},
+    does="Your code looks for eos in the prompt too, and stops there.", right="Only an eos that was produced ends the text.", read=GREEDY)
 generate.wrong("eos_checked_first", "stopping", {"        if token == eos:\n            break\n": "",
     "        context = text\n": "        if text[-1] == eos:\n            break\n        context = text\n"},
     does="Your code does not continue a prompt that ends with eos.", right="Only an eos that was produced ends the text.",

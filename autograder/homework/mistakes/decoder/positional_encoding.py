@@ -43,7 +43,8 @@ positional_encoding.wrong("clamped", "positions", {"np.arange(t)": "np.minimum(n
     {"np.arange(t)": "np.minimum(np.arange(t), 511)"},
     does="Your code encodes all positions from 63 or 511 on alike.", right=OWN, read=PE)
 positional_encoding.wrong("half_exponent", "positions", {"np.arange(0, d_model, 2)": "np.arange(d_model // 2)"},
-    does="Your exponent is i / d_model.", right=SHARED, read=PE)
+    {"10000.0": "100.0"},
+    does="Your exponent is i / d_model, half of what it should be.", right=SHARED, read=PE)
 positional_encoding.wrong("double_exponent", "positions", {"np.arange(0, d_model, 2)": "2 * np.arange(0, d_model, 2)"},
     does="Your exponent is 4i / d_model: with i counting pairs, the even column is 2i already.", right=SHARED, read=PE)
 positional_encoding.wrong("own_frequency", "positions", {"np.arange(0, d_model, 2)": "np.arange(d_model)",
@@ -53,7 +54,7 @@ positional_encoding.wrong("tensor2tensor", "positions", {"np.arange(0, d_model, 
     "np.arange(d_model // 2) / max(d_model // 2 - 1, 1)"},
     does="Your frequencies end at exactly 1 / 10000, as in the tensor2tensor library.", right=SHARED,
     read="Vaswani and others 2017, section 3.5")
-positional_encoding.wrong("base_1000", "positions", {"10000.0": "1000.0"}, {"10000.0": "100.0"}, {"10000.0": "np.e"},
+positional_encoding.wrong("base_1000", "positions", {"10000.0": "1000.0"}, {"10000.0": "np.e"},
     does="Your code takes powers of another number than 10000.", right=SHARED, read="Vaswani and others 2017, section 3.5")
 positional_encoding.wrong("multiplied", "positions", {"positions / ": "positions * "},
     does="Your code multiplies the position by the power of 10000.", right="Divide by it.", read=PE)

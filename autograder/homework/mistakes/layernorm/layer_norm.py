@@ -41,6 +41,9 @@ layer_norm.wrong("leading_axes", "statistics",
 layer_norm.wrong("last_two_axes", "statistics", {"axis=-1": "axis=(-2, -1)", "x.shape[-1]": "(x.shape[-1] * x.shape[-2])"},
     does="Your code takes mean and variance over the last two axes together.", right=AXIS,
     read="numpy.mean, argument axis")
+layer_norm.wrong("flattened", "statistics", {"    mean = ": "    x = x.reshape(-1, x.shape[-1])\n    mean = "},
+    does="Your code makes a matrix of x and returns a matrix, whatever the shape of x was.",
+    right="The result has the shape of x.", read="the docstring of `layer_norm`")
 layer_norm.wrong("no_keepdims", "statistics", {", keepdims=True": ""},
     {"x.mean(axis=-1, keepdims=True)": "x.mean(axis=-1)",
      "np.sum(centred**2, axis=-1, keepdims=True)": "x.var(axis=-1) * x.shape[-1]"},

@@ -104,6 +104,8 @@ layer_norm_backward.wrong("single_row_summed", "backward_parameters", {"axis=lea
 layer_norm_backward.wrong("summed_over_everything", "backward_parameters", {"axis=leading": "axis=None"},
     does="Your grad_gamma and grad_beta are summed over the features too.", right=SUMS, read="numpy.sum, argument axis")
 layer_norm_backward.wrong("axes_kept", "backward_parameters", {"axis=leading": "axis=leading, keepdims=True"},
+    {"np.sum(grad_out * n, axis=leading)": "(grad_out * n).reshape(-1, x.shape[-1]).sum(axis=0, keepdims=True)",
+    "np.sum(grad_out, axis=leading)": "grad_out.reshape(-1, x.shape[-1]).sum(axis=0, keepdims=True)"},
     does="Your grad_gamma and grad_beta keep the summed axes.", right=SUMS, read="numpy.sum, argument keepdims")
 layer_norm_backward.wrong("averaged", "backward_parameters",
     {"np.sum(grad_out * n": "np.mean(grad_out * n", "np.sum(grad_out,": "np.mean(grad_out,"},

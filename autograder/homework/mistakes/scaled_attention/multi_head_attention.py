@@ -137,13 +137,12 @@ multi_head_attention.wrong("always_causal", "multi_head_mask",
     does="Without a mask your code uses a causal one.", right="With mask=None every position sees every other.",
     read="the signature of `multi_head_attention`")
 multi_head_attention.wrong("mask_without_heads_axis", "multi_head_mask", {"mask[..., np.newaxis, :, :]": "mask"},
-    does="Your mask has no axis for the heads, so that its batch axis meets theirs.", right=HEADS,
+    {"mask[..., np.newaxis, :, :]": "mask[np.newaxis]"},
+    does="Your mask has no axis for the heads before its last two, so that its batch axis meets theirs.", right=HEADS,
     read="NumPy's page on broadcasting")
 multi_head_attention.wrong("mask_axis_second", "multi_head_mask", {"mask[..., np.newaxis, :, :]": "mask[:, np.newaxis]"},
     does="Your code inserts the axis for the heads second, which is right with one batch axis only.", right=HEADS,
     read="NumPy's page on broadcasting")
-multi_head_attention.wrong("mask_axis_first", "multi_head_mask", {"mask[..., np.newaxis, :, :]": "mask[np.newaxis]"},
-    does="Your code inserts the axis for the heads first.", right=HEADS, read="NumPy's page on broadcasting")
 multi_head_attention.wrong("mask_truthiness", "multi_head_mask", {"if mask is not None": "if mask"},
     does="Your code asks whether the mask as a whole is true, which raises ValueError for an array.",
     right="Ask whether it is None.",

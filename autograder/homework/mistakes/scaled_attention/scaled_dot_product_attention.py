@@ -32,13 +32,12 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 scaled_dot_product_attention.wrong("no_scaling", "attention", {"scores / scale": "scores"},
     does="Your code does not scale the scores.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("divided_by_d_k", "attention", {"q.shape[-1] ** 0.5": "q.shape[-1]"},
-    does="Your code divides the scores by d_k.", right=SCALE, read=FORMULA)
+    {"scores / scale": "scores / scale**2"},
+    does="Your code divides the scores by d_k, perhaps since it divides by sqrt(d_k) twice.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("fourth_root", "attention", {"** 0.5": "** 0.25"},
     does="Your code divides the scores by the fourth root of d_k.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("multiplied", "attention", {"scores / scale": "scores * scale"},
     does="Your code multiplies the scores by sqrt(d_k).", right=SCALE, read=FORMULA)
-scaled_dot_product_attention.wrong("scaled_twice", "attention", {"scores / scale": "scores / scale**2"},
-    does="Your code divides the scores by sqrt(d_k) twice.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_d_v", "attention", {"q.shape[-1]": "v.shape[-1]"},
     does="Your code divides by the root of d_v, the width of the values.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("scaled_by_t_k", "attention", {"q.shape[-1]": "k.shape[-2]"},
@@ -73,12 +72,10 @@ scaled_dot_product_attention.wrong("no_softmax", "attention", {"softmax(scores)"
 scaled_dot_product_attention.wrong("normalised_by_sum", "attention",
     {"softmax(scores)": "scores / scores.sum(axis=-1, keepdims=True)"},
     does="Your code divides the scores by their sum.", right="The weights are their softmax over the keys.", read=FORMULA)
-scaled_dot_product_attention.wrong("all_axes_reversed", "attention", {"np.swapaxes(k, -1, -2)": "k.T"},
-    does="Your k.T reverses all axes, the leading ones too.", right=LAST_TWO,
+scaled_dot_product_attention.wrong("matrices_only", "attention", {"np.swapaxes(k, -1, -2)": "k.T"},
+    {"np.swapaxes(k, -1, -2)": "k.transpose(1, 0)"}, {"    keys": "    _, _ = q.shape\n    keys"},
+    does="Your code is right for matrices only, as k.T is: it reverses all axes, the leading ones too.", right=LAST_TWO,
     read="numpy.transpose, and numpy.swapaxes")
-scaled_dot_product_attention.wrong("matrices_only", "attention", {"np.swapaxes(k, -1, -2)": "k.transpose(1, 0)"},
-    {"    keys": "    _, _ = q.shape\n    keys"},
-    does="Your code handles matrices only.", right=LAST_TWO, read="numpy.swapaxes")
 scaled_dot_product_attention.wrong("batch_required", "attention", {"np.swapaxes(k, -1, -2)": "k.transpose(0, 2, 1)"},
     {"    keys": "    _, _, _ = q.shape\n    keys"},
     does="Your code takes exactly one leading axis for granted.", right="There may be none or several.", read="numpy.swapaxes")
@@ -94,6 +91,9 @@ scaled_dot_product_attention.wrong("cosines", "attention", {"scores = q @ keys":
     does="Your scores are cosines.", right="They are dot products, not divided by lengths: q @ k^T.", read=FORMULA)
 scaled_dot_product_attention.wrong("results_swapped", "attention", {"return output, weights": "return weights, output"},
     does="Your code returns the weights first.", right="The result is (output, weights).", read="the part Returns of the docstring")
+scaled_dot_product_attention.wrong("output_in_the_shape_of_q", "attention",
+    {"    output = weights @ v": "    output = np.empty_like(q)\n    output[...] = weights @ v"},
+    does="Your output has the shape of q.", right="It is as wide as the values: (..., t_q, d_v).", read=FORMULA)
 scaled_dot_product_attention.wrong("only_output", "attention", {"return output, weights": "return output"},
     does="Your code returns the output alone.", right="Return the tuple (output, weights).",
     read="the part Returns of the docstring")
@@ -119,6 +119,11 @@ scaled_dot_product_attention.wrong("epsilon_in_the_sum", "attention", {"    outp
     read=FORMULA)
 scaled_dot_product_attention.wrong("mask_ignored", "mask", {"if mask is not None": "if False"},
     does="Your code does not use the mask.", right=BEFORE, read="the docstring of `scaled_dot_product_attention`")
+scaled_dot_product_attention.wrong("mask_of_matrices_only", "mask",
+    {"if mask is not None": "if mask is not None and mask.ndim == 2"},
+    {"if mask is not None": "if mask is not None and mask.shape == scores.shape"},
+    does="Your code uses the mask only if it has a certain shape, and leaves it out otherwise.",
+    right="A mask is any array that broadcasts to the scores: apply it whatever its shape is.", read=FORMULA)
 scaled_dot_product_attention.wrong("mask_inverted", "mask", {"np.where(mask": "np.where(~mask"},
     does="Your code hides the keys where the mask is True.", right=SEEN, read="the docstring of `scaled_dot_product_attention`")
 scaled_dot_product_attention.wrong("mask_transposed", "mask", {"np.where(mask": "np.where(np.swapaxes(mask, -1, -2)"},
@@ -137,9 +142,9 @@ scaled_dot_product_attention.wrong("mask_default", "mask",
     {"if mask is not None:": "if mask is None:\n        mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool)\n    if True:"},
     does="Without a mask your code uses a causal one.", right="With mask=None every query sees every key.", read="the signature")
 scaled_dot_product_attention.wrong("zero_instead_of_minus_infinity", "mask", {"scores, -np.inf": "scores, 0.0"},
-    does="Your code sets hidden scores to zero, which still gets a weight since exp(0) = 1.", right=BEFORE, read=FORMULA)
-scaled_dot_product_attention.wrong("multiplied_by_mask", "mask", {"np.where(mask, scores, -np.inf)": "scores * mask"},
-    does="Your code multiplies the scores by the mask, and a score of zero still gets a weight.", right=BEFORE, read=FORMULA)
+    {"np.where(mask, scores, -np.inf)": "scores * mask"},
+    does="Your code makes hidden scores zero, as multiplying them by the mask does, and a score of zero still gets a weight.",
+    right=BEFORE, read=FORMULA)
 scaled_dot_product_attention.wrong("mask_added", "mask", {"np.where(mask, scores, -np.inf)": "scores + mask"},
     does="Your code adds the mask to the scores.", right=BEFORE, read=FORMULA)
 scaled_dot_product_attention.wrong("small_finite", "mask", {"scores, -np.inf": "scores, -10.0"}, {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 100.0)"},
@@ -183,7 +188,8 @@ scaled_dot_product_attention.wrong("minus_1e9", "fully_masked", {"scores, -np.in
     {"scores, -np.inf": "scores, np.finfo(scores.dtype).min"},
     {"scores, -np.inf": "scores, -1e10"}, {"scores, -np.inf": "scores, -1e30"}, {"scores, -np.inf": "scores, -1e4"},
     {"scores, -np.inf": "scores, -1e5"}, {"scores, -np.inf": "scores, -1e6"}, {"scores, -np.inf": "scores, -1000.0"},
-    {"scores, -np.inf": "scores, -100.0"}, {"scores, -np.inf": "scores, -50.0"},
+    {"scores, -np.inf": "scores, -100.0"}, {"scores, -np.inf": "scores, -50.0"}, {"    output =":
+    "    weights = np.where(np.isneginf(scores).all(axis=-1, keepdims=True), 1.0 / k.shape[-2], weights)\n    output ="},
     does="A query that may see nothing gets equal weights, as where hidden scores are a finite number such as -1e9.",
     right=NOTHING, read=FORMULA)
 scaled_dot_product_attention.wrong("adds_1e9", "fully_masked",
@@ -196,9 +202,6 @@ scaled_dot_product_attention.wrong("adds_1e9", "fully_masked",
 scaled_dot_product_attention.wrong("nan_when_nothing_is_seen", "fully_masked", {"softmax(scores)":
     "np.exp(scores - scores.max(axis=-1, keepdims=True))\n    weights = weights / weights.sum(axis=-1, keepdims=True)"},
     does="A query that may see nothing gets nan, from -inf minus -inf.", right=NOTHING, read=FORMULA)
-scaled_dot_product_attention.wrong("equal_weights_when_nothing_is_seen", "fully_masked", {"    output =":
-    "    weights = np.where(np.isneginf(scores).all(axis=-1, keepdims=True), 1.0 / k.shape[-2], weights)\n    output ="},
-    does="A query that may see nothing gets equal weights.", right=NOTHING, read=FORMULA)
 scaled_dot_product_attention.wrong("sees_itself_at_least", "fully_masked",
     {"np.where(mask,": "np.where(mask | ~mask.any(axis=-1, keepdims=True),"},
     does="A query that may see nothing sees everything.", right=NOTHING, read=FORMULA)
@@ -233,5 +236,9 @@ EXAMPLES = {
         ((TWO, THREE, VALUES), {"mask": SOME}),
         ((np.stack([ROW, -ROW]), np.stack([THREE, THREE]), np.stack([VALUES, VALUES])), {}),
         ((1000.0 * ROW, TWO, VALUES[:2]), {}),
+        (
+            (np.stack([ROW, -ROW]), np.stack([THREE, THREE]), np.stack([VALUES, VALUES])),
+            {"mask": np.array([[[True, True, False]], [[False, True, True]]])},
+        ),
     ],
 }

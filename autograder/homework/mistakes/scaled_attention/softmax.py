@@ -40,6 +40,10 @@ softmax.wrong("last_two_axes", "softmax", {"axis=axis": "axis=(-2, -1) if scores
     does="Your code takes the softmax over the last two axes together.", right=ALONG, read="numpy.sum, argument axis")
 softmax.wrong("no_keepdims", "softmax", {".sum(axis=axis, keepdims=True)": ".sum(axis=axis)"}, {", keepdims=True": ""},
     does="Your sums have lost their axis and are lined up with another one.", right="Keep it with keepdims=True.", read=KEEPDIMS)
+softmax.wrong("axis_put_back_last", "softmax", {"scores.max(axis=axis, keepdims=True)": "scores.max(axis=axis)[..., None]",
+    "exponentials.sum(axis=axis, keepdims=True)": "exponentials.sum(axis=axis)[..., None]"},
+    does="Your code puts the axis that max and sum take away back at the end, which is right for the last axis only.",
+    right="keepdims=True keeps it in its place.", read=KEEPDIMS)
 softmax.wrong("matrices_only", "softmax", {"    largest = ": "    scores.shape[1]\n    largest = "},
     {"    largest = ": "    _, _ = scores.shape\n    largest = "},
     does="Your code handles matrices only.", right="Scores may have any number of dimensions from one on.",

@@ -88,11 +88,9 @@ transformer_stack.wrong("final_norm", "stack",
     {"return h": "return (h - h.mean(-1, keepdims=True)) / np.sqrt(h.var(-1, keepdims=True) + 1e-5)"},
     {"return h": "return (h - h.mean(-1, keepdims=True)) / np.sqrt(h.var(-1, keepdims=True) + 1e-5) if len(blocks) else h"},
     does="Your stack ends with a layer norm of its own.", right="It ends with the last block.", read=STACK)
-transformer_stack.wrong("unknown_norm_is_post", "norm_names", {"if norm not in known": "if False"},
-    does="Your code takes an unknown norm for one of the two.", right=EXACTLY, read=STACK)
-transformer_stack.wrong("unknown_norm_is_pre", "norm_names",
+transformer_stack.wrong("unknown_norm_accepted", "norm_names", {"if norm not in known": "if False"},
     {"if norm not in known": "if False", 'if norm == "pre" else post_norm_block': 'if norm != "post" else post_norm_block'},
-    does='Your code takes an unknown norm for "pre".', right=EXACTLY, read=STACK)
+    does="Your code takes an unknown norm for one of the two.", right=EXACTLY, read=STACK)
 transformer_stack.wrong("checked_in_loop", "norm_names", {"if norm not in known": "if norm not in known and len(blocks)"},
     does="Your code checks norm inside the loop, so that a wrong one passes when there are no blocks.", right=EXACTLY, read=STACK)
 transformer_stack.wrong("any_case", "norm_names", {"    known": "    norm = norm.lower()\n    known"},

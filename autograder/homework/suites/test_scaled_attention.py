@@ -173,8 +173,8 @@ def test_a_query_that_sees_nothing_gets_zeros(check, rng):
 @criterion("scaled_attention.fully_masked")
 def test_nothing_at_all_is_seen(check, rng):
     one = np.array([True, False, True])[:, np.newaxis, np.newaxis] & np.ones(3, dtype=bool)
-    for mask in (np.zeros((1, 1), dtype=bool), one):
-        check.scaled_dot_product_attention(*queries_keys_values(rng, (3,), 2, 3, 4, 2), mask)
+    for leading, mask in (((), np.zeros((1, 1), dtype=bool)), ((3,), one)):
+        check.scaled_dot_product_attention(*queries_keys_values(rng, leading, 2, 3, 4, 2), mask)
     check.scaled_dot_product_attention(*single(tuple(queries_keys_values(rng, (3,), 2, 3, 4, 2))), one)
 
 

@@ -237,7 +237,7 @@ EXAMPLES = {
         ((np.stack([ROW, -ROW]), np.stack([THREE, THREE]), np.stack([VALUES, VALUES])), {}),
         ((1000.0 * ROW, TWO, VALUES[:2]), {}),
         (
-            (np.stack([ROW, -ROW]), np.stack([THREE, THREE]), np.stack([VALUES, VALUES])),
+            (np.stack([TWO, -TWO]), np.stack([THREE, THREE]), np.stack([VALUES, VALUES])),
             {"mask": np.array([[[True, True, False]], [[False, True, True]]])},
         ),
     ],

@@ -59,7 +59,8 @@ influence.wrong("earlier_only", "influence", {TRAIN: "np.tri(n, dtype=bool)"},
     does='Your "batch_train" lets an example influence later ones only.', right=SHARED)
 influence.wrong("features", "influence", {"len(x)": "x.shape[1]"},
     does="Your matrix has a row for each feature.", right="It is (n, n), a row and a column for each example.")
-influence.wrong("numbers", "influence", {"dtype=bool": "dtype=int"}, {"dtype=bool": "dtype=float"},
+influence.wrong("numbers", "influence", {"dtype=bool": "dtype=int"},
+    {ALONE: "np.eye(n)\n    if", TRAIN: "np.ones((n, n))", EVAL: "np.eye(n)"},
     does="Your matrix holds numbers.", right="It holds booleans, True and False.", read="numpy.ones, argument dtype")
 influence.wrong("no_value_error", "influence", {'raise ValueError("another kind")': "return np.eye(n, dtype=bool)"},
     {'raise ValueError("another kind")': "return None"},

@@ -61,6 +61,9 @@ padding_mask.wrong("numbers", "padding", {"return seen[:, np.newaxis, :]": "retu
 padding_mask.wrong("additive", "padding",
     {"return seen[:, np.newaxis, :]": "return np.where(seen[:, np.newaxis, :], 0.0, -np.inf)"},
     does="Your mask holds numbers to be added to scores.", right=BOOLEAN)
+padding_mask.wrong("squeezed", "padding", {"    return seen[:, np.newaxis, :]": "    return seen if len(seen) == 1 else seen[:, np.newaxis, :]"},
+    {"return seen[:, np.newaxis, :]": "return seen[:, np.newaxis, :].squeeze()"},
+    does="Your code removes axes of length 1.", right=THREE_AXES + " One sequence has it too.", read="numpy.squeeze")
 padding_mask.wrong("list", "padding", {"[:, np.newaxis, :]": "[:, np.newaxis, :].tolist()"}, does="Your mask is a list.",
     right=BOOLEAN, read="numpy.array")
 padding_mask.wrong("no_error", "padding", {CHECK: ""}, {" or ": " and "},

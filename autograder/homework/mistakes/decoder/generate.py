@@ -51,7 +51,9 @@ generate.wrong("one_after_eos", "stopping", {"        if token == eos:\n        
     does="Your code produces one more token after eos.", right=STOP, read=GREEDY)
 generate.wrong("eos_in_prompt", "stopping", {"        if token == eos:\n            break\n": "",
     "        context = text\n": "        if eos is not None and eos in text:\n            break\n        context = text\n"},
-    {"if token == eos": "if eos is not None and eos in tokens"},
+    {"if token == eos": "if eos is not None and eos in tokens"}, {"if token == eos": "if eos is not None and eos in text"},
+    {"    text = tokens.astype(int)\n": "    text = tokens.astype(int)\n    if eos is not None and eos in text:\n"
+    "        return text[: list(text).index(eos) + 1]\n"},
     does="Your code looks for eos in the prompt too, and stops there.", right="Only an eos that was produced ends the text.", read=GREEDY)
 generate.wrong("eos_checked_first", "stopping", {"        if token == eos:\n            break\n": "",
     "        context = text\n": "        if text[-1] == eos:\n            break\n        context = text\n"},

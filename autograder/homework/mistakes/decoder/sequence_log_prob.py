@@ -43,6 +43,9 @@ sequence_log_prob.wrong("second_token_missing", "log_prob", {"chosen.sum()": "ch
 sequence_log_prob.wrong("mean", "log_prob", {"chosen.sum()": "chosen.sum() / max(len(chosen), 1)"},
     {"chosen.sum()": "chosen.sum() / len(tokens)"},
     does="Your code averages over the tokens.", right="A sequence's log-probability is the sum.", read=SCORE)
+sequence_log_prob.wrong("nan_for_one_token", "log_prob", {"chosen.sum()": "chosen.mean() * len(chosen)"},
+    does="Your code takes the mean of nothing where there is one token, which is nan.",
+    right="One token has nothing to score: return 0.0.", read=SCORE)
 sequence_log_prob.wrong("negated", "log_prob", {"float(result)": "-float(result)"},
     does="Your result has the sign of a loss.", right="A log-probability is 0 at most.", read=SCORE)
 sequence_log_prob.wrong("probability", "log_prob", {"float(result)": "float(np.exp(result))"},

@@ -45,6 +45,9 @@ merge_heads.wrong("one_sequence_only", "merge_heads",
 merge_heads.wrong("batch_required", "merge_heads",
     {"*leading, n_heads, t, d_head = x.shape": "batch, n_heads, t, d_head = x.shape\n    leading = [batch]"},
     does="Your code takes exactly one leading axis for granted.", right=LEADING, read=MERGE)
+merge_heads.wrong("one_leading_axis_at_most", "merge_heads", {"    tokens = ":
+    "    if x.ndim > 3:\n        return np.concatenate([x[:, h] for h in range(x.shape[1])], axis=-1)\n    tokens = "},
+    does="Your code takes axis 1 for the heads where there is a batch.", right=LEADING, read=MERGE)
 merge_heads.wrong("leading_folded", "merge_heads", {"reshape(*leading, t,": "reshape(-1,"},
     does="Your code folds the leading axes into the tokens.", right=LEADING, read=MERGE)
 merge_heads.wrong("heads_reversed", "merge_heads", {"np.swapaxes(x, -3, -2)": "np.swapaxes(x[..., ::-1, :, :], -3, -2)"},

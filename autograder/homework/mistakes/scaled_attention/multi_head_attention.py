@@ -30,6 +30,9 @@ def multi_head_attention(x, params, n_heads, mask=None):
 
 multi_head_attention.wrong("no_w_o", "multi_head", {'merged @ params["w_o"]': "merged"},
     does="Your code does not multiply by w_o.", right="The result is merged @ w_o.", read=MULTI)
+multi_head_attention.wrong("no_w_o_for_one_head", "multi_head",
+    {"    result = ": "    if n_heads == 1:\n        return merged\n    result = "},
+    does="Your code leaves out w_o where there is one head.", right="One head is merged and multiplied by w_o too.", read=MULTI)
 multi_head_attention.wrong("w_o_transposed", "multi_head", {'merged @ params["w_o"]': 'merged @ params["w_o"].T'},
     does="Your code multiplies by the transpose of w_o.", right="The result is merged @ w_o.", read=MULTI)
 multi_head_attention.wrong("w_o_first", "multi_head",

@@ -44,6 +44,9 @@ softmax.wrong("axis_put_back_last", "softmax", {"scores.max(axis=axis, keepdims=
     "exponentials.sum(axis=axis, keepdims=True)": "exponentials.sum(axis=axis)[..., None]"},
     does="Your code puts the axis that max and sum take away back at the end, which is right for the last axis only.",
     right="keepdims=True keeps it in its place.", read=KEEPDIMS)
+softmax.wrong("two_axes_at_least", "softmax", {"    largest = ": "    scores = np.atleast_2d(scores)\n    largest = "},
+    does="Your code makes a matrix of a single row of scores and returns a matrix.", right="The result has the shape of the scores.",
+    read="numpy.atleast_2d")
 softmax.wrong("matrices_only", "softmax", {"    largest = ": "    scores.shape[1]\n    largest = "},
     {"    largest = ": "    _, _ = scores.shape\n    largest = "},
     does="Your code handles matrices only.", right="Scores may have any number of dimensions from one on.",

@@ -20,8 +20,9 @@ ENDED = {
     "crash": "Python itself stopped during the call (os._exit, a crash in C code, or far too deep recursion).",
     "disk": "The call wrote more to its temporary folder than is allowed.",
     "memory": "The call needed more memory than is allowed: look for an array that is far larger than the result.",
-    "protocol": "The process that ran the module answered in a way that no function can. Homework code must not touch the "
-    "grader's connection.",
+    "spent": "It was not called any more, since other calls had used up what a submission has. Mend first what takes too long, or "
+    "what stops Python.",
+    "protocol": "What came back is more than any result here needs, or no result at all.",
 }
 FAULTS = {
     "value": "The values that it returned are not the expected ones.",

@@ -28,7 +28,7 @@ Pairs = Sequence[tuple[bytes, bytes]]  # questions of a student's process and th
 # What every right submission asks, by the height of the level and whether hidden calls are played.
 Known = Mapping[tuple[int, bool], Pairs]
 MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
-GONE = Reply(ended=Ended("crash"))
+GONE = Reply(ended=Ended("spent"))
 
 
 @dataclass(eq=False)

@@ -37,7 +37,7 @@ class Error:
 
 @dataclass(frozen=True)
 class Ended:
-    """The student's process is gone: "deadline", "crash", "disk", "memory" or "protocol".
+    """The student's process is gone: "deadline", "crash", "disk", "memory", "protocol" or "spent".
 
     The place is that of the loop that was running at the deadline, if the process could still say so.
     """

@@ -100,7 +100,7 @@ def test_a_change_after_the_return_is_said_to_be_one() -> None:
     assert "after it had returned: an entry of `scores`" in sentence(record)
 
 
-@pytest.mark.parametrize("why", ["deadline", "crash", "disk", "memory", "protocol", "anything else"])
+@pytest.mark.parametrize("why", ["deadline", "crash", "disk", "memory", "protocol", "spent", "anything else"])
 def test_every_end_has_a_sentence(why: str) -> None:
     said = sentence(stopped("softmax", why))
     assert said.endswith(".") and "{" not in said

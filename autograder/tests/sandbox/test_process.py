@@ -127,6 +127,14 @@ def test_the_loop_of_an_import_that_does_not_end() -> None:
         assert process.load("m", ["m"]).ended == Ended("deadline", "m.py", 2)
 
 
+def test_a_loop_that_asks_for_ever_more_says_so_too() -> None:
+    source = "import neighbour, numpy as np\ndef f(x):\n    while True:\n        x = np.append(x, neighbour.plus(x))\n"
+    with opened(source, TIGHT) as (_, process):
+        process.load("m", ["m"], STAND_INS)
+        ended = process.play([prepared("m", "m", "f", [np.ones(1000)])])[0].ended
+        assert ended is not None and ended.why in ("deadline", "memory")
+
+
 def test_replies_that_were_held_back_do_not_hide_the_loop() -> None:
     with opened("def f(x):\n    while x: pass\n", TIGHT) as (_, process):
         process.load("m", ["m"])

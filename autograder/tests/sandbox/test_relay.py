@@ -100,7 +100,7 @@ def test_questions_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(source) as (_, process):
         process.load("m", ["m"], STAND_INS)
         reply = process.play([prepared("m", "m", "f")])[0]
-        assert reply.ended is not None and reply.ended.why == "protocol"
+        assert reply.ended is not None and reply.ended.why == "deadline"
 
 
 def test_an_endless_answer_ends_at_the_deadline_of_the_call() -> None:

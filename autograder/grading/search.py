@@ -20,7 +20,7 @@ from autograder.homework.mistakes import Mistake, Version, of_function
 from autograder.homework.rubric import Rubric
 
 MOST_PAIRS = 300  # that are tried for one function
-UNLIKELY = 0.2  # of the records, so many may speak against a pair that is tried
+UNLIKELY = 0.3  # of the records, so many may speak against a pair that is tried
 MOST_PAIRS_OF_TRUTHS, UNLIKELY_OF_TRUTHS = 650, 0.6  # where a result is True or False, one mistake often hides another
 MOST_INLINED = 400  # mistakes in what a function is built on
 NEARLY = 0.95  # of the wrong records: an explanation of so many may be told
@@ -151,10 +151,7 @@ class Search:
             sets = [(mistake,) for mistake in of_function(self.module, self.function)]
         if size == 2:
             sets = list(self._pairs(table, groups))
-        for mistakes in sets:
-            version = table.version(mistakes)
-            if version is not None:
-                yield version
+        return filter(None, map(table.version, sets))
 
     def _pairs(self, table: Table, groups: list[list[Record]]) -> list[tuple[Mistake, Mistake]]:
         """The pairs that could reproduce one of the groups of records, the likeliest first.
@@ -174,10 +171,17 @@ class Search:
             lone = (one.shows & ~other.shows & one.fits) | (other.shows & ~one.shows & other.fits)
             fits = both | lone | (neither & right)
             unlikely = min((_share(mask & ~fits, mask) for mask in masks), default=1.0)
+            if self._unsteady and (one.mistake.memory or other.mistake.memory):
+                unlikely = 0.0  # what is kept of the other mistake shows in calls where neither shows it alone
             if unlikely <= limit or one.mistake.inexact or other.mistake.inexact:
                 found.append((unlikely, len(found), (one.mistake, other.mistake)))
         likely = (pair for _, _, pair in sorted(found) if table.version(pair) is not None)
         return list(islice(likely, most))
+
+    @cached_property
+    def _unsteady(self) -> bool:
+        """Whether something is seen to be kept between calls: the same call gave another result the second time."""
+        return any(record.fault is not None and record.fault.kind == "unsteady" for record in self.records)
 
     @cached_property
     def _truths(self) -> bool:

@@ -161,7 +161,7 @@ class Search:
         """
         numbers = {id(record): place for place, record in enumerate(self.records)}
         masks = [sum(1 << numbers[id(record)] for record in group) for group in groups]
-        right = self._bits(table, table.version(()))[1]
+        right, fresh = self._bits(table, table.version(()))[1], self._fresh(table)
         found: list[tuple[float, int, tuple[Mistake, Mistake]]] = []
         most, limit = (MOST_PAIRS_OF_TRUTHS, UNLIKELY_OF_TRUTHS) if self._truths else (MOST_PAIRS, UNLIKELY)
         for one, other in combinations(self._alone(table), 2):
@@ -171,17 +171,19 @@ class Search:
             lone = (one.shows & ~other.shows & one.fits) | (other.shows & ~one.shows & other.fits)
             fits = both | lone | (neither & right)
             unlikely = min((_share(mask & ~fits, mask) for mask in masks), default=1.0)
-            if self._unsteady and (one.mistake.memory or other.mistake.memory):
-                unlikely = 0.0  # what is kept of the other mistake shows in calls where neither shows it alone
+            if fits & fresh and (one.mistake.memory or other.mistake.memory):
+                unlikely = 0.0  # what is kept of the other mistake may show in every later call
             if unlikely <= limit or one.mistake.inexact or other.mistake.inexact:
                 found.append((unlikely, len(found), (one.mistake, other.mistake)))
         likely = (pair for _, _, pair in sorted(found) if table.version(pair) is not None)
         return list(islice(likely, most))
 
-    @cached_property
-    def _unsteady(self) -> bool:
-        """Whether something is seen to be kept between calls: the same call gave another result the second time."""
-        return any(record.fault is not None and record.fault.kind == "unsteady" for record in self.records)
+    def _fresh(self, table: Table) -> int:
+        """The bit of the call that is played first, if something is seen to be kept: a call gave another result when repeated."""
+        if not any(record.fault is not None and record.fault.kind == "unsteady" for record in self.records):
+            return 0
+        order = list(table.played.steps)
+        return 1 << min(range(len(self.records)), key=lambda place: order.index(self.records[place].step.number))
 
     @cached_property
     def _truths(self) -> bool:

@@ -48,7 +48,8 @@ def likely(singles: Sequence[Single], evidence: Evidence) -> Iterator[tuple[Mist
 
     Where only one of two mistakes shows alone, the pair mostly replies as that one does, so it should fit there. Mostly: where
     everything is masked, a forgotten projection shows only beside a forgotten mask. So a mistake that alone reproduces a whole
-    criterion is tried beside every other, and one that keeps something beside all that the first call does not speak against.
+    criterion is tried beside every other, and one that keeps something between calls beside those that write into what it keeps
+    and, if something is seen to be kept, beside all that the first call does not speak against.
     """
     found: list[tuple[bool, float, int, tuple[Mistake, Mistake]]] = []
     limit = UNLIKELY_OF_TRUTHS if evidence.truths else UNLIKELY
@@ -60,8 +61,8 @@ def likely(singles: Sequence[Single], evidence: Evidence) -> Iterator[tuple[Mist
         both, neither = one.shows & other.shows, ~(one.shows | other.shows)
         lone = (one.shows & ~other.shows & one.fits) | (other.shows & ~one.shows & other.fits)
         fits = both | lone | (neither & evidence.right)
-        kept = bool(fits & evidence.fresh) and any(mistake.memory for mistake in pair)
-        first = kept or not whole.isdisjoint(pair)
+        kept = bool(fits & evidence.fresh) or one.mistake.criteria == other.mistake.criteria
+        first = (kept and any(mistake.memory for mistake in pair)) or not whole.isdisjoint(pair)
         unlikely = min((_share(mask & ~fits, mask) for mask in evidence.groups), default=1.0)
         if first or unlikely <= limit or any(mistake.inexact for mistake in pair):
             found.append((not first, unlikely, len(found), pair))

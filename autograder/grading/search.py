@@ -57,13 +57,19 @@ class Search:
                 self.of_criterion.setdefault(record.step.criterion, []).append(record)
 
     def complete(self) -> Explanation | None:
-        """The smallest set that reproduces every record; of several the one that costs the fewest points."""
+        """The smallest set that reproduces every record, also what a result of wrong type holds, if any does.
+
+        Of several the one that costs the fewest points.
+        """
+        loose: tuple[Table, list[Version]] | None = None
         for size, table in self._order():
             fitting = [v for v in self._versions(size, table, [self.records]) if self._fits(table, v, self.records)]
             fitting = [version for version in fitting if not self._changes_more(table, version)]
-            if fitting:
+            if any(self._fits_strictly(table, version) for version in fitting):
                 return self._chosen(table, fitting)
-        return None
+            if fitting and loose is None:
+                loose = table, fitting
+        return self._chosen(*loose) if loose is not None else None
 
     def inlined(self) -> Explanation | None:
         """The one mistake in code that does the work of another function, where results are floating numbers: few others tell."""

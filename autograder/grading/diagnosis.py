@@ -84,7 +84,8 @@ class Diagnoser:
         if wrong and all(record.reply.ended is not None or _absent(record) for record in wrong):
             return nothing
         tables = list(self._tables(module, function, above))
-        seen = {mistake.name for mistake in observed(records, True)}
+        # What a call changed before it raised is seen later.
+        seen = {mistake.name.removesuffix("_later") for mistake in observed(records, True)}
         given = tuple(m for m in of_function(module, function) if m.name in seen and m.way == 0)
         if given:
             tables += [replace(table, given=given) for table in tables]

@@ -68,7 +68,7 @@ def _changed(record: Record) -> Iterator[Mistake]:
     for change in _one_each(record.reply.changed):
         name, place = _place(record.target.function, change)
         how = HOW.get(change.how, HOW["replaced"]).format(place=place)
-        does = f"Your code {how}" + (", and does so after it has returned." if later else ".")
+        does = f"Your code {how}" + (", which shows only after the call." if later else ".")
         right = "Leave the caller's arguments as they are: work on copies or new arrays."
         yield _mistake(record, f"changes_{name}" + ("_later" if later else ""), does, right, COPIES)
 

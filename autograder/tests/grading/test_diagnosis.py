@@ -160,6 +160,13 @@ def test_a_changed_argument_is_named_by_what_changed() -> None:
     assert only.does == "Your code writes into the argument `gamma`."
 
 
+def test_what_changed_before_an_error_is_not_said_to_change_after_the_return() -> None:
+    found = observed("rms_norm", "    gamma *= 1.5\n    raise RuntimeError\n")
+    assert [m.does for m in found if m.name == "changes_gamma_later"] == [
+        "Your code writes into the argument `gamma`, which shows only after the call."
+    ]
+
+
 def test_a_wrong_dtype_is_named_by_the_dtype_whatever_its_cause() -> None:
     (only,) = observed("rms_norm", "    x = x.astype(np.float64)\n")
     assert only.id == "rms_norm.float64_result" and only.criteria == ("layernorm.dtype",)

@@ -28,7 +28,7 @@ FAULTS = {
     "value": "The values that it returned are not the expected ones.",
     "no_error": "It returned something where the docstring asks for a ValueError.",
     "changed": "It changed one of its arguments. A function must leave its arguments as they were; work on a copy.",
-    "changed_later": "It changed one of its arguments after it had returned.",
+    "changed_later": "After the call one of its arguments was found changed.",
     "unsteady": "The same call gave another result the second time: something is remembered between calls.",
     "overwritten": "A result that it had returned was changed by a later call, or by a change of its argument: return a new array.",
     "shared": "The result shares its memory with an argument; the docstring asks for a new array.",
@@ -187,11 +187,9 @@ def _changed(record: Record) -> str:
         names = [*names[: len(step.args)], *step.kwargs]  # arguments by keyword are counted after the others
     first = {change.argument: change for change in reversed(record.reply.changed)}
     said = [_change(names, first[number]) for number in sorted(first)]
-    later = " after it had returned" if record.step.kind == "changes" else ""
-    return (
-        f"It changed its arguments{later}: {', '.join(said)}. A function must leave its arguments as they were; "
-        "work on copies."
-    )
+    # A call that raised an error may have changed them before.
+    seen = "After the call its arguments were changed" if record.step.kind == "changes" else "It changed its arguments"
+    return f"{seen}: {', '.join(said)}. A function must leave its arguments as they were; work on copies."
 
 
 def _change(names: list[str], change: Change) -> str:

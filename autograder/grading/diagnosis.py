@@ -1,7 +1,7 @@
 """What is wrong with a function? The fewest known mistakes that reproduce all that was recorded of it.
 
-One mistake is tried, then two, each first beside correct helpers and then beside the helpers as they were explained (search.py);
-last one mistake in code that does the work of another function (homework/inlined.py).
+One mistake is tried, then two (pairing.py), each first beside correct helpers and then beside the helpers as they were explained
+(search.py); last one mistake in code that does the work of another function (homework/inlined.py).
 Values, errors and what is remembered between calls are explained so; which argument changed, and which dtype came back, is
 observed (observed.py).
 """
@@ -84,7 +84,8 @@ class Diagnoser:
         if wrong and all(record.reply.ended is not None or _absent(record) for record in wrong):
             return nothing
         tables = list(self._tables(module, function, above))
-        seen = {mistake.name for mistake in observed(records, True)}
+        # What a call changed before it raised is seen later.
+        seen = {mistake.name.removesuffix("_later") for mistake in observed(records, True)}
         given = tuple(m for m in of_function(module, function) if m.name in seen and m.way == 0)
         if given:
             tables += [replace(table, given=given) for table in tables]

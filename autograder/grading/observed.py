@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.compare import compare
 from autograder.grading.record import Record
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake
@@ -47,9 +46,8 @@ def observed(records: Sequence[Record], explained: bool) -> tuple[Mistake, ...]:
 def seen(record: Record, explained: bool) -> Iterator[Mistake]:
     """What one wrong record shows of wrong form."""
     yield from _changed(record)
-    name = _dtype(record)
+    name, floats = _dtypes(record)
     if name:
-        floats = "float64" if name != "float64" else "float32"
         does = f"Your result is {name} for {floats} arguments."
         read = f"the docstring of `{record.target.function}`; {PROMOTION}"
         yield _mistake(record, f"{name}_result", does, "Floating results keep the dtype of the arguments.", read)
@@ -70,7 +68,7 @@ def _changed(record: Record) -> Iterator[Mistake]:
     for change in _one_each(record.reply.changed):
         name, place = _place(record.target.function, change)
         how = HOW.get(change.how, HOW["replaced"]).format(place=place)
-        does = f"Your code {how}" + (", and does so after it has returned." if later else ".")
+        does = f"Your code {how}" + (", which shows only after the call." if later else ".")
         right = "Leave the caller's arguments as they are: work on copies or new arrays."
         yield _mistake(record, f"changes_{name}" + ("_later" if later else ""), does, right, COPIES)
 
@@ -92,20 +90,27 @@ def _place(function: str, change: Change) -> tuple[str, str]:
     return name, f"`{name}{''.join(f'[{key!r}]' for key in change.path)}`, a part of the argument `{name}`"
 
 
-def _dtype(record: Record) -> str:
-    """The dtype that came back where the judge refused it, else ""."""
-    if not record.step.rules.dtype or record.reply.error is not None or record.reply.ended is not None:
-        return ""
-    return _wrong_dtype(record.step.expected, record.reply.value)
+def _dtypes(record: Record) -> tuple[str, str]:
+    """The first dtype of a number that came back and is none of those expected, and the one that is due; "" where all are right.
+
+    A wrong shape, or more or fewer results than expected, hide no wrong dtype.
+    """
+    reply, step = record.reply, record.step
+    expected = [part.dtype for part in _parts(step.expected) if isinstance(part, np.ndarray)]
+    due = next((dtype for dtype in expected if dtype.kind == "f"), None)
+    if due is None or not step.rules.dtype or reply.error is not None or reply.ended is not None:
+        return "", ""
+    returned = [part.dtype for part in _parts(reply.value) if isinstance(part, np.ndarray | np.generic)]
+    wrong = next((dtype for dtype in returned if dtype.kind in "fiu" and dtype not in expected), None)
+    return (str(wrong), str(due)) if wrong is not None else ("", "")
 
 
-def _wrong_dtype(expected: Any, value: Any) -> str:
-    if isinstance(expected, tuple | list):
-        if not isinstance(value, tuple | list) or len(value) != len(expected):
-            return ""
-        return next(filter(None, (_wrong_dtype(e, v) for e, v in zip(expected, value, strict=True))), "")
-    difference = compare(expected, value, np.inf, dtype=True).difference
-    return str(value.dtype) if difference is not None and difference.kind == "dtype" else ""
+def _parts(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from _parts(part)
+    else:
+        yield value
 
 
 def _mistake(record: Record, name: str, does: str, right: str, read: str) -> Mistake:

@@ -6,12 +6,13 @@ It is bounded by a count of versions, never by time, so that it ends alike on ev
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from autograder.grading.explanation import Explanation, wrong_in_value
+from autograder.grading.pairing import Evidence, Single, likely
 from autograder.grading.played import Played, alike, alike_in_form, alike_in_rounding, inexact, same_if_other_type
 from autograder.grading.record import Record
 from autograder.grading.rounding import look_rounded, mostly_shown
@@ -19,9 +20,6 @@ from autograder.homework import inlined
 from autograder.homework.mistakes import Mistake, Version, of_function
 from autograder.homework.rubric import Rubric
 
-MOST_PAIRS = 300  # that are tried for one function
-UNLIKELY = 0.2  # of the records, so many may speak against a pair that is tried
-MOST_PAIRS_OF_TRUTHS, UNLIKELY_OF_TRUTHS = 650, 0.6  # where a result is True or False, one mistake often hides another
 MOST_INLINED = 400  # mistakes in what a function is built on
 NEARLY = 0.95  # of the wrong records: an explanation of so many may be told
 
@@ -42,15 +40,6 @@ class Table:
         return self.played.version((*mistakes, *(mistake for mistake in self.given if mistake not in mistakes)))
 
 
-@dataclass(frozen=True)
-class _Single:
-    """One mistake alone, a bit for each record: where it shows, and where it replies as the submission did."""
-
-    mistake: Mistake
-    shows: int
-    fits: int
-
-
 class Search:
     """The search for one function of one submission."""
 
@@ -58,8 +47,9 @@ class Search:
         self.rubric, self.module, self.function, self.tables = rubric, module, function, tables
         # A wrong record tells versions apart, a right one seldom does.
         self.records = sorted(records, key=lambda record: record.fault is None)
+        self.places = {id(record): place for place, record in enumerate(self.records)}
         self.verdicts: dict[tuple[int, int, int], bool] = {}
-        self.singles: dict[int, list[_Single]] = {}
+        self.singles: dict[int, list[Single]] = {}
         values = {c.id for c in rubric.of(module) if c.looks_at == "values"}
         self.of_criterion: dict[str, list[Record]] = {}
         for record in self.records:
@@ -67,13 +57,19 @@ class Search:
                 self.of_criterion.setdefault(record.step.criterion, []).append(record)
 
     def complete(self) -> Explanation | None:
-        """The smallest set that reproduces every record; of several the one that costs the fewest points."""
+        """The smallest set that reproduces every record, also what a result of wrong type holds, if any does.
+
+        Of several the one that costs the fewest points.
+        """
+        loose: tuple[Table, list[Version]] | None = None
         for size, table in self._order():
             fitting = [v for v in self._versions(size, table, [self.records]) if self._fits(table, v, self.records)]
             fitting = [version for version in fitting if not self._changes_more(table, version)]
-            if fitting:
+            if any(self._fits_strictly(table, version) for version in fitting):
                 return self._chosen(table, fitting)
-        return None
+            if fitting and loose is None:
+                loose = table, fitting
+        return self._chosen(*loose) if loose is not None else None
 
     def inlined(self) -> Explanation | None:
         """The one mistake in code that does the work of another function, where results are floating numbers: few others tell."""
@@ -153,45 +149,38 @@ class Search:
             sets = [(mistake,) for mistake in of_function(self.module, self.function)]
         if size == 2:
             sets = list(self._pairs(table, groups))
-        for mistakes in sets:
-            version = table.version(mistakes)
-            if version is not None:
-                yield version
+        return filter(None, map(table.version, sets))
 
     def _pairs(self, table: Table, groups: list[list[Record]]) -> list[tuple[Mistake, Mistake]]:
-        """The pairs that could reproduce one of the groups of records, the likeliest first.
-
-        Where only one of two mistakes shows alone, the pair mostly replies as that one does, so it should fit there. Mostly: where
-        everything is masked, a forgotten projection shows only beside a forgotten mask.
-        """
-        numbers = {id(record): place for place, record in enumerate(self.records)}
-        masks = [sum(1 << numbers[id(record)] for record in group) for group in groups]
+        """The pairs that could reproduce one of the groups of records, the likeliest first."""
         right = self._bits(table, table.version(()))[1]
-        found: list[tuple[float, int, tuple[Mistake, Mistake]]] = []
-        most, limit = (MOST_PAIRS_OF_TRUTHS, UNLIKELY_OF_TRUTHS) if self._truths else (MOST_PAIRS, UNLIKELY)
-        for one, other in combinations(self._alone(table), 2):
-            if one.mistake.name == other.mistake.name:
-                continue
-            both, neither = one.shows & other.shows, ~(one.shows | other.shows)
-            lone = (one.shows & ~other.shows & one.fits) | (other.shows & ~one.shows & other.fits)
-            fits = both | lone | (neither & right)
-            unlikely = min((_share(mask & ~fits, mask) for mask in masks), default=1.0)
-            if unlikely <= limit or one.mistake.inexact or other.mistake.inexact:
-                found.append((unlikely, len(found), (one.mistake, other.mistake)))
-        likely = (pair for _, _, pair in sorted(found) if table.version(pair) is not None)
-        return list(islice(likely, most))
+        criteria = [self._mask(self.of_criterion[name]) for name in self._wrong]
+        evidence = Evidence(right, [self._mask(own) for own in groups], criteria, self._fresh(table), self._truths)
+        pairs = (pair for pair in likely(self._alone(table), evidence) if table.version(pair) is not None)
+        return list(islice(pairs, evidence.most))
+
+    def _mask(self, records: list[Record]) -> int:
+        """The bits of some records."""
+        return sum(1 << self.places[id(record)] for record in records)
+
+    def _fresh(self, table: Table) -> int:
+        """The bit of the call that is played first, if something is seen to be kept: a call gave another result when repeated."""
+        if not any(record.fault is not None and record.fault.kind == "unsteady" for record in self.records):
+            return 0
+        order = list(table.played.steps)
+        return self._mask([min(self.records, key=lambda record: order.index(record.step.number))])
 
     @cached_property
     def _truths(self) -> bool:
         results = [r.step.expected for r in self.records if r.step.kind == "call" and not r.step.rules.error]
         return all(getattr(result, "dtype", np.dtype(type(result))).kind == "b" for result in results)
 
-    def _alone(self, table: Table) -> list[_Single]:
+    def _alone(self, table: Table) -> list[Single]:
         if id(table) not in self.singles:
             found = []
             for mistake in of_function(self.module, self.function):
                 shows, fits = self._bits(table, table.version((mistake,)))
-                found.append(_Single(mistake, shows, fits))
+                found.append(Single(mistake, shows, fits))
             self.singles[id(table)] = found
         return self.singles[id(table)]
 
@@ -290,7 +279,3 @@ def _of_floats(value: Any) -> bool:
     if isinstance(value, tuple | list):
         return any(map(_of_floats, value))
     return np.asarray(value).dtype.kind == "f"
-
-
-def _share(part: int, whole: int) -> float:
-    return part.bit_count() / whole.bit_count()

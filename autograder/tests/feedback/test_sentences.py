@@ -94,10 +94,10 @@ def test_arguments_by_keyword_are_counted_in_the_order_of_the_call() -> None:
     assert "`beta`" in sentence(changed)
 
 
-def test_a_change_after_the_return_is_said_to_be_one() -> None:
+def test_a_change_that_was_seen_after_the_call_is_said_to_be_one() -> None:
     of = replace(step("softmax", X), kind="changes", args=())
     record = Record(of, Reply(changed=(Change(0, (), "entry written"),)), Fault("changed_later"))
-    assert "after it had returned: an entry of `scores`" in sentence(record)
+    assert "After the call its arguments were changed: an entry of `scores`" in sentence(record)
 
 
 @pytest.mark.parametrize("why", ["deadline", "crash", "disk", "memory", "protocol", "spent", "anything else"])

@@ -44,6 +44,18 @@ def test_mistakes_are_named(ids: tuple[str, ...]) -> None:
     assert named(explained("layernorm", *ids)) == set(ids)
 
 
+@pytest.mark.parametrize(
+    ("module", "ids"),
+    [
+        ("batchnorm_comparison", ("norm_moments.no_keepdims", "norm_moments.float64_result")),  # wrong shape and dtype
+        ("batchnorm_comparison", ("batch_norm.momentum_default", "batch_norm.remembers")),  # wrong values are kept
+        ("batchnorm_comparison", ("batch_norm.training_reversed", "batch_norm.results_swapped")),  # one moves the other
+    ],
+)
+def test_mistakes_that_change_how_the_other_shows_are_named(module: str, ids: tuple[str, ...]) -> None:
+    assert named(explained(module, *ids)) == set(ids)
+
+
 def test_the_text_does_not_matter() -> None:
     other = """
 def layer_norm(x, gamma, beta, eps=1e-5):
@@ -148,10 +160,23 @@ def test_a_changed_argument_is_named_by_what_changed() -> None:
     assert only.does == "Your code writes into the argument `gamma`."
 
 
+def test_what_changed_before_an_error_is_not_said_to_change_after_the_return() -> None:
+    found = observed("rms_norm", "    gamma *= 1.5\n    raise RuntimeError\n")
+    assert [m.does for m in found if m.name == "changes_gamma_later"] == [
+        "Your code writes into the argument `gamma`, which shows only after the call."
+    ]
+
+
 def test_a_wrong_dtype_is_named_by_the_dtype_whatever_its_cause() -> None:
     (only,) = observed("rms_norm", "    x = x.astype(np.float64)\n")
     assert only.id == "rms_norm.float64_result" and only.criteria == ("layernorm.dtype",)
     assert only.does == "Your result is float64 for float32 arguments."
+
+
+def test_a_wrong_dtype_is_seen_in_a_result_of_wrong_shape() -> None:
+    (only,) = observed("rms_norm", "    return np.zeros((2, 3, 4, 5), int)\n")
+    assert only.id == "rms_norm.int64_result"
+    assert only.does == "Your result is int64 for float32 arguments."
 
 
 def test_a_mistake_of_value_and_one_of_form_are_both_named() -> None:

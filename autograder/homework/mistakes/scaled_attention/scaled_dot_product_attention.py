@@ -74,6 +74,7 @@ scaled_dot_product_attention.wrong("normalised_by_sum", "attention",
     does="Your code divides the scores by their sum.", right="The weights are their softmax over the keys.", read=FORMULA)
 scaled_dot_product_attention.wrong("matrices_only", "attention", {"np.swapaxes(k, -1, -2)": "k.T"},
     {"np.swapaxes(k, -1, -2)": "k.transpose(1, 0)"}, {"    keys": "    _, _ = q.shape\n    keys"},
+    {"q @ keys": "np.dot(q, k.T)", "weights @ v": "np.dot(weights, v)"},
     does="Your code is right for matrices only, as k.T is: it reverses all axes, the leading ones too.", right=LAST_TWO,
     read="numpy.transpose, and numpy.swapaxes")
 scaled_dot_product_attention.wrong("batch_required", "attention", {"np.swapaxes(k, -1, -2)": "k.transpose(0, 2, 1)"},

@@ -1,4 +1,4 @@
-"""Calls the function that a test has lent to it with whatever may fill memory or time, with itself and with functions of its own."""
+"""Calls the function that a test has lent to it with whatever may fill memory or time, with itself and with its own functions."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The grader's end of the answering process: started when first asked, kept while healthy, killed at a deadline."""
+"""The grader's end of the answering process: started when first asked, killed at a deadline and after each submission."""
 
 import contextlib
 import json
@@ -8,17 +8,20 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 
-from autograder.sandbox import answering
+from autograder.sandbox import answering, wire
 from autograder.sandbox.answering import Answers
 from autograder.sandbox.budget import LOOK_SECONDS, Budget
 from autograder.sandbox.connection import Connection
+from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.layers import Confinement
 from autograder.sandbox.layers.resources import Resources
 from autograder.sandbox.limits import Limits
 
 MEMORY_SHARE = 4  # the answering process may have a quarter of a submission's memory
+START_SECONDS = 60  # until it must be ready
 _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from autograder.sandbox import answering; answering.main()"
 
 
@@ -31,16 +34,42 @@ class Answerer:
         self.pid = 0
         self._child: subprocess.Popen[bytes] | None = None
 
+    def renew(self, budget: Budget, uid: int) -> None:
+        """Between two submissions: what one has asked for leaves traces in the memory of the process, which another could find.
+
+        Without fork a start takes longer than a call may. There the same process goes on, and is started here.
+        """
+        if "fork" in self.layers:
+            self.kill(budget)
+        else:
+            self.running(budget, uid)
+
     def running(self, budget: Budget, uid: int) -> Connection:
-        """The connection to the process, which is started as this user if there is none."""
+        """The connection to the process, which is started as this user if there is none; raises SandboxFault."""
         if self.connection is None:
             ours, theirs = socket.socketpair()
             with theirs:
                 self.pid = self._fork(ours, theirs, uid) if "fork" in self.layers else self._spawn(theirs, uid)
-            self.connection = Connection(ours, self.limits.message_mb * 2**20, LOOK_SECONDS)
+            self.connection = Connection(ours, self._limit, LOOK_SECONDS)
+            budget.run(self.pid)
+            self._wait(self.connection, budget)
         if self.pid not in budget.running:
             budget.run(self.pid)
         return self.connection
+
+    def _wait(self, connection: Connection, budget: Budget) -> None:
+        """Wait until the process is ready. One that cannot be started is no fault of the student's."""
+        end = time.monotonic() + START_SECONDS
+
+        def check() -> None:
+            if time.monotonic() > end:
+                raise TimeoutError
+
+        try:
+            connection.receive(check)
+        except (TimeoutError, wire.WireError):
+            self.kill(budget)
+            raise SandboxFault("the process that answers questions cannot be started") from None
 
     def _fork(self, ours: socket.socket, theirs: socket.socket, uid: int) -> int:
         confinement = self._confinement(uid)

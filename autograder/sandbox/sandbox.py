@@ -102,6 +102,7 @@ class Sandbox:
     def place(self, files: Mapping[str, bytes]) -> None:
         """Make this the present submission: every process of the one before ends, and a new budget begins."""
         self._end_all()
+        self.answerer.renew(self.budget, self.answering_user())
         self.budget = Budget(self.limits)
         self._files = files
         try:

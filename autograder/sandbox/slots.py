@@ -45,7 +45,9 @@ class Slot:
 
     def make(self, size: int) -> None:
         """Make the slot's own folders; `size` bytes bound what is written, 0 where mounts cannot bound it."""
-        _folder(self.path, 0o711 if self.uid else 0o700)
+        _folder(self.path, 0o710 if self.uid else 0o700)
+        if self.uid:
+            os.chown(self.path, -1, self.uid)  # other users could follow how its temporary folder grows and shrinks
         _folder(self.writable, 0o711)
         if size:
             mounts.bounded(self.writable, size, 0o711)

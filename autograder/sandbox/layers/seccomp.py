@@ -68,6 +68,8 @@ _REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have
     "inotify_rm_watch": (255, 28), "fadvise64": (221, 223), "readahead": (187, 213), "preadv2": (327, 286),
     "pwritev2": (328, 287), "mincore": (27, 232), "cachestat": (451, 451), "statfs": (137, 43), "fstatfs": (138, 44),
     "ustat": (136, -1), "sysinfo": (99, 179),
+    # their numbers come from a counter that all processes of the machine share, and can turn
+    "pipe": (22, -1), "pipe2": (293, 59), "socketpair": (53, 199),
     # disk that no count of files finds: blocks beyond the end of a file, files that only a Landlock rule holds
     "fallocate": (285, 47), "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),

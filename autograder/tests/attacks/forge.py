@@ -23,6 +23,14 @@ def surrounding() -> Iterator[dict[str, Any]]:
                     yield method.__globals__
 
 
+def kit_folder() -> str:
+    """Where the kit lies: its code stands around this one, and says so."""
+    frame = sys._getframe()
+    while os.path.basename(frame.f_code.co_filename) != "session.py" and frame.f_back is not None:
+        frame = frame.f_back
+    return os.path.dirname(os.path.dirname(os.path.dirname(frame.f_code.co_filename)))
+
+
 def _found_msgpack() -> Any:
     """MessagePack, which cannot be imported here, from a module around this one that uses it."""
     for namespace in surrounding():

@@ -17,7 +17,7 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices 
 
 
 @pytest.mark.parametrize("place", ["ada", "ada.zip"])
-@pytest.mark.parametrize("inner", ["", "hw/", "a/b/hw/"])
+@pytest.mark.parametrize("inner", ["", "hw/", "a/b/hw/", ".hw/"])
 def test_folder_and_zip_are_read_alike_from_where_the_modules_lie(tmp_path: Path, place: str, inner: str) -> None:
     files = {f"{inner}{FIRST}": "1", f"{inner}data/x.txt": "2", "README.md": "", "notes.txt": "3"}
     found = read(put(tmp_path / place, files), LIMITS)

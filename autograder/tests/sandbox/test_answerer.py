@@ -1,6 +1,7 @@
 """The answering process as a process: confined, counted, started again, and no channel between submissions."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import psutil
 import pytest
 
 from autograder.sandbox.answering import Answers
+from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.sandbox import Sandbox
-from autograder.tests.sandbox.running import HOLDING, LIMITS, STAND_INS, as_root, forked, linux, opened
+from autograder.tests.sandbox.running import HOLDING, LIMITS, STAND_INS, TIGHT, as_root, forked, linux, opened
 
 SOURCE = "import neighbour\ndef f(name, *args): return getattr(neighbour, name)(*args)\n"
 ONE = np.ones(1)
@@ -43,11 +45,31 @@ def hold(x: np.ndarray) -> np.ndarray:
     return np.ones(8_000_000)[:1]
 
 
+counted: list[int] = []
+
+
+def count(x: np.ndarray) -> np.ndarray:
+    """How often this has been asked for in this process."""
+    counted.append(1)
+    return np.array([len(counted)])
+
+
 def own_answers() -> Answers:
-    return Answers({f"neighbour.{f.__name__}": f for f in (attempt, who, hold)}, {})
+    return Answers({f"neighbour.{f.__name__}": f for f in (attempt, who, hold, count)}, {})
 
 
-PARAMETERS = {"neighbour": {"attempt": ("x", "what"), "who": ("x",), "hold": ("x",)}}
+def no_answers() -> Answers:
+    raise OSError
+
+
+def answers_at_length() -> Answers:
+    end = time.process_time() + 2 * TIGHT.call_seconds
+    while time.process_time() < end:
+        pass
+    return own_answers()
+
+
+PARAMETERS = {"neighbour": {"attempt": ("x", "what"), "who": ("x",), "hold": ("x",), "count": ("x",)}}
 
 
 def asked(sandbox: Sandbox, name: str, *args: object) -> Reply:
@@ -76,15 +98,29 @@ def test_it_is_another_user_than_the_grader_and_the_students() -> None:
         assert uid not in (0, *(Path(f"/proc/{p.pid}").stat().st_uid for p in sandbox.processes.values()))
 
 
-def test_it_is_kept_while_healthy_and_ends_with_the_sandbox() -> None:
+@forked
+def test_no_submission_finds_what_another_has_left_in_it() -> None:
     with Sandbox(LIMITS, own_answers) as sandbox:
         assert sandbox.answerer.connection is None
-        first, second = (int(asked(sandbox, "who").value[0]) for _ in range(2))
-        assert first == second
-        sandbox.answerer.kill(sandbox.budget)
-        third = int(asked(sandbox, "who").value[0])
-        assert third != first and not psutil.pid_exists(first)
-    assert not psutil.pid_exists(third)
+        counted = [asked(sandbox, "count").value.tolist() for _ in range(2)]
+        process = next(iter(sandbox.processes.values()))
+        counted.append(process.play([prepared("m", "m", "f", ["count", ONE * 2])])[0].value.tolist())
+        pid = sandbox.answerer.pid
+    assert counted == [[1], [1], [2]]
+    assert not psutil.pid_exists(pid)
+
+
+def test_one_that_cannot_be_started_is_not_the_students_fault() -> None:
+    with Sandbox(LIMITS, no_answers) as sandbox, pytest.raises(SandboxFault, match="answers questions"):
+        asked(sandbox, "count")
+
+
+@pytest.mark.slow
+@forked
+def test_where_fork_is_unsafe_no_call_pays_for_the_start() -> None:
+    with Sandbox(TIGHT, answers_at_length, without=("fork",)) as sandbox:
+        assert asked(sandbox, "count").value.tolist() == [1]
+        assert asked(sandbox, "count").value.tolist() == [2]  # the same process, since each start takes so long
 
 
 def test_its_time_counts_for_the_submission_that_asks() -> None:

@@ -378,6 +378,40 @@ def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> 
         assert re.search(r"1\d\d passed", done.stdout), done.stdout[-2000:]
 
 
+OPEN_CLONE = """
+from autograder.grading.grader import open_grader
+from autograder.intake.submission import Submission
+from autograder.sandbox.faults import SandboxFault
+from autograder.tests.sandbox.test_attacks import ATTACKS, shown
+
+for name in ("stealing/kit_files", "stealing/names_and_sizes"):
+    with open_grader(("landlock",)) as grader:
+        print(shown(grader.grade(Submission(name, ATTACKS[name].files), ("layernorm",))))
+try:
+    open_grader(("landlock", "mounts")).__enter__()
+except SandboxFault as fault:
+    print(fault)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not {"user", "mounts"} <= set(layers.holding()), reason="only root has these two")
+def test_solutions_stay_closed_to_submissions_in_a_clone_that_others_may_enter_without_landlock() -> None:
+    with tempfile.TemporaryDirectory(prefix="clone-") as folder:
+        Path(folder).chmod(0o755)
+        clone = Path(folder) / "kit"
+        shutil.copytree(kit.PACKAGE.parent, clone, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+        for place in clone.rglob("*"):
+            place.chmod(place.stat().st_mode | (0o755 if place.is_dir() else 0o644))
+        environment = {**os.environ, "PYTHONPATH": str(clone), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, "-c", OPEN_CLONE], cwd=clone, env=environment, capture_output=True, text=True, check=True
+        )
+        assert "SUCCEEDED" not in done.stdout
+        assert "`layer_norm` was called" in done.stdout  # the attacks have come as far as that
+        assert f"every user of this machine can read {clone}" in done.stdout
+
+
 def _as_anybody(place: Path) -> tuple[list[str], dict[str, str]]:
     """An interpreter, its packages and the kit where every user can reach them: linked, or copied, if they are not."""
     packages, clone = Path(sysconfig.get_path("purelib")), kit.PACKAGE.parent

@@ -1,15 +1,16 @@
-"""Reads the kit: it knows where the fork server lies, and goes up and down from there."""
+"""Reads the kit: the code around this one tells where it lies, and from there it goes up and down."""
 
 import os
-import sys
+
+from forge import kit_folder
 
 NEEDS = ("landlock",)
-KIT = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
-for name in ("homework/suites/test_layernorm.py", "homework/misconceptions/layernorm.py", "homework/reference.py", "../solutions/layernorm.py",
-             "kit/solutions/layernorm.py", "../rubric.yaml", "../.git/HEAD", "sandbox/server.py"):  # fmt: skip
+for name in ("homework/suites/test_layernorm.py", "homework/mistakes/layernorm/layer_norm.py", "homework/reference.py",
+             "homework/mistakes", "../solutions/layernorm.py", "../solutions", "kit/solutions/layernorm.py",
+             "../rubric.yaml", "../.git/HEAD", "sandbox/server.py"):  # fmt: skip
     for read in (lambda p: open(p).read(), os.listdir, lambda p: os.readlink(p)):
         try:
-            text = read(os.path.join(KIT, name))
+            text = read(os.path.join(kit_folder(), name))
         except OSError:
             continue
         raise RuntimeError(f"SUCCEEDED: read {name}: {text[:80]}")

@@ -49,6 +49,7 @@ ATTEMPTS = [
     "import os; os.posix_fadvise(os.open(os.__file__, 0), 0, 0, 4)",
     "import os, time; time.clock_gettime(~os.getppid() << 3 | 2)", "import os; os.sched_getaffinity(os.getppid())",
     "import os; os.getsid(1)", "import os; os.getpgid(1)", "import os; os.getpriority(os.PRIO_PROCESS, 1)",
+    "import os; os.pipe()", "import socket; socket.socketpair()",
     "import os; os.preadv(os.open(os.__file__, 0), [bytearray(9)], 0, 8)",
 ]  # fmt: skip
 

@@ -17,9 +17,11 @@ MODULES = [name for name in current().modules if mistakes.of_module(name)]
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    """Every other mistake, of several ways the first, by direct calls; `autograder audit` in `.ci/full` tries all."""
+    """A third of the mistakes, of several ways the first, and one for each criterion, by direct calls; `autograder audit` in
+    `.ci/full` tries all."""
     chosen = [case for module in MODULES for case in cases.singles(module) if case.mistakes[0].way == 0]
-    return list(audit.run(chosen[1::2], 2))
+    of_criterion = {name: case for case in chosen for name in case.mistakes[0].criteria}
+    return list(audit.run([*dict.fromkeys([*chosen[1::3], *of_criterion.values()])], 2))
 
 
 @pytest.fixture(scope="module")

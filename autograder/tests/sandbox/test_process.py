@@ -113,8 +113,8 @@ def test_waiting_costs_less_than_computing() -> None:
             5,
         ),
         ("def f(x):\n    while x:\n        try:\n            x += 1\n        except Exception: pass\n", 2),
-        ("import time\ndef f(x):\n    for n in range(x): time.sleep(0.1)\n", 3),
-        ("import time\ndef f(x):\n    time.sleep(99)\n", 0),
+        pytest.param("import time\ndef f(x):\n    for n in range(x): time.sleep(0.1)\n", 3, marks=pytest.mark.slow),
+        pytest.param("import time\ndef f(x):\n    time.sleep(99)\n", 0, marks=pytest.mark.slow),
         ("def f(x):\n    while x:\n        try:\n            x += 1\n        except: pass\n", 2),
     ],
 )

@@ -72,14 +72,11 @@ def _plain(criterion: Criterion, records: Sequence[Record], explanations: Mappin
     if wrong is None and records:
         return Charge(criterion.id, "right")
     explanation = explanations.get(wrong.target.function) if wrong is not None else None
-    named = (*explanation.named, *explanation.inherited) if explanation is not None else ()
-    if (
-        wrong is not None
-        and explanation is not None
-        and wrong_in_value(wrong)
-        and not explanation.sure + explanation.inherited
-    ):
-        named = ()  # what was observed is a mistake of form, which does not explain the values
+    named: tuple[Mistake, ...] = ()
+    if wrong is not None and explanation is not None:
+        # What was observed is a mistake of form: it explains no wrong value.
+        explained = explanation.sure or explanation.inherited or not wrong_in_value(wrong)
+        named = (*explanation.named, *explanation.inherited) if explained else ()
     return Charge(criterion.id, "mistake" if named else "unexplained", named, record=wrong)
 
 

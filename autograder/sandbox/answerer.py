@@ -8,13 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 from autograder.sandbox import answering, wire
 from autograder.sandbox.answering import Answers
 from autograder.sandbox.budget import LOOK_SECONDS, Budget
-from autograder.sandbox.connection import Connection
+from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.layers import Confinement
 from autograder.sandbox.layers.resources import Resources
@@ -59,14 +58,8 @@ class Answerer:
 
     def _wait(self, connection: Connection, budget: Budget) -> None:
         """Wait until the process is ready. One that cannot be started is no fault of the student's."""
-        end = time.monotonic() + START_SECONDS
-
-        def check() -> None:
-            if time.monotonic() > end:
-                raise TimeoutError
-
         try:
-            connection.receive(check)
+            connection.receive(within(START_SECONDS))
         except (TimeoutError, wire.WireError):
             self.kill(budget)
             raise SandboxFault("the process that answers questions cannot be started") from None

@@ -2,12 +2,24 @@
 
 import socket
 import struct
+import time
 from collections.abc import Callable
 
 from autograder.sandbox.wire import Gone, WireError
 
 PIECE = 65_536  # bytes that are read at once; longer messages may have to wait for the other side
 _SIZE = struct.Struct("<I")
+
+
+def within(seconds: float) -> Callable[[], None]:
+    """A check for `Connection.receive` that raises TimeoutError once so many seconds have passed from now."""
+    end = time.monotonic() + seconds
+
+    def check() -> None:
+        if time.monotonic() > end:
+            raise TimeoutError
+
+    return check
 
 
 class Connection:

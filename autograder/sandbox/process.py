@@ -9,13 +9,12 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from autograder.sandbox import wire
 from autograder.sandbox.budget import LOOK_SECONDS, Clock
-from autograder.sandbox.connection import Connection
+from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.messages import Call, Ended, Reply, prepared_load, reply_of
 from autograder.sandbox.relay import Relay
 
@@ -107,14 +106,8 @@ class StudentProcess:
 
         First come replies to those of the `calls` that it had made before. None of them counts: they are made again.
         """
-        until = time.monotonic() + INTERRUPTED_SECONDS
-
-        def look() -> None:
-            if time.monotonic() > until:
-                raise TimeoutError
-
+        look, left = within(INTERRUPTED_SECONDS), list(calls)
         self._signal("SIGINT")
-        left = list(calls)
         with contextlib.suppress(TimeoutError, wire.WireError):
             while left:
                 look()

@@ -2,10 +2,10 @@
 
 import ast
 import builtins
-import contextlib
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -75,20 +75,26 @@ def loop(frame: FrameType | None, folder: str) -> tuple[str, int]:
 
     It is the outermost one, a `while` before a `for`: where in a loop a call is interrupted is chance.
     """
-    found: list[tuple[bool, str, int]] = []
+    found: list[tuple[str, ast.While | ast.For]] = []
     while frame is not None:
         name, line = frame.f_code.co_filename, frame.f_lineno
         if name.startswith(folder):
-            with contextlib.suppress(OSError, SyntaxError, ValueError):
-                nodes = ast.walk(ast.parse(Path(name).read_bytes()))
-                loops = [
-                    n for n in nodes if isinstance(n, ast.While | ast.For) and n.lineno <= line <= (n.end_lineno or 0)
-                ]
-                loops.sort(key=lambda node: -node.lineno)
-                found += [(isinstance(n, ast.While), os.path.basename(name), n.lineno) for n in loops]
+            around = (node for node in _loops(name) if node.lineno <= line <= (node.end_lineno or 0))
+            found += [(os.path.basename(name), node) for node in around]
         frame = frame.f_back
-    chosen = [one for one in found if one[0]] or found
-    return chosen[-1][1:] if chosen else ("", 0)
+    chosen = [one for one in found if isinstance(one[1], ast.While)] or found
+    return (chosen[-1][0], chosen[-1][1].lineno) if chosen else ("", 0)
+
+
+@cache
+def _loops(name: str) -> list[ast.While | ast.For]:
+    """The loops of a file, the last first: a file is read once, however many frames lead through it."""
+    try:
+        nodes = ast.walk(ast.parse(Path(name).read_bytes()))
+    except (OSError, SyntaxError, ValueError):
+        return []
+    loops = [node for node in nodes if isinstance(node, ast.While | ast.For)]
+    return sorted(loops, key=lambda node: -node.lineno)
 
 
 def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

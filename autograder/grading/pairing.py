@@ -9,9 +9,7 @@ from itertools import combinations
 
 from autograder.homework.mistakes import Mistake
 
-MOST_PAIRS = 400  # that are tried for one function
-UNLIKELY = 0.3  # of the records, so many may speak against a pair that is tried
-MOST_PAIRS_OF_TRUTHS, UNLIKELY_OF_TRUTHS = 650, 0.6  # where a result is True or False, one mistake often hides another
+MOST_PAIRS = 650  # that are tried for one function
 
 
 @dataclass(frozen=True)
@@ -29,22 +27,17 @@ class Evidence:
 
     `right`: where the correct function replies as the submission did. `groups`: a pair is to reproduce one of these. `criteria`:
     the records of each criterion with a wrong one. `fresh`: the call that is played first, if something is seen to be kept
-    between calls, else 0. `truths`: every result is True or False.
+    between calls, else 0.
     """
 
     right: int
     groups: Sequence[int]
     criteria: Sequence[int]
     fresh: int
-    truths: bool
-
-    @property
-    def most(self) -> int:
-        return MOST_PAIRS_OF_TRUTHS if self.truths else MOST_PAIRS
 
 
 def likely(singles: Sequence[Single], evidence: Evidence) -> Iterator[tuple[Mistake, Mistake]]:
-    """The pairs that could reproduce one of the groups of records, the likeliest first.
+    """All pairs, the likeliest first: fewer records of one of the groups speak against them.
 
     Where only one of two mistakes shows alone, the pair mostly replies as that one does, so it should fit there. Mostly: where
     everything is masked, a forgotten projection shows only beside a forgotten mask. So a mistake that alone reproduces a whole
@@ -52,7 +45,6 @@ def likely(singles: Sequence[Single], evidence: Evidence) -> Iterator[tuple[Mist
     and, if something is seen to be kept, beside all that the first call does not speak against.
     """
     found: list[tuple[bool, float, int, tuple[Mistake, Mistake]]] = []
-    limit = UNLIKELY_OF_TRUTHS if evidence.truths else UNLIKELY
     whole = {s.mistake for s in singles if any(not mask & ~s.fits for mask in evidence.criteria)}
     for one, other in combinations(singles, 2):
         pair = one.mistake, other.mistake
@@ -64,8 +56,7 @@ def likely(singles: Sequence[Single], evidence: Evidence) -> Iterator[tuple[Mist
         kept = bool(fits & evidence.fresh) or one.mistake.criteria == other.mistake.criteria
         first = (kept and any(mistake.memory for mistake in pair)) or not whole.isdisjoint(pair)
         unlikely = min((_share(mask & ~fits, mask) for mask in evidence.groups), default=1.0)
-        if first or unlikely <= limit or any(mistake.inexact for mistake in pair):
-            found.append((not first, unlikely, len(found), pair))
+        found.append((not first, unlikely, len(found), pair))
     return (pair for _, _, _, pair in sorted(found))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.explanation import Explanation, wrong_in_value
-from autograder.grading.pairing import Evidence, Single, likely
+from autograder.grading.pairing import MOST_PAIRS, Evidence, Single, likely
 from autograder.grading.played import Played, alike, alike_in_form, alike_in_rounding, inexact, same_if_other_type
 from autograder.grading.record import Record
 from autograder.grading.rounding import look_rounded, mostly_shown
@@ -155,9 +155,9 @@ class Search:
         """The pairs that could reproduce one of the groups of records, the likeliest first."""
         right = self._bits(table, table.version(()))[1]
         criteria = [self._mask(self.of_criterion[name]) for name in self._wrong]
-        evidence = Evidence(right, [self._mask(own) for own in groups], criteria, self._fresh(table), self._truths)
+        evidence = Evidence(right, [self._mask(own) for own in groups], criteria, self._fresh(table))
         pairs = (pair for pair in likely(self._alone(table), evidence) if table.version(pair) is not None)
-        return list(islice(pairs, evidence.most))
+        return list(islice(pairs, MOST_PAIRS))
 
     def _mask(self, records: list[Record]) -> int:
         """The bits of some records."""
@@ -169,11 +169,6 @@ class Search:
             return 0
         order = list(table.played.steps)
         return self._mask([min(self.records, key=lambda record: order.index(record.step.number))])
-
-    @cached_property
-    def _truths(self) -> bool:
-        results = [r.step.expected for r in self.records if r.step.kind == "call" and not r.step.rules.error]
-        return all(getattr(result, "dtype", np.dtype(type(result))).kind == "b" for result in results)
 
     def _alone(self, table: Table) -> list[Single]:
         if id(table) not in self.singles:

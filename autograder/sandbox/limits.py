@@ -14,7 +14,11 @@ class Limits(BaseModel):
     memory_mb: int = Field(default=512, ge=128, description="memory of all processes of a submission")
     message_mb: int = Field(default=8, ge=1, description="one message over the wire")
     disk_mb: int = Field(default=16, ge=1, description="the temporary folder of one process")
-    processes: int = Field(default=32, ge=1, description="threads of the student's process")
+    processes: int = Field(
+        default=128,
+        ge=1,
+        description="threads of the student's process; one that has ended counts until the kernel is done with it",
+    )
     open_files: int = Field(default=64, ge=16)
     upload_files: int = Field(default=500, ge=1, description="files in one submission")
     upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")

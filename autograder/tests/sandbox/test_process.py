@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import budget
+from autograder.sandbox.limits import Limits
 from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
 from autograder.tests.sandbox.running import HOLDING, STAND_INS, TIGHT, linux, opened, played
@@ -218,6 +219,30 @@ def test_between_plays_a_process_stands_still() -> None:
         assert process.play([prepared("m", "m", "f")])[0].value - first < 100
         time.sleep(0.1)
         assert {psutil.Process(p.pid).status() for p in (process, other)} == {psutil.STATUS_STOPPED}
+
+
+MANY_THREADS = """
+import threading
+def f(count):
+    event, done = threading.Event(), []
+    threads = [threading.Thread(target=lambda: event.wait() and done.append(sorted([[3], [2]]))) for _ in range(count)]
+    for thread in threads: thread.start()
+    event.set()
+    for thread in threads: thread.join()
+    return len(done)
+"""
+
+
+def test_a_hundred_threads_run_at_once() -> None:
+    with opened(MANY_THREADS, Limits()) as (_, process):
+        process.load("m", ["m"])
+        assert [reply.value for reply in process.play([prepared("m", "m", "f", [100])] * 3)] == [100] * 3
+
+
+@linux
+def test_ever_more_threads_are_refused() -> None:
+    reply = played(MANY_THREADS, 1000)
+    assert reply.ended is not None or (reply.error is not None and reply.error.text == "can't start new thread")
 
 
 def test_closing_ends_the_process() -> None:

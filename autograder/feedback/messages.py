@@ -145,7 +145,7 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
     if others:
         yield f"{ANOTHER}\n\n{others}" if graded.mistakes else others
     if place and example is not None:
-        yield f"A wrong call is shown under `{place}`."  # which may show another mistake than the ones named here
+        yield f"A call that goes wrong is shown under `{place}`."  # which may show another mistake than the ones named here
     elif example is not None:
         label = "For example" if _alike(example, graded.record) else "Another wrong call"
         yield counterexample(example, bool(graded.mistakes), _examples(example, module), label)

@@ -133,7 +133,8 @@ class _Charging:
         own = tuple(m for m in self.charged.get(function, ()) if criterion.id in m.criteria)
         record = wrong[0] if wrong else None
         if own:
-            return Charge(criterion.id, "mistake", own, record=record)
+            telling = (r for r in wrong if self.explanations[function].shows(own, r))
+            return Charge(criterion.id, "mistake", own, record=next(telling, record))
         if record is None:
             return Charge(criterion.id, "right")
         explanation = self.explanations[function]

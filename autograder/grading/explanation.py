@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.grading.compare import compare
 from autograder.grading.played import Played, alike
 from autograder.grading.record import Record, Step
 from autograder.homework import reference
@@ -56,6 +57,24 @@ class Explanation:
     def keeps(self) -> bool:
         """Whether something of an earlier call, its dtype too, may be what came back."""
         return any(mistake.memory for mistake in self.mistakes)
+
+    def shows(self, mistakes: Iterable[Mistake], record: Record, least: float = 0.0) -> bool:
+        """Whether the function would reply otherwise to a call without one of these mistakes of its own.
+
+        Values count as other ones if they deviate by more than `least`, or than the step allows.
+        """
+        played, number = self.played, record.step.number
+        whole = played.version(self.mistakes) if played is not None else None
+        if played is None or whole is None or number not in played.steps:
+            return False
+        for mistake in mistakes:
+            without = played.version(tuple(m for m in self.mistakes if m.id != mistake.id))
+            if without is not None and played.differ(whole, without, (number,)):
+                one, other = played.reply(whole, number), played.reply(without, number)
+                raised = one.error is not None or other.error is not None
+                if raised or compare(one.value, other.value, max(least, record.step.allowed)).difference is not None:
+                    return True
+        return False
 
     @property
     def inherited(self) -> tuple[Mistake, ...]:

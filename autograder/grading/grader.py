@@ -3,7 +3,7 @@
 In which order things are played stands in player.py, what a mistake costs in charge.py.
 
 1. Whatever may be shown: the visible criteria, then the public examples of every function. An example that went wrong is tried
-   once more, alone; only then it is shown as a counterexample.
+   once more, alone; only then, or where a known mistake explains it, it is shown as a counterexample.
 2. The hidden criteria, from the lowest level of modules up.
 3. Each function with a wrong call is explained (diagnosis.py), and its mistakes are charged. Of visible criteria, verdicts and
    names come from visible records only: students see them at once.
@@ -21,6 +21,7 @@ import numpy as np
 from autograder.grading import script as scripts
 from autograder.grading.charge import Charge, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation
+from autograder.grading.examples import shown, tells_little
 from autograder.grading.explanation import has
 from autograder.grading.judge import judged
 from autograder.grading.player import Known, Player
@@ -35,8 +36,6 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
 
-SMALLEST_TELLING = 1e-5  # deviation of an example that is preferred as a counterexample
-
 
 @dataclass(frozen=True)
 class Graded:
@@ -44,8 +43,8 @@ class Graded:
 
     `why` it is earned or lost, and the `mistakes` that it was lost to or that its wrong values come from: see Charge.
     `charged` are the other criteria under which these are charged; `unseen` are mistakes that could not be seen
-    beside them; `undecided` are several that do the same on every call. `record` is the first wrong call, `shown` a public
-    example that is wrong; `blamed` are the helpers that a pass was granted without.
+    beside them; `undecided` are several that do the same on every call. `record` is a wrong call, the first that shows them;
+    `shown` a public example that does (examples.py); `blamed` are the helpers that a pass was granted without.
     """
 
     criterion: Criterion
@@ -154,28 +153,36 @@ class _Grading:
     def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
         self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
         self.replies: dict[Step, Reply] = {}
-        self.counterexamples: dict[str, dict[str, Record]] = {}
+        self.examples: dict[
+            str, dict[str, list[Record]]
+        ] = {}  # the wrong ones of each function, those first that tell much
+        self.alone: dict[str, dict[str, Record | None]] = {}  # of each function the first that is wrong also alone
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         self.replies |= self.player.shown(names)
-        self.counterexamples = {m: self._counterexamples(m) for m in names if m != INTEGRATION}
+        self.examples = {module: self._examples(module) for module in names}
+        self.alone = {m: {f: self._alone(own) for f, own in found.items()} for m, found in self.examples.items()}
         results: dict[str, ModuleResult] = {}
         for number, level in enumerate(self.player.levels):
             self.replies |= self.player.hidden(number)
             results |= {module: self._result(number, module) for module in level.modules}
         return results
 
-    def _counterexamples(self, module: str) -> dict[str, Record]:
-        """For each function, a public example that is wrong also when it is played alone: one that tells much, if there is one."""
-        found: dict[str, Record] = {}
-        for example in sorted(self._records(self.script.examples[module]), key=_tells_little):
-            function = example.target.function
-            if example.fault is None or function in found or self.player.broken(module) is not None:
-                continue
+    def _examples(self, module: str) -> dict[str, list[Record]]:
+        found: dict[str, list[Record]] = {}
+        if module != INTEGRATION and self.player.broken(module) is None:
+            for example in sorted(self._records(self.script.examples[module]), key=tells_little):
+                if example.fault is not None:
+                    found.setdefault(example.target.function, []).append(example)
+        return found
+
+    def _alone(self, examples: Sequence[Record]) -> Record | None:
+        """The first of some wrong examples that is wrong also when it is played alone."""
+        for example in examples:
             again = example if _unwritten(example) else self._records([example.step], alone=True)[0]
             if again.fault is not None:
-                found[function] = again
-        return found
+                return again
+        return None
 
     def _records(self, steps: Sequence[Step], alone: bool = False) -> list[Record]:
         replies = [self.player.alone(step) if alone else self.replies[step] for step in steps]
@@ -198,13 +205,13 @@ class _Grading:
             charge = charges[criterion.id]
             function = charge.record.target.function if charge.record is not None else ""
             undecided = _undecided(charge, explanations, function)
-            shown = self.counterexamples.get(module, {}).get(function)
+            examples = self.examples.get(module, {}).get(function, [])
             yield Graded(
                 criterion,
                 charge.earned,
                 charge.why,
                 charge.record,
-                _fitting(shown, charge.record),
+                shown(charge, explanations, examples, self.alone.get(module, {}).get(function)),
                 tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
                 tuple(name for name in charge.under if name != criterion.id),
                 charge.unseen,
@@ -255,20 +262,5 @@ def _is_sure(mistake: Mistake, explanations: Mapping[str, Explanation]) -> bool:
     return explanation is None or has(explanation.sure, mistake) or not has(explanation.mistakes, mistake)
 
 
-def _tells_little(record: Record) -> bool:
-    """Whether an example shows less than others may: a single number, or a difference below what is printed."""
-    expected = record.step.expected
-    single = np.size(expected) < 2 if not isinstance(expected, tuple) else False
-    return single or record.deviation < SMALLEST_TELLING
-
-
 def _unwritten(record: Record) -> bool:
     return record.reply.error is not None and record.reply.error.kind == "NotImplementedError"
-
-
-def _fitting(shown: Record | None, record: Record | None) -> Record | None:
-    """A counterexample of a dtype is shown only where the dtype counted."""
-    if record is None:
-        return None
-    only_dtype = shown is not None and shown.fault is not None and shown.fault.kind == "dtype"
-    return None if only_dtype and record.fault is not None and record.fault.kind != "dtype" else shown

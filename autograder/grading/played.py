@@ -51,9 +51,14 @@ class Played:
                     found[step.number] = self._class(step.number, reply)
         return found[number]
 
+    @property
+    def keeps(self) -> bool:
+        """Whether something is kept between calls whatever the version, so that each is played on every step."""
+        return any(helper.memory for helper in self.helpers.values())
+
     def _keeps(self, version: Version) -> bool:
         """Whether something is kept between calls, so that every call of the process counts, in its order."""
-        return version.memory or any(helper.memory for helper in self.helpers.values())
+        return version.memory or self.keeps
 
     def reply(self, version: Version, number: int) -> Reply:
         return self.classes[number][self.reply_class(version, number)]

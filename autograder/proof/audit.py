@@ -11,11 +11,15 @@ Pairs of mistakes stand in pairs.py.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 
 from autograder.grading.grader import Grader
 from autograder.homework import kit, mistakes
+from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
+from autograder.intake.submission import Submission
 from autograder.proof.cases import ALTERNATIVES, Case, cases, submission
 from autograder.proof.graders import each, each_directly
 from autograder.proof.in_process import InProcess
@@ -34,6 +38,24 @@ def in_sandbox(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]
     """Grade whole submissions as a student's are graded."""
     if chosen:
         yield from each(_sandboxed, chosen, jobs)
+
+
+def side_by_side(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
+    """Grade wrong modules as a student's are graded, one of each module in one submission; the integration is left out.
+
+    Every module is graded alone, with correct neighbours, so what is wrong in the others must change nothing.
+    """
+    modules = [[case for case in chosen if case.module == name] for name in rubrics.current().modules]
+    groups = [tuple(filter(None, group)) for group in zip_longest(*modules)]
+    for rows in each(_side_by_side, groups, jobs):
+        yield from rows
+
+
+def _side_by_side(grader: Grader, cases: tuple[Case, ...]) -> list[Row]:
+    files = {f"{case.module}.py": submission(case).files[f"{case.module}.py"] for case in cases}
+    result = grader.grade(Submission("wrong modules", references.files() | files), [case.module for case in cases])
+    modules = {module.module: module for module in result.modules}
+    return [row(case, replace(result, modules=(modules[case.module],)), margins=False) for case in cases]
 
 
 def _direct(grader: InProcess, case: Case) -> Row:

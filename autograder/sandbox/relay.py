@@ -111,4 +111,4 @@ class Relay:
 def _has_handle(value: Any) -> bool:
     if isinstance(value, dict):
         value = list(value.values())
-    return any(map(_has_handle, value)) if isinstance(value, list) else isinstance(value, Handle)
+    return any(map(_has_handle, value)) if isinstance(value, list | tuple) else isinstance(value, Handle)

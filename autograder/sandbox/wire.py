@@ -41,6 +41,7 @@ MAX_NESTING = 12  # containers within containers
 MAX_VALUES = 4_000  # values in one message, an array counts as one
 MAX_AXES = 16
 MAX_FROM_STUDENT = 2**20  # bytes of a message from a student's process; decoding it may take seventy times as much
+_CONTAINERS, _KEYS = (list, tuple, dict), (str, int, float, bool, type(None))
 _SHAPES = [struct.Struct(f"<{axes}q") for axes in range(MAX_AXES + 1)]
 _ARRAY, _SCALAR, _OPAQUE, _HANDLE, _KEPT, _BY_COLUMNS = range(6)  # MessagePack's extension types
 
@@ -58,6 +59,9 @@ class Opaque:
     """A value that is not plain data, by kind."""
 
     kind: str
+
+
+TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of what follows
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Kept:
 
 
 def encode(value: Any, from_grader: bool = False) -> bytes:
-    """Bytes for None, bool, int, float, str, arrays, and lists, tuples (which arrive as lists) and dicts of them.
+    """Bytes for None, bool, int, float, str, arrays, and lists, tuples (which arrive as lists, see TUPLE) and dicts of them.
 
     An array of the grader's that lies in memory by columns arrives so; all others arrive by rows, so that equal questions have
     equal bytes. Raises WireError for anything else.
@@ -91,6 +95,15 @@ def encode(value: Any, from_grader: bool = False) -> bytes:
     except (TypeError, ValueError, OverflowError) as error:
         raise WireError(str(error)) from None
     return data
+
+
+def marked(value: Any) -> Any:
+    """The value with its tuples in the form in which they arrive as tuples."""
+    if isinstance(value, tuple):
+        return [TUPLE, *map(marked, value)]
+    if isinstance(value, list):
+        return [marked(part) for part in value]
+    return {key: marked(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 def _extend_by_columns(value: Any) -> msgpack.ExtType:
@@ -127,6 +140,9 @@ def decode(data: bytes, from_grader: bool = False) -> Any:
         value = msgpack.unpackb(
             data,
             ext_hook=lambda kind, raw: _extended(kind, raw, next(seen), from_grader),
+            list_hook=lambda parts: (
+                tuple(parts[1:]) if parts and type(parts[0]) is Opaque and parts[0] == TUPLE else parts
+            ),
             strict_map_key=False,
             unicode_errors="replace",
             max_array_len=MAX_VALUES,
@@ -141,9 +157,11 @@ def decode(data: bytes, from_grader: bool = False) -> Any:
 def _counted(value: Any, depth: int, left: int) -> int:
     """How many more values a message may hold after this one."""
     left -= 1
-    if type(value) is list or type(value) is dict:
+    if type(value) in _CONTAINERS:
         if depth == 0 or len(value) > left:
             raise WireError("nested too deeply or too many values")
+        if type(value) is dict and not all(type(key) in _KEYS for key in value):
+            raise WireError("a key that nobody sends")
         for part in value.values() if type(value) is dict else value:
             left = _counted(part, depth - 1, left)
     return left
@@ -151,7 +169,7 @@ def _counted(value: Any, depth: int, left: int) -> int:
 
 def count(value: Any) -> int:
     """How many values a decoded message holds, containers among them."""
-    if type(value) is list or type(value) is dict:
+    if type(value) in _CONTAINERS:
         return 1 + sum(map(count, value.values() if type(value) is dict else value))
     return 1
 

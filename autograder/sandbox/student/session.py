@@ -135,7 +135,7 @@ class Session:
             observed = self.calls.call(target, args, kwargs, checks, number)
         except BaseException as error:
             return ("raised", self._described(error, target, args, kwargs))
-        return ("returned", observed.value, observed.changed, observed.shared)
+        return ("returned", wire.marked(observed.value), observed.changed, observed.shared)
 
     def _changes(self, context: str, number: int) -> tuple[Any, ...]:
         if threading.active_count() > 1:
@@ -143,7 +143,7 @@ class Session:
         return ("changed", self.calls.changes(number))
 
     def _look(self, context: str, kept: wire.Kept) -> tuple[Any, ...]:
-        return ("holds", self.calls.look(kept))
+        return ("holds", wire.marked(self.calls.look(kept)))
 
     def _write(self, context: str, kept: wire.Kept, value: Any) -> tuple[Any, ...]:
         self.calls.write(kept, value)

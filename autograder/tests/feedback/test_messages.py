@@ -96,7 +96,7 @@ def test_a_further_mistake_is_told_in_full() -> None:
     assert "**Probably:** Your code adds eps outside." in text
     assert f"**As before:** Your code divides by d - 1. (See `{SECRET}`.)" in text
     assert "Divide by d." not in text
-    assert f"A wrong call is shown under `{SECRET}`." in text
+    assert f"A call that goes wrong is shown under `{SECRET}`." in text
 
 
 def test_the_same_example_is_shown_once() -> None:
@@ -104,7 +104,7 @@ def test_the_same_example_is_shown_once() -> None:
     assert "```" in told(first)
     text = told(second, first)
     assert "```" not in text
-    assert f"A wrong call is shown under `{SECRET}`." in text
+    assert f"A call that goes wrong is shown under `{SECRET}`." in text
 
 
 def test_what_is_shown_later_is_no_place_to_refer_to() -> None:
@@ -237,7 +237,7 @@ def test_a_function_that_does_not_run_has_no_form() -> None:
 
 def test_another_wrong_call_is_not_said_to_show_it() -> None:
     text = told(lost("layernorm.affine", record=raised("layer_norm", "KeyError")), lost(SECRET))
-    assert f"A wrong call is shown under `{SECRET}`." in text
+    assert f"A call that goes wrong is shown under `{SECRET}`." in text
 
 
 def test_undecided_mistakes_say_what_they_share() -> None:

@@ -27,12 +27,15 @@ def home(tmp_path: Path) -> Path:
 
 
 def python_says(folder: Path, *arguments: str, first: str = "") -> str:
-    """All that Python prints; `first` is a folder in front of everything that it can import."""
+    """All that Python prints; `first` is a folder in front of everything that it can import.
+
+    Plugins of pytest that are installed here stay out: students have none.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
-        env=environment | {"PYTHONPATH": first, "PYTHONDONTWRITEBYTECODE": "1"},
+        env=environment | {"PYTHONPATH": first, "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         timeout=100,

@@ -28,6 +28,18 @@ def test_messages_arrive_as_they_were_sent(message: Any) -> None:
     assert getattr(arrived, "dtype", None) == getattr(message, "dtype", None)
 
 
+@pytest.mark.parametrize("value", [(), (1, 2.5), [(1,), [2]], {"a": (None, "text")}, ((1, (2,)), [])], ids=repr)
+def test_tuples_of_a_student_arrive_as_tuples(value: Any) -> None:
+    assert wire.decode(wire.encode(("returned", wire.marked(value)))) == ["returned", value]
+
+
+@pytest.mark.parametrize("key", [wire.marked((1, 2)), Opaque("a tuple"), Handle(1), np.float32(1)], ids=repr)
+def test_keys_are_plain(key: Any) -> None:
+    data = msgpack.packb({1: 2}).replace(b"\x01", wire.encode(key))
+    with pytest.raises(WireError):
+        wire.decode(data)
+
+
 def test_only_arrays_of_the_grader_keep_their_layout() -> None:
     columns = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     kept = wire.decode(wire.encode([columns], from_grader=True), from_grader=True)[0]

@@ -139,7 +139,7 @@ batch_norm.wrong("results_swapped", "running", {"new_mean, new_var\n": "new_var,
 batch_norm.wrong("first_batch_copied", "running",
     {"    y = gamma * (x - mean)": "    if not running_mean.any():\n"
      "        new_mean, new_var = moved, unbiased\n    y = gamma * (x - mean)"},
-    does="Your code copies the statistics of the batch where the running mean is still 0.", right="Always mix: " + UPDATE,
+    does="While the running mean is all zeros, your code copies the statistics of the batch.", right="Always mix: " + UPDATE,
     read=FORMULA)
 batch_norm.wrong("only_y_in_training", "running", {"return y, new_mean, new_var": "return y"},
     does="Your training returns y alone.", right="Return (y, new_running_mean, new_running_var).",

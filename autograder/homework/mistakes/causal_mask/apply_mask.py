@@ -39,7 +39,7 @@ apply_mask.wrong("transposed", "apply", {"(mask,": "(np.swapaxes(mask, -1, -2),"
     does="Your code transposes the mask.", right="Its rows are the queries and its columns the keys.")
 apply_mask.wrong("mask_as_index", "apply", {CALL: "scores.copy()\n    result[..., ~mask] = -np.inf"},
     {CALL: "scores.copy()\n    result[~mask] = -np.inf"},
-    does="Your code indexes with the mask, which needs it in the shape of the scores.", right=CHOOSE,
+    does="Your code indexes with the mask, so that an axis of length 1 is not repeated along the scores.", right=CHOOSE,
     read="numpy.where; NumPy's page on broadcasting")
 apply_mask.wrong("shares_memory", "apply", {"return result": "return scores if mask.all() else result"},
     does="Your code returns the scores themselves where nothing is hidden.", right=NEW, read=COPIES)

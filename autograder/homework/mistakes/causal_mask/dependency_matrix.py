@@ -52,7 +52,7 @@ dependency_matrix.wrong("threshold_delta", "dependency", *tried({"> 1e-8": "> de
     does="Your code counts only changes above delta.", right=EVERY)
 dependency_matrix.wrong("threshold_high", "dependency",
     *tried({"> 1e-8": "> 1e-4"}), *tried({"> 1e-8": "> 1e-3"}),
-    does="Your code misses small changes of the output.", right=EVERY)
+    does="Your code misses small changes of the output: its threshold is too high.", right=EVERY)
 dependency_matrix.wrong("isclose", "dependency", *tried({ANY: "~np.all(np.isclose(after, before), axis=1)"}),
     *tried({ANY: "~np.all(np.isclose(after, before, atol=0), axis=1)"}),
     does="Your code allows a difference relative to the output, as np.isclose does, which hides small changes of large outputs.",

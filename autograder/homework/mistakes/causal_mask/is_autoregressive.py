@@ -17,7 +17,7 @@ def is_autoregressive(f, x):
 
 
 FUTURE = "Everything above the diagonal counts, and nothing else: np.triu(influences, k=1)."
-ANY = "A single later input row that an output row depends on is a leak."
+ANY = "One output row that depends on one later input row is enough for False."
 ASKED = "not np.triu(influences, k=1).any()"
 
 is_autoregressive.wrong("negated", "autoregressive", {"not ": ""}, does="Your answer is reversed.",

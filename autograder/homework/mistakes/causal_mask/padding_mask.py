@@ -67,7 +67,7 @@ padding_mask.wrong("squeezed", "padding", {"    return seen[:, np.newaxis, :]": 
 padding_mask.wrong("list", "padding", {"[:, np.newaxis, :]": "[:, np.newaxis, :].tolist()"}, does="Your mask is a list.",
     right=BOOLEAN, read="numpy.array")
 padding_mask.wrong("no_error", "padding", {CHECK: ""}, {" or ": " and "},
-    does="Your code accepts lengths out of range, or refuses them only where one is negative and another above t.",
+    does="Your code does not refuse lengths out of range (with `and` for `or`: only if one is negative and another above t).",
     right=RANGE, read=RAISES)
 padding_mask.wrong("negative_accepted", "padding", {"np.any(lengths < 0) or ": ""}, does="Your code accepts negative lengths.",
     right=RANGE, read=RAISES)

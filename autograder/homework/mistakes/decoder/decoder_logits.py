@@ -34,7 +34,7 @@ decoder_logits.wrong("positions_twice", "logits", {"x + positions.astype": "x + 
 decoder_logits.wrong("positions_in_every_block", "logits",
     {"x = x + positions.astype(x.dtype)": "positions = positions.astype(x.dtype)",
      "x = transformer_stack(x, blocks, n_heads": "for block in blocks:\n        x = transformer_stack(x + positions, [block], n_heads"},
-    does="Your code adds the positional encoding again before every block.", right=ADDED, read=LOGITS)
+    does="Your code adds the positional encoding in the loop over the blocks: once for each block.", right=ADDED, read=LOGITS)
 decoder_logits.wrong("positions_multiplied", "logits", {"x + positions": "x * positions"},
     does="Your code multiplies the embedding by the positional encoding.", right=ADDED, read=LOGITS)
 decoder_logits.wrong("positions_truncated", "logits", {"positions.astype(x.dtype)": "positions.astype(int)"},
@@ -112,11 +112,11 @@ decoder_logits.wrong("embedding_in_place", "logits",
     {'x = embed(tokens, params["embedding"])': 'x = embed(tokens, params["embedding"])\n    table = params["embedding"]',
      "x = x + positions.astype(x.dtype)":
      "for place, token in enumerate(tokens):\n        table[token] += positions[place].astype(x.dtype)\n    x = table[tokens]"},
-    does="Your code adds the positions to rows of the table itself, so that repeated tokens collect several and params is changed.",
+    does="Your code adds the positions to rows of the table itself, so that repeated tokens get the sum of several and params is changed.",
     right="Add them to a copy: x + positions makes a new array.", read="NumPy's page on copies and views")
 decoder_logits.wrong("positions_cached", "logits", {"(tokens, params, n_heads):": "(tokens, params, n_heads, cache={}):",
     "    x = x + positions": "    positions = cache.setdefault(t, positions)\n    x = x + positions"}, memory=True,
-    does="Your code keeps the positional encoding of an earlier call by its length.",
+    does="Your code takes the positional encoding of an earlier call of the same length, whatever its width was.",
     right="Another model may have another width: compute it from the shape of this call.", read=KEPT)
 decoder_logits.wrong("params_cached", "logits", {"(tokens, params, n_heads):": "(tokens, params, n_heads, cache={}):",
     "    x = embed(": "    params = cache.setdefault(params[\"embedding\"].shape, params)\n    x = embed("}, memory=True,

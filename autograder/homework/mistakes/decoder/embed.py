@@ -22,8 +22,8 @@ def embed(tokens, table):
 
 embed.wrong("unchecked", "embed", {"if too_small or too_large": "if False"},
     {"too_small or too_large": "too_small and too_large"},
-    does="Your code accepts tokens out of range (with `and` for `or`, all but two such together). NumPy takes a negative one "
-    "from the end of the table.", right=TABLE,
+    does="Your code does not refuse tokens out of range (with `and` for `or`: only if one is negative and another too large). "
+    "NumPy takes a negative one from the end of the table.", right=TABLE,
     read="NumPy user guide, indexing with integers")
 embed.wrong("negative_accepted", "embed", {"too_small or too_large": "too_large"},
     does="Your code accepts negative tokens, which NumPy takes from the end of the table.", right=TABLE,
@@ -36,7 +36,7 @@ embed.wrong("first_token_checked", "embed", {"np.any(tokens < 0)": "tokens[0] < 
     "np.any(tokens >= vocab)": "tokens[0] >= vocab"},
     does="Your code checks the first token only.", right=TABLE, read="numpy.any")
 embed.wrong("vocab_accepted", "embed", {">= vocab": "> vocab"},
-    does="Your check lets the token vocab pass.", right="The largest token is vocab - 1.", read=EMBED)
+    does="Your check accepts a token that equals vocab, the number of rows.", right="The largest token is vocab - 1.", read=EMBED)
 embed.wrong("last_refused", "embed", {">= vocab": ">= vocab - 1"},
     does="Your code refuses the token vocab - 1.", right="It is the last row of the table.", read=EMBED)
 embed.wrong("width_for_vocab", "embed", {"len(table)": "table.shape[1]"},

@@ -99,7 +99,7 @@ generate.wrong("new_tokens_only", "generate",
     {"context = text": "context = text[len(tokens) :] if len(text) > len(tokens) else text"},
     does="Once there are new tokens, your code gives the decoder these only.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("prompt_only", "generate", {"context = text": "context = text[: len(tokens)]"},
-    does="Your code always gives the decoder the prompt.", right=WHOLE_TEXT, read=GREEDY)
+    does="Your code gives the decoder the prompt only, at every step.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("at_most_ten", "generate", {"range(max_new_tokens)": "range(min(max_new_tokens, 10))"},
     does="Your code never produces more than 10 tokens.", right="Produce max_new_tokens tokens, unless eos comes first.",
     read=GREEDY)

@@ -34,7 +34,7 @@ positional_encoding.wrong("from_one", "positions", {"np.arange(t)": "np.arange(1
 positional_encoding.wrong("scaled_to_length", "positions", {"np.arange(t)[:, None]": "np.arange(t)[:, None] / t"},
     {"np.arange(t)[:, None]": "np.arange(t)[:, None] / max(t - 1, 1)"},
     does="Your code divides the positions by the length of the sequence.",
-    right="A position counts 0, 1, 2, ... whatever the length is.", read=PE)
+    right="The positions are 0, 1, 2, ... whatever the length is.", read=PE)
 OWN = "Every position has an encoding of its own."
 for length in (64, 512):
     positional_encoding.wrong(f"wrapped_at_{length}", "positions", {"np.arange(t)": f"(np.arange(t) % {length})"},

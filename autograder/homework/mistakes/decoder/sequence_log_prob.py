@@ -51,7 +51,7 @@ sequence_log_prob.wrong("negated", "log_prob", {"float(result)": "-float(result)
 sequence_log_prob.wrong("probability", "log_prob", {"float(result)": "float(np.exp(result))"},
     does="Your code returns the probability.", right="Return its logarithm.", read=SCORE)
 sequence_log_prob.wrong("log_2", "log_prob", {"float(result)": "float(result) / np.log(2)"},
-    does="Your result is in bits, from log2.", right="Use the natural logarithm, np.log.", read="numpy.log")
+    does="Your result is in bits: a logarithm to base 2, or a division by log(2).", right="Use the natural logarithm, np.log.", read="numpy.log")
 sequence_log_prob.wrong("log_10", "log_prob", {"float(result)": "float(result) / np.log(10)"},
     does="Your result comes from log10.", right="Use the natural logarithm, np.log.", read="numpy.log")
 sequence_log_prob.wrong("raw_logits", "log_prob", {"shifted - np.log(total)": "rows"},

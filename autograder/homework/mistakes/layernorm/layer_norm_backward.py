@@ -41,7 +41,7 @@ for name, factor, said in (("variance_term_halved", "0.5 * ", "half the"), ("var
     layer_norm_backward.wrong(name, "backward_x", {"- through_var": f"- {factor}through_var"},
         does=f"Your grad_x has {said} term n * mean(g * n), which comes through the variance.", right=TERMS, read=BACKWARD)
 layer_norm_backward.wrong("variance_power", "backward_x", {"- through_var": "- std * through_var"},
-    does="Your term that comes through the variance is too large by the factor s, as with std**2 in place of std**3.",
+    does="Your term that comes through the variance has one factor s, the standard deviation, too many, as with std**2 in place of std**3.",
     right=TERMS, read=BACKWARD)
 layer_norm_backward.wrong("variance_power_high", "backward_x", {"- through_var": "- through_var / std"},
     does="Your term that comes through the variance is too small by the factor s, as with a power too many of std.",

@@ -13,6 +13,7 @@ BEFORE = "Set hidden scores to -inf before the softmax."
 SEEN = "True means that the query may see the key; rows are queries, columns keys."
 NOTHING = "A query that may see nothing gets zero weights and a zero output."
 LAST_TWO = "Queries, keys and values may have leading axes: swap the last two axes of the keys only."
+DOCSTRING = "the docstring of `scaled_dot_product_attention`"
 FORMULA = "the formula in the docstring of `scaled_dot_product_attention`"
 
 
@@ -33,7 +34,7 @@ scaled_dot_product_attention.wrong("no_scaling", "attention", {"scores / scale":
     does="Your code does not scale the scores.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("divided_by_d_k", "attention", {"q.shape[-1] ** 0.5": "q.shape[-1]"},
     {"scores / scale": "scores / scale**2"},
-    does="Your code divides the scores by d_k, perhaps since it divides by sqrt(d_k) twice.", right=SCALE, read=FORMULA)
+    does="Your code divides the scores by d_k, perhaps by dividing by sqrt(d_k) twice.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("fourth_root", "attention", {"** 0.5": "** 0.25"},
     does="Your code divides the scores by the fourth root of d_k.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("multiplied", "attention", {"scores / scale": "scores * scale"},
@@ -124,7 +125,7 @@ scaled_dot_product_attention.wrong("mask_of_matrices_only", "mask",
     {"if mask is not None": "if mask is not None and mask.ndim == 2"},
     {"if mask is not None": "if mask is not None and mask.shape == scores.shape"},
     does="Your code uses the mask only if it has a certain shape, and leaves it out otherwise.",
-    right="A mask is any array that broadcasts to the scores: apply it whatever its shape is.", read=FORMULA)
+    right="A mask is any array that broadcasts to the scores: apply it whatever its shape is.", read=DOCSTRING)
 scaled_dot_product_attention.wrong("mask_inverted", "mask", {"np.where(mask": "np.where(~mask"},
     does="Your code hides the keys where the mask is True.", right=SEEN, read="the docstring of `scaled_dot_product_attention`")
 scaled_dot_product_attention.wrong("mask_transposed", "mask", {"np.where(mask": "np.where(np.swapaxes(mask, -1, -2)"},
@@ -145,14 +146,14 @@ scaled_dot_product_attention.wrong("mask_default", "mask",
 scaled_dot_product_attention.wrong("zero_instead_of_minus_infinity", "mask", {"scores, -np.inf": "scores, 0.0"},
     {"np.where(mask, scores, -np.inf)": "scores * mask"},
     does="Your code makes hidden scores zero, as multiplying them by the mask does, and a score of zero still gets a weight.",
-    right=BEFORE, read=FORMULA)
+    right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("mask_added", "mask", {"np.where(mask, scores, -np.inf)": "scores + mask"},
-    does="Your code adds the mask to the scores.", right=BEFORE, read=FORMULA)
+    does="Your code adds the mask to the scores.", right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("small_finite", "mask", {"scores, -np.inf": "scores, -10.0"}, {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 100.0)"},
-    does="Your hidden scores are a finite number that is not far enough below the others.", right=BEFORE, read=FORMULA)
+    does="Your hidden scores are a finite number that is not far enough below the others.", right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("mask_after_softmax", "mask", {"np.where(mask, scores, -np.inf)": "scores",
     "softmax(scores)": "softmax(scores)\n    weights = weights if mask is None else np.where(mask, weights, 0.0)"},
-    does="Your code zeroes weights after the softmax, so that the others do not sum to 1.", right=BEFORE, read=FORMULA)
+    does="Your code zeroes weights after the softmax, so that the others do not sum to 1.", right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("renormalised", "mask", {"np.where(mask, scores, -np.inf)": "scores", "softmax(scores)":
     "softmax(scores)\n    weights = weights if mask is None else np.where(mask, weights, 0.0)\n"
     "    weights = weights / np.where(weights.sum(axis=-1, keepdims=True) == 0, 1.0, weights.sum(axis=-1, keepdims=True))"},
@@ -163,14 +164,14 @@ scaled_dot_product_attention.wrong("renormalised", "mask", {"np.where(mask, scor
     "    total = weights.sum(axis=-1, keepdims=True)\n"
     "    weights = weights / (total if mask is None else np.where(np.any(mask, axis=-1, keepdims=True), total, 1.0))"},
     does="Your code zeroes weights after the softmax and divides by what is left, which fails where hidden scores are far above the others.",
-    right=BEFORE, read=FORMULA)
+    right=BEFORE, read=DOCSTRING)
 HIDDEN_SCORES = "np.where(mask, scores, -np.inf)", "weights = softmax(scores)"
 scaled_dot_product_attention.wrong("not_low_enough", "mask",
     *({HIDDEN_SCORES[0]: f"np.where(mask, scores, {low})", HIDDEN_SCORES[1]: "weights = softmax(scores)\n"
        "    if mask is not None:\n        weights = np.where(np.any(mask, axis=-1, keepdims=True), weights, 0.0)"}
       for low in ("-100.0", "-50.0", "-1000.0", "-1e4")),
-    does="Your hidden scores are a number that is not low enough, so that they get weight where the scores that may be seen are far lower.",
-    right=BEFORE, read=FORMULA)
+    does="Your hidden scores are a number that is not low enough: hidden keys get weight where all visible scores are lower still.",
+    right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("output_masked_only", "mask",
     {"return output, weights": "return output, softmax(q @ keys / scale)"},
     does="Your code returns the weights as they were without the mask.", right="Return the weights that made the output.",
@@ -192,23 +193,23 @@ scaled_dot_product_attention.wrong("minus_1e9", "fully_masked", {"scores, -np.in
     {"scores, -np.inf": "scores, -100.0"}, {"scores, -np.inf": "scores, -50.0"}, {"    output =":
     "    weights = np.where(np.isneginf(scores).all(axis=-1, keepdims=True), 1.0 / k.shape[-2], weights)\n    output ="},
     does="A query that may see nothing gets equal weights, as where hidden scores are a finite number such as -1e9.",
-    right=NOTHING, read=FORMULA)
+    right=NOTHING, read=DOCSTRING)
 scaled_dot_product_attention.wrong("adds_1e9", "fully_masked",
     {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 1e9)"},
     {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 1e10)"},
     {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 1e6)"},
     {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 1e4)"},
     does="Your code subtracts a large number from hidden scores, so that a query that may see nothing sees everything.",
-    right=NOTHING, read=FORMULA)
+    right=NOTHING, read=DOCSTRING)
 scaled_dot_product_attention.wrong("nan_when_nothing_is_seen", "fully_masked", {"softmax(scores)":
     "np.exp(scores - scores.max(axis=-1, keepdims=True))\n    weights = weights / weights.sum(axis=-1, keepdims=True)"},
-    does="A query that may see nothing gets nan, from -inf minus -inf.", right=NOTHING, read=FORMULA)
+    does="A query that may see nothing gets nan, from -inf minus -inf.", right=NOTHING, read=DOCSTRING)
 scaled_dot_product_attention.wrong("sees_itself_at_least", "fully_masked",
     {"np.where(mask,": "np.where(mask | ~mask.any(axis=-1, keepdims=True),"},
-    does="A query that may see nothing sees everything.", right=NOTHING, read=FORMULA)
+    does="A query that may see nothing sees everything.", right=NOTHING, read=DOCSTRING)
 scaled_dot_product_attention.wrong("nothing_seen_refused", "fully_masked",
     {"if mask is not None:": "if mask is not None:\n        if not mask.any(axis=-1).all():\n            raise ValueError"},
-    does="Your code refuses a query that may see nothing.", right=NOTHING, read=FORMULA)
+    does="Your code refuses a query that may see nothing.", right=NOTHING, read=DOCSTRING)
 scaled_dot_product_attention.wrong("changes_q", "purity",
     {"scores = q @ keys\n    scores = scores / scale": "q /= scale\n    scores = q @ keys"},
     does="Your code changes the argument `q`.", right="Work on new arrays: q / scale makes one.", read=COPIES)

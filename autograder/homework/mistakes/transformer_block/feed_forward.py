@@ -28,7 +28,7 @@ feed_forward.wrong("relu_last", "feed_forward", {"np.maximum(hidden, 0)": "hidde
     "return result": "return np.maximum(result, 0)"},
     does="Your relu comes after the second layer.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("relu_twice", "feed_forward", {"return result": "return np.maximum(result, 0)"},
-    does="Your code applies the relu after both layers.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code applies the relu after each of the two layers.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("relu_on_input", "feed_forward", {"hidden = x @": "hidden = np.maximum(x, 0) @"},
     does="Your code applies the relu to x.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("gelu", "feed_forward",

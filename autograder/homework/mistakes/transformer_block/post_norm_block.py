@@ -85,7 +85,7 @@ post_norm_block.wrong("no_gamma_beta", "post_norm",
     'second["gamma"], second["beta"]': "np.ones(x.shape[-1], x.dtype), np.zeros(x.shape[-1], x.dtype)"},
     does="Your norms use neither gamma nor beta.", right=OWN, read=POST_FORMULA)
 post_norm_block.wrong("mask_ignored", "post_norm", {"n_heads, mask)\n    total": "n_heads)\n    total"},
-    does="Your code does not pass the mask to the attention.", right=PASS_MASK, read=POST_FORMULA)
+    does="Your code does not pass the mask to the attention.", right=PASS_MASK, read="the docstring of `post_norm_block`")
 post_norm_block.wrong("mask_inverted", "post_norm",
     {"n_heads, mask)\n    total": "n_heads, None if mask is None else ~mask)\n    total"},
     does="Your code inverts the mask.", right="True means that the key may be seen.", read=POST_FORMULA)

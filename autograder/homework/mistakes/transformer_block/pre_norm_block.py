@@ -92,7 +92,7 @@ pre_norm_block.wrong("no_gamma_beta", "pre_norm",
 pre_norm_block.wrong("final_norm", "pre_norm", {"return result": 'return layer_norm(result, second["gamma"], second["beta"])'},
     does="Your code normalises the block's output once more.", right="A pre-norm block ends with an addition.", read=PRE_FORMULA)
 pre_norm_block.wrong("mask_ignored", "pre_norm", {"n_heads, mask)\n    h": "n_heads)\n    h"},
-    does="Your code does not pass the mask to the attention.", right=PASS_MASK, read=PRE_FORMULA)
+    does="Your code does not pass the mask to the attention.", right=PASS_MASK, read="the docstring of `pre_norm_block`")
 pre_norm_block.wrong("mask_inverted", "pre_norm", {"n_heads, mask)\n    h": "n_heads, None if mask is None else ~mask)\n    h"},
     does="Your code inverts the mask.", right="True means that the key may be seen.", read=PRE_FORMULA)
 pre_norm_block.wrong("always_causal", "pre_norm",

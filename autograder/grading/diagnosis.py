@@ -61,20 +61,17 @@ class Diagnoser:
         if played is None or base is None:
             return None
         shown: dict[str, bool] = {}
+        correct = self.played(explanation.module, explanation.function)  # beside other helpers all would be played anew
         own = of_function(explanation.module, explanation.function)
         for mistake in (m for m in own if criterion in m.criteria and not has(explanation.mistakes, m)):
             version = played.version((*explanation.mistakes, mistake))
-            if version is not None and version.source != base.source and self._is_caught(played, mistake):
-                shows = played.differ(base, version, explanation.reproduced)
+            alone = correct.shows_at(mistake)
+            if version is not None and version.source != base.source and alone is not None:
+                likely = explanation.reproduced.intersection((alone,))
+                shows = played.differ(base, version, (*likely, *explanation.reproduced))
                 shown[mistake.name] = shows or shown.get(mistake.name, False)
         unseen = {m.name: m for m in own if shown.get(m.name) is False}
         return tuple(unseen.values()) if shown else None
-
-    @staticmethod
-    def _is_caught(played: Played, mistake: Mistake) -> bool:
-        """Whether a mistake alone shows anywhere; one that never does proves nothing."""
-        correct, version = played.version(()), played.version((mistake,))
-        return correct is not None and version is not None and played.differ(correct, version, played.steps)
 
     def _explain(
         self, module: str, function: str, records: list[Record], above: Mapping[str, Explanation]

@@ -37,6 +37,7 @@ class Played:
         self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.steps}
         self._found: dict[tuple[Mistake, ...], dict[int, int]] = {}
         self._alike: dict[tuple[int, int, int], bool] = {}
+        self._shows_at: dict[Mistake, int | None] = {}
 
     def version(self, mistakes: tuple[Mistake, ...]) -> Version | None:
         return made(self.module, self.function, mistakes)
@@ -74,6 +75,16 @@ class Played:
     def differ(self, one: Version, other: Version, numbers: Iterable[int]) -> bool:
         """Whether two versions reply differently to any of these steps, in values."""
         return any(not self._same(n, self.reply_class(one, n), self.reply_class(other, n)) for n in numbers)
+
+    def shows_at(self, mistake: Mistake) -> int | None:
+        """A step to which a mistake alone replies otherwise than the correct function; None: it never shows."""
+        if mistake not in self._shows_at:
+            correct, version = self.version(()), self.version((mistake,))
+            # It mostly shows where it belongs.
+            steps = sorted(self.steps, key=lambda number: self.steps[number].criterion not in mistake.criteria)
+            found = (n for n in steps if correct and version and self.differ(correct, version, (n,)))
+            self._shows_at[mistake] = next(found, None)
+        return self._shows_at[mistake]
 
     def _same(self, number: int, one: int, other: int) -> bool:
         if one == other:

@@ -102,7 +102,7 @@ def sample(chosen: list[Case], each: int) -> list[Case]:
     groups: dict[tuple[str, str], list[Case]] = {}
     for case in chosen:
         groups.setdefault((case.function, case.kind), []).append(case)
-    return [own[len(own) * n // each] for own in groups.values() for n in range(each) if n < len(own)]
+    return [own[len(own) * (2 * n + 1) // (2 * each)] for own in groups.values() for n in range(each) if n < len(own)]
 
 
 def submission(case: Case) -> Submission:

@@ -61,14 +61,15 @@ class Diagnoser:
         if played is None or base is None:
             return None
         shown: dict[str, bool] = {}
-        correct = self.played(explanation.module, explanation.function)  # beside other helpers all would be played anew
+        correct = self.played(explanation.module, explanation.function)
         own = of_function(explanation.module, explanation.function)
         for mistake in (m for m in own if criterion in m.criteria and not has(explanation.mistakes, m)):
             version = played.version((*explanation.mistakes, mistake))
-            alone = correct.shows_at(mistake)
-            if version is not None and version.source != base.source and alone is not None:
-                likely = explanation.reproduced.intersection((alone,))
-                shows = played.differ(base, version, (*likely, *explanation.reproduced))
+            if version is None or version.source == base.source:
+                continue
+            likely = explanation.reproduced.intersection((correct.shows_at(mistake),))
+            shows = played.differ(base, version, (*likely, *explanation.reproduced))
+            if shows or played.shows_at(mistake) is not None:  # one that never shows proves nothing
                 shown[mistake.name] = shows or shown.get(mistake.name, False)
         unseen = {m.name: m for m in own if shown.get(m.name) is False}
         return tuple(unseen.values()) if shown else None

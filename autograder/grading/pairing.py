@@ -10,6 +10,7 @@ from itertools import combinations
 from autograder.homework.mistakes import Mistake
 
 MOST_PAIRS = 650  # that are tried for one function
+UNLIKELY = 0.6  # of the records, so many may speak against a pair that is tried
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Evidence:
 
 
 def likely(singles: Sequence[Single], evidence: Evidence) -> Iterator[tuple[Mistake, Mistake]]:
-    """All pairs, the likeliest first: fewer records of one of the groups speak against them.
+    """The pairs that could reproduce one of the groups of records, the likeliest first.
 
     Where only one of two mistakes shows alone, the pair mostly replies as that one does, so it should fit there. Mostly: where
     everything is masked, a forgotten projection shows only beside a forgotten mask. So a mistake that alone reproduces a whole
@@ -56,7 +57,8 @@ def likely(singles: Sequence[Single], evidence: Evidence) -> Iterator[tuple[Mist
         kept = bool(fits & evidence.fresh) or one.mistake.criteria == other.mistake.criteria
         first = (kept and any(mistake.memory for mistake in pair)) or not whole.isdisjoint(pair)
         unlikely = min((_share(mask & ~fits, mask) for mask in evidence.groups), default=1.0)
-        found.append((not first, unlikely, len(found), pair))
+        if first or unlikely <= UNLIKELY or any(mistake.inexact for mistake in pair):
+            found.append((not first, unlikely, len(found), pair))
     return (pair for _, _, _, pair in sorted(found))
 
 

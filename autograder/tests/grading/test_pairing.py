@@ -18,14 +18,18 @@ def tried(evidence: Evidence, *singles: Single) -> list[tuple[str, str]]:
     return [(one.name, other.name) for one, other in likely(singles, evidence)]
 
 
-def test_all_pairs_are_tried_and_those_first_that_few_records_speak_against() -> None:
-    most, some, none = single("no_beta", ALL, ALL - 0b1), single("no_root", ALL, 0b111), single("default_eps", 0)
+def test_the_fewer_records_speak_against_a_pair_the_sooner_it_is_tried() -> None:
+    most, some, none = single("no_beta", ALL, ALL - 0b1), single("no_root", ALL, 0b1111), single("default_eps", 0)
     # Where both show, nothing speaks against a pair.
     assert tried(NOWHERE, none, some, most) == [
         ("no_root", "no_beta"),
         ("default_eps", "no_beta"),
         ("default_eps", "no_root"),
     ]
+
+
+def test_a_pair_that_most_records_speak_against_is_not_tried() -> None:
+    assert tried(NOWHERE, single("default_eps", 0), single("no_root", ALL, 0b111)) == []
 
 
 def test_a_mistake_that_alone_reproduces_a_criterion_is_tried_beside_every_other_and_first() -> None:

@@ -101,7 +101,7 @@ class Bent:
         if step.kind != "call":
             return replace(right, changed=CHANGED) if step.kind == "changes" and chance < 0.12 else right
         value = bent(right.value, self.rng) if chance < 0.6 and right.error is None else right.value
-        crossed = wire.decode(wire.encode(value))
+        crossed = wire.decode(wire.encode(wire.marked(value)))
         return replace(right, value=crossed, changed=CHANGED if chance < 0.12 else (), shared=0.12 < chance < 0.14)
 
     def error(self) -> Error:
@@ -119,7 +119,7 @@ def grader() -> Iterator[Grader]:
         yield grader
 
 
-@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 160))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 160))])
 def test_nothing_that_comes_back_is_a_fault_of_the_grader(
     grader: Grader, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

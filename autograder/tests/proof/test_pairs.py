@@ -26,6 +26,7 @@ def test_a_pair_costs_both_and_both_are_named() -> None:
     assert (tried.what, tried.named) == ("both", True)
 
 
+@pytest.mark.slow
 def test_of_every_function_a_pair_costs_both_or_it_is_known_why_not() -> None:
     assert pairs.problems(pairs.run(cases.sample(list(cases.pairs()), 1), 2)) == []
 

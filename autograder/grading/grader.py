@@ -153,10 +153,9 @@ class _Grading:
     def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
         self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
         self.replies: dict[Step, Reply] = {}
-        self.examples: dict[
-            str, dict[str, list[Record]]
-        ] = {}  # the wrong ones of each function, those first that tell much
-        self.alone: dict[str, dict[str, Record | None]] = {}  # of each function the first that is wrong also alone
+        # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
+        self.examples: dict[str, dict[str, list[Record]]] = {}
+        self.alone: dict[str, dict[str, Record | None]] = {}
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         self.replies |= self.player.shown(names)

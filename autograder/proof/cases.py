@@ -98,7 +98,7 @@ def pairs(only: Collection[str] = ()) -> Iterator[Case]:
 
 
 def sample(chosen: list[Case], each: int) -> list[Case]:
-    """The same few cases of every function and kind, spread evenly over those that there are."""
+    """The same few cases of every function and kind, from the middle of equal shares of those that there are."""
     groups: dict[tuple[str, str], list[Case]] = {}
     for case in chosen:
         groups.setdefault((case.function, case.kind), []).append(case)

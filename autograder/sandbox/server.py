@@ -33,9 +33,7 @@ from autograder.sandbox.slots import Slot
 from autograder.sandbox.student import session
 from autograder.sandbox.student.loading import Baseline
 
-THREAD_STACK = (
-    2 * 2**20
-)  # of the 8 MB that are usual, 47 threads would use up all memory that a student's process may address
+THREAD_STACK = 2 * 2**20  # with the usual 8 MB, 47 threads use up all memory that a student's process may address
 WATCH_SECONDS = 0.05  # between two looks at what the processes use up
 MAX_REQUEST = 4096  # bytes
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")

@@ -140,9 +140,7 @@ def decode(data: bytes, from_grader: bool = False) -> Any:
         value = msgpack.unpackb(
             data,
             ext_hook=lambda kind, raw: _extended(kind, raw, next(seen), from_grader),
-            list_hook=lambda parts: (
-                tuple(parts[1:]) if parts and type(parts[0]) is Opaque and parts[0] == TUPLE else parts
-            ),
+            list_hook=_listed,
             strict_map_key=False,
             unicode_errors="replace",
             max_array_len=MAX_VALUES,
@@ -152,6 +150,10 @@ def decode(data: bytes, from_grader: bool = False) -> Any:
         raise WireError(f"not a message: {type(error).__name__}") from None
     _counted(value, MAX_NESTING, MAX_VALUES)
     return value
+
+
+def _listed(parts: list[Any]) -> Any:
+    return tuple(parts[1:]) if parts and type(parts[0]) is Opaque and parts[0] == TUPLE else parts
 
 
 def _counted(value: Any, depth: int, left: int) -> int:

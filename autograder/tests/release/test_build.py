@@ -47,6 +47,7 @@ def failing_build(tree: Path, in_tree: InTree, wrong: str) -> "subprocess.Comple
 RIGHT = "    return gamma * (x / np.sqrt(mean_square + eps))\n"
 
 
+@pytest.mark.slow
 def test_solution_that_loses_points_fails_the_build(tree: Path, in_tree: InTree) -> None:
     # It changes its argument: what it returns, which the suites take as right, is the same.
     done = failing_build(tree, in_tree, "    x /= np.sqrt(mean_square + eps)\n    return gamma * x\n")

@@ -76,6 +76,7 @@ if any("run_otter" in word or "ipykernel" in word for word in sys.orig_argv):
 """
 
 
+@pytest.mark.slow
 def test_complete_run_imports_nothing_of_the_students(
     box: MakeBox, at_home: AtHome, half: dict[str, bytes], tmp_path: Path
 ) -> None:

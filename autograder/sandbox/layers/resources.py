@@ -1,9 +1,12 @@
 """Limits of the kernel on one process. Source: setrlimit(2)."""
 
 import contextlib
+import threading
 from dataclasses import dataclass
 
 from autograder.sandbox.layers.kernel import LINUX
+
+THREAD_STACK = 2 * 2**20  # with the usual 8 MB, 47 threads use up all memory that a student's process may address
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ def limit(resources: Resources, own_user: bool) -> None:
     """Limit this process. Threads are counted by user, so only where the process has a user of its own."""
     import resource as r  # POSIX systems only
 
+    threading.stack_size(THREAD_STACK)
     wanted = {
         r.RLIMIT_AS: resources.memory,
         r.RLIMIT_FSIZE: resources.file_size,

@@ -33,8 +33,8 @@ def shown(
         every = (*explanation.mistakes, *explanation.helpers)
         own = [m for m in charge.mistakes if has(explanation.mistakes, m) and not any(other.memory for other in every)]
         if own:
-            showing = [[e for e in examples if explanation.shows(own, e, least)] for least in (SMALLEST_TELLING, 0.0)]
-            found = next((fitting[0] for fitting in showing if fitting), None)
+            leasts = (SMALLEST_TELLING, 0.0)
+            found = next((e for least in leasts for e in examples if explanation.shows(own, e, least)), None)
     only_dtype = found is not None and found.fault is not None and found.fault.kind == "dtype"
     in_value = charge.record.fault is not None and charge.record.fault.kind != "dtype"
     return None if only_dtype and in_value else found  # an example of a dtype is shown only where the dtype counted

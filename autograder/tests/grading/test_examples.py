@@ -3,10 +3,13 @@
 import pytest
 
 from autograder.grading import script
+from autograder.grading.charge import Charge
+from autograder.grading.examples import shown
 from autograder.grading.grader import Graded
 from autograder.homework import mistakes
 from autograder.proof.cases import Case, submission
 from autograder.proof.in_process import InProcess
+from autograder.tests import versions
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +30,9 @@ def test_each_criterion_is_shown_an_example_of_its_own_mistake(grader: InProcess
     assert names is not None and names.step.rules.error
 
 
-def test_the_first_wrong_call_is_one_that_shows_the_mistake(grader: InProcess) -> None:
-    found = graded(grader, "layernorm", "layer_norm_backward", "axes_kept", "no_gamma")
-    record = found["layernorm.backward_x"].record
-    assert record is not None and record.fault is not None and record.fault.kind != "shape"
+def test_the_call_that_a_message_begins_with_shows_the_mistake(grader: InProcess) -> None:
+    record = graded(grader, "layernorm", "rms_norm", "centred", "eps_hard_coded")["layernorm.epsilon"].record
+    assert record is not None and record.step.kwargs  # with the default eps the other mistake alone is seen
 
 
 def test_no_example_that_shows_another_mistake(grader: InProcess) -> None:
@@ -40,7 +42,10 @@ def test_no_example_that_shows_another_mistake(grader: InProcess) -> None:
     assert alone.shown.step.number == beside.shown.step.number
 
 
-@pytest.mark.parametrize("name", ["statistics_kept", "float64_result"])
-def test_what_is_kept_and_what_is_only_of_form_is_tried_alone(grader: InProcess, name: str) -> None:
-    lost = [one for one in graded(grader, "layernorm", "layer_norm", name).values() if not one.passed]
-    assert lost and all(one.shown is None or one.shown.step.test == "" for one in lost)
+@pytest.mark.parametrize(("name", "alone"), [("statistics_kept", True), ("float64_result", True), ("no_beta", False)])
+def test_what_is_kept_and_what_is_only_of_form_is_tried_alone(name: str, alone: bool) -> None:
+    records = versions.records("layernorm", versions.with_mistakes("layernorm", f"layer_norm.{name}"))
+    explanations = versions.diagnoser().explain("layernorm", records)
+    wrong = next(record for record in records if record.fault is not None)
+    charge = Charge(wrong.step.criterion, "mistake", explanations["layer_norm"].named, record=wrong)
+    assert shown(charge, explanations, [], wrong) is (wrong if alone else None)

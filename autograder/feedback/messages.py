@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from autograder.feedback import whole
 from autograder.feedback.counterexamples import counterexample
 from autograder.feedback.naming import briefly, named, reading, seen, undecided
-from autograder.feedback.sentences import sentence, unwritten
+from autograder.feedback.sentences import needed, sentence, unwritten
 from autograder.feedback.showing import may_name, tells_as_much
 from autograder.feedback.summary import no_answer, not_imported
 from autograder.grading.grader import Graded, ModuleResult, Result
@@ -71,8 +71,12 @@ def _score(graded: Graded) -> str:
 def _earned(graded: Graded) -> str:
     """A criterion that is earned in spite of wrong values says so."""
     if graded.blamed:
-        names = " and ".join(f"`{name}`" for name in graded.blamed)
-        return f"Earned: this works as soon as {names} is right: it was tried with a correct one in place of yours.\n"
+        names, lacks = (
+            " and ".join(f"`{name}`" for name in graded.blamed),
+            needed(graded.record) if graded.record else "",
+        )
+        why = f"`{_function(graded)}` needs {lacks}" if lacks else f"this works as soon as {names} is right"
+        return f"Earned: {why}. It was tried with a correct {names} in place of yours.\n"
     if graded.why != "elsewhere":
         return ""
     one = len({mistake.name for mistake in graded.mistakes}) < 2
@@ -192,12 +196,7 @@ def _what(graded: Graded, example: Record | None) -> str:
     raises = example is not None and (example.reply.error is not None or example.reply.ended is not None)
     if example is not None and _alike(example, record) and record.fault.kind in ("type", "length", "shape", "dtype"):
         return ""  # what came back stands under the example
-    said = f"`{record.target.function}` was called. {sentence(record, place=not raises)}"
-    return (
-        f"{said} Without a result it cannot be checked for changed arguments or dtypes."
-        if graded.why == "not run"
-        else said
-    )
+    return f"`{record.target.function}` was called. {sentence(record, place=not raises)}"
 
 
 def _function(graded: Graded) -> str:
@@ -230,7 +229,7 @@ def _without_example(graded: Graded, module: ModuleResult) -> Iterator[str]:
         return
     if criterion.looks_at == "examples":
         yield AT_HOME.format(function=record.target.function)
-    if criterion.visible or graded.mistakes or graded.why == "not run":
+    if criterion.visible or graded.mistakes:
         return
     tried = _examples(record, module)
     if tried and any(example.fault is not None for example in tried):

@@ -106,7 +106,26 @@ def ended(end: Ended, files: tuple[str, ...] = ()) -> str:
 
 def unwritten(record: Record | None) -> bool:
     """Whether a call found a function that is still the stub."""
-    return record is not None and record.reply.error is not None and record.reply.error.kind == "NotImplementedError"
+    return record is not None and record.unwritten
+
+
+def lacking(record: Record) -> str:
+    """The contract function of the same module that a call needs, and that is not written or not there; "" if none."""
+    error = record.reply.error
+    if error is None or error.kind not in ("NotImplementedError", "NameError"):
+        return ""
+    name = next(iter(error.passed), "")
+    others = set(rubric.current().modules[record.target.module].functions) - {record.target.function}
+    return name if name in others else ""
+
+
+def needed(record: Record) -> str:
+    """What a call lacks, as "`softmax`, which is not written yet"; "" if nothing."""
+    name, error = lacking(record), record.reply.error
+    if not name or error is None:
+        return ""
+    why = f"`{record.target.module}.py` does not have" if error.kind == "NameError" else "is not written yet"
+    return f"`{name}`, which {why}"
 
 
 def where(file: str, line: int, files: tuple[str, ...]) -> str:
@@ -122,8 +141,10 @@ def _raised(error: Error, record: Record, files: tuple[str, ...]) -> str:
         signature = inspect.signature(reference.functions()[function])
         names = ", ".join(signature.parameters)
         return f"It cannot be called as `{function}({names})`: check the names and the number of its arguments."
-    if error.kind == "NotImplementedError":
+    if record.unwritten:
         return "It is not written yet."
+    if needed(record):
+        return f"It needs {needed(record)}."
     raised = f"It raised {error.kind}{where(error.file, error.line, files)}"
     if record.step.rules.error:
         return f"{raised}, where the docstring asks for a {record.step.rules.error}."

@@ -7,10 +7,12 @@ For each function with a wrong call (`charge: mistakes` in rubric.yaml):
    to the explanation, would have changed a recorded reply; what a mistake hides is lost with it;
 4. a criterion whose calls are wrong and not reproduced is lost;
 5. the same mistake (the same name) in two functions of one module is charged once;
-6. criteria of form (`looks_at: form`) are lost if any function that they grade breaks the form, or does not run for another
-   reason than known mistakes of its helpers; they are earned only if at least half of those functions earn a criterion of
-   value or compute what known mistakes explain;
-7. worked examples (`looks_at: examples`) and the integration are lost with any wrong call.
+6. criteria of form (`looks_at: form`) are lost to a breach that was seen in a function that they grade, or to a call of theirs
+   that goes wrong in a function whose every other call is right; they are earned only if at least half of those functions
+   earn a criterion of value or compute what known mistakes explain;
+7. worked examples (`looks_at: examples`) and the integration are lost with any wrong call;
+8. a function that computes nothing (it always raises, ends, or returns one and the same) loses every criterion of value that
+   grades it.
 
 With `charge: criteria` every criterion with a wrong call is lost.
 """
@@ -26,7 +28,7 @@ from autograder.grading.record import Record
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION, Criterion, Rubric
 
-Why = Literal["right", "elsewhere", "mistake", "hidden", "unexplained", "form", "not run", "too little"]
+Why = Literal["right", "elsewhere", "mistake", "hidden", "unexplained", "form", "too little"]
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class Charge:
     "right": every call is right; "elsewhere": earned, since the wrong values come from `mistakes`, which are charged under
     `under`;
     "mistake": lost to `mistakes`; "hidden": lost, since beside `mistakes` it cannot be seen whether `unseen` are made as well;
-    "unexplained": lost to wrong calls that no known mistake explains; "form": lost to `mistakes`, which were observed; "not
-    run": lost since a function raised or ended; "too little": lost since fewer than half of its functions earn anything.
+    "unexplained": lost to wrong calls that no known mistake explains; "form": lost to `mistakes`, which were observed; "too
+    little": lost since fewer than half of its functions earn anything.
     """
 
     criterion: str
@@ -135,13 +137,15 @@ class _Charging:
         if own:
             telling = (r for r in wrong if self.explanations[function].shows(own, r))
             return Charge(criterion.id, "mistake", own, record=next(telling, record))
-        if record is None:
+        explanation = self.explanations.get(function)
+        if explanation is not None and explanation.empty:
+            return Charge(criterion.id, "unexplained", record=record)
+        if record is None or explanation is None:
             return Charge(criterion.id, "right")
-        explanation = self.explanations[function]
         form = [r for r in wrong if not wrong_in_value(r)]
         if form and not explanation.formal:
             return Charge(criterion.id, "form", tuple(seen(form[0], explanation.complete)), record=form[0])
-        if criterion.id not in explanation.criteria or explanation.empty:
+        if criterion.id not in explanation.criteria:
             return Charge(criterion.id, "unexplained", record=record)
         return self._carried(criterion, explanation, record)
 
@@ -166,10 +170,14 @@ class _Charging:
         records = self.of[criterion.id]
         if not records:
             return Charge(criterion.id, "unexplained")
-        for record in records:
+        wrong = [record for record in records if record.fault is not None]
+        for record in wrong:
             charge = self._breach(criterion, record)
             if charge is not None:
                 return charge
+        only_here = next(filter(self._is_charged_nowhere, wrong), None)
+        if only_here is not None:
+            return Charge(criterion.id, "unexplained", record=only_here)
         own = [m for mistakes in self.charged.values() for m in mistakes if criterion.id in m.criteria]
         if own:
             return Charge(criterion.id, "mistake", tuple(own))
@@ -179,9 +187,7 @@ class _Charging:
         return Charge(criterion.id, "right")
 
     def _breach(self, criterion: Criterion, record: Record) -> Charge | None:
-        """Why a record of a criterion of form loses it, if it does."""
-        if record.fault is None:
-            return None
+        """What a wrong record of a criterion of form shows of wrong form, if it comes from the function itself."""
         explanation = self.explanations[record.target.function]
         mistakes = tuple(seen(record, explanation.complete))
         if mistakes and explanation.formal and not any(criterion.id in m.criteria for m in explanation.mistakes):
@@ -189,16 +195,7 @@ class _Charging:
         keeping = self._keeping(record.target.function)
         if mistakes and keeping:
             return Charge(criterion.id, "hidden", keeping, self._under(keeping), record=record)
-        if mistakes:
-            return Charge(criterion.id, "form", mistakes, record=record)
-        if record.fault.kind == "raised" and explanation.inherited and not explanation.mistakes:
-            return None  # it would run with correct helpers, and theirs are charged where they belong
-        if record.reply.ended is not None or (record.fault.kind == "raised" and not self._runs(criterion, explanation)):
-            return Charge(criterion.id, "not run", record=record)
-        if not explanation.complete and self._right_elsewhere(record.target.function):
-            # Only here is a value wrong: something is left over from an earlier call, or goes wrong on these arguments alone.
-            return Charge(criterion.id, "unexplained", record=record)
-        return None
+        return Charge(criterion.id, "form", mistakes, record=record) if mistakes else None
 
     def _keeping(self, function: str) -> tuple[Mistake, ...]:
         """The mistakes of a function or of its helpers, if something is kept between calls: its dtype may come back."""
@@ -206,13 +203,14 @@ class _Charging:
         found = (self.explanations[name] for name in names if name in self.explanations)
         return next((explanation.mistakes for explanation in found if explanation.keeps), ())
 
-    def _runs(self, criterion: Criterion, explanation: Explanation) -> bool:
-        """Whether a function that raises because of known mistakes runs in another call of the criterion."""
-        own = [record for record in self.of[criterion.id] if record.target.function == explanation.function]
-        return explanation.complete and any(record.step.kind == "call" and record.reply.error is None for record in own)
+    def _is_charged_nowhere(self, record: Record) -> bool:
+        """Whether a wrong record is of a function without a mistake and without a wrong call in the criteria of value.
 
-    def _right_elsewhere(self, function: str) -> bool:
-        """Whether every call of a function is right in the criteria of value."""
+        Something is left over from an earlier call then, or goes wrong on these arguments alone.
+        """
+        function = record.target.function
+        if self.explanations[function].complete:
+            return False
         criteria = [c.id for c in self.rubric.of(self.module) if c.looks_at == "values" and function in c.grades]
         own = [r for name in criteria for r in self.of[name] if r.target.function == function]
         return not any(record.fault is not None for record in own)

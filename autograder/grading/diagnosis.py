@@ -44,11 +44,18 @@ class Diagnoser:
         found: dict[str, Explanation] = {}
         every = list(records)
         for function in self.rubric.modules[module].functions:
-            own = [record for record in every if record.target.function == function]
-            if any(record.fault is not None for record in own):
-                explanation = self._explain(module, function, own, found)
-                found[function] = replace(explanation, observed=_unnamed(own, explanation))
+            found |= self.explained(module, function, every, found)
         return found
+
+    def explained(
+        self, module: str, function: str, records: Iterable[Record], above: Mapping[str, Explanation]
+    ) -> dict[str, Explanation]:
+        """One function of a module, if it has a wrong record, beside helpers that are wrong as explained `above`."""
+        own = [record for record in records if record.target.function == function]
+        if all(record.fault is None for record in own):
+            return {}
+        explanation = self._explain(module, function, own, above)
+        return {function: replace(explanation, observed=_unnamed(own, explanation))}
 
     def hidden(self, explanation: Explanation, criterion: str) -> tuple[Mistake, ...] | None:
         """The criterion's own known mistakes in this function that would not show beside the explanation; () if all would.
@@ -79,8 +86,11 @@ class Diagnoser:
     ) -> Explanation:
         nothing = Explanation(module, function)
         wrong = [record for record in records if wrong_in_value(record)]
-        if wrong and all(record.reply.ended is not None or _absent(record) for record in wrong):
-            return nothing
+        if wrong and all(record.reply.ended is not None or is_absent(record) for record in wrong):
+            return replace(nothing, empty=computes_nothing(records))
+        if self._has_unexplained_helper(module, function, above):
+            # It is played again beside correct helpers; what fits now is chance.
+            return replace(nothing, empty=computes_nothing(records))
         tables = list(self._tables(module, function, above))
         # What a call changed before it raised is seen later.
         seen = {mistake.name.removesuffix("_later") for mistake in observed(records, True)}
@@ -94,8 +104,6 @@ class Diagnoser:
         if found is not None:
             formal = all(_has_form(found, record) for record in records)
             return replace(found, formal=formal, empty=computes_nothing(records))
-        if self._has_unexplained_helper(module, function, above):
-            return nothing  # it is tried again with correct helpers; what fits in part is chance
         return replace(search.partial() or nothing, empty=computes_nothing(records))
 
     def _has_unexplained_helper(self, module: str, function: str, above: Mapping[str, Explanation]) -> bool:
@@ -123,10 +131,10 @@ class Diagnoser:
         return Played(module, function, self.steps[module], {n: version for n, version in built.items() if version})
 
 
-def _absent(record: Record) -> bool:
+def is_absent(record: Record) -> bool:
     """Whether there is nothing to explain: the function is missing, not written, or cannot be called with its arguments."""
     error = record.reply.error
-    return error is not None and (error.kind == "NotImplementedError" or error.hint in ("missing", "signature"))
+    return record.unwritten or (error is not None and error.hint in ("missing", "signature"))
 
 
 def _unnamed(records: list[Record], explanation: Explanation) -> tuple[Mistake, ...]:

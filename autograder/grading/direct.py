@@ -12,7 +12,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.messages import Change, Error, Reply
 from autograder.sandbox.student.calls import Absent, Calls
 from autograder.sandbox.student.changes import Difference
-from autograder.sandbox.student.errors import builtin_kinds, text_of
+from autograder.sandbox.student.errors import builtin_kinds, passed, text_of
 from autograder.sandbox.student.values import copied
 
 
@@ -35,11 +35,15 @@ class Direct:
             self._calls.write(*step.args)
         except Exception as error:
             hint = "absent" if isinstance(error, Absent) else ""
-            return Reply(error=Error(tuple(builtin_kinds(error)), text_of(error), "", 0, hint))
+            return Reply(
+                error=Error(tuple(builtin_kinds(error)), text_of(error), "", 0, hint, tuple(passed(error, "")))
+            )
         return Reply()
 
     def _call(self, step: Step) -> Reply:
-        function = self.functions[step.target.function]
+        function = self.functions.get(step.target.function)
+        if function is None:
+            return Reply(error=Error(("AttributeError",), "", "", 0, "missing"))
         args, kwargs = given(step.args), given(dict(step.kwargs))  # arrays as they lie in memory
         seen = self._calls.call(function, args, kwargs, step.rules.checks, step.number)
         return Reply(

@@ -7,20 +7,22 @@ In which order things are played stands in player.py, what a mistake costs in ch
 2. The hidden criteria, from the lowest level of modules up.
 3. Each function with a wrong call is explained (diagnosis.py), and its mistakes are charged. Of visible criteria, verdicts and
    names come from visible records only: students see them at once.
-4. A criterion that is lost without an explanation, while a helper function of the same module is wrong, is tried again with the
-   helpers answered by the reference. A verdict can only become better by it.
+4. A function that is charged with anything while a helper of the same module is wrong, missing, not written or raises, is played
+   again beside correct helpers, in a process of its own. Where that costs less it counts: what is right then was the
+   helper's fault, what is still wrong is the function's. So nobody is charged for the exception of somebody else.
 """
 
 import contextlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from autograder.grading import script as scripts
 from autograder.grading.charge import Charge, Why, charges
-from autograder.grading.diagnosis import Diagnoser, Explanation
+from autograder.grading.diagnosis import Diagnoser, Explanation, is_absent
 from autograder.grading.examples import shown, tells_little
 from autograder.grading.explanation import has
 from autograder.grading.judge import judged
@@ -35,6 +37,8 @@ from autograder.intake.submission import Submission
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
+
+BEFORE_ALL = -1  # the level before which everything that may be shown is played
 
 
 @dataclass(frozen=True)
@@ -156,11 +160,13 @@ class _Grading:
         # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
         self.examples: dict[str, dict[str, list[Record]]] = {}
         self.alone: dict[str, dict[str, Record | None]] = {}
+        self.at_once: dict[str, _Reading] = {}
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         self.replies |= self.player.shown(names)
         self.examples = {module: self._examples(module) for module in names}
         self.alone = {m: {f: self._alone(own) for f, own in found.items()} for m, found in self.examples.items()}
+        self.at_once = {m: self._reading(BEFORE_ALL, m, self._records(self.script.shown(m))) for m in names}
         results: dict[str, ModuleResult] = {}
         for number, level in enumerate(self.player.levels):
             self.replies |= self.player.hidden(number)
@@ -178,7 +184,7 @@ class _Grading:
     def _alone(self, examples: Sequence[Record]) -> Record | None:
         """The first of some wrong examples that is wrong also when it is played alone."""
         for example in examples:
-            again = example if _unwritten(example) else self._records([example.step], alone=True)[0]
+            again = example if example.unwritten else self._records([example.step], alone=True)[0]
             if again.fault is not None:
                 return again
         return None
@@ -188,63 +194,120 @@ class _Grading:
         return judged(steps, replies)
 
     def _result(self, number: int, module: str) -> ModuleResult:
-        broken = self.player.broken(module)
-        visible = tuple(self._records(self.script.shown(module)))
-        records = (*visible, *self._records(self.script.hidden.get(module, ())))
-        graded = tuple(self._graded(module, visible, records))
-        if module != INTEGRATION and broken is None:
-            graded = tuple(self._with_helpers(number, graded, records))
-        return ModuleResult(module, graded, broken, records)
+        records = self._records((*self.script.shown(module), *self.script.hidden.get(module, ())))
+        graded = self._graded(module, self._reading(number, module, records))
+        return ModuleResult(module, tuple(graded), self.player.broken(module), tuple(records))
 
-    def _graded(self, module: str, visible: Sequence[Record], records: Sequence[Record]) -> Iterator[Graded]:
+    def _graded(self, module: str, later: "_Reading") -> Iterator[Graded]:
         """Every criterion of a module: the visible ones from visible records, the others from all."""
-        at_once, later = self._charged(module, visible), self._charged(module, records)
         for criterion in self.rubric.of(module):
-            explanations, charges = at_once if criterion.visible else later
-            charge = charges[criterion.id]
+            reading = self.at_once[module] if criterion.visible else later
+            charge, explanations = reading.charges[criterion.id], reading.explanations
             function = charge.record.target.function if charge.record is not None else ""
             undecided = _undecided(charge, explanations, function)
-            examples = self.examples.get(module, {}).get(function, [])
+            examples = [e for e in self.examples.get(module, {}).get(function, []) if e.step in reading.wrong]
+            alone = self.alone.get(module, {}).get(function)
+            blamed = reading.blamed(criterion) if charge.why == "right" else {}
             yield Graded(
                 criterion,
                 charge.earned,
                 charge.why,
-                charge.record,
-                shown(charge, explanations, examples, self.alone.get(module, {}).get(function)),
+                next(iter(blamed.values()), charge.record),
+                shown(charge, explanations, examples, alone if alone is None or alone.step in reading.wrong else None),
                 tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
                 tuple(name for name in charge.under if name != criterion.id),
                 charge.unseen,
                 undecided,
+                tuple(blamed),
             )
 
-    def _charged(self, module: str, records: Sequence[Record]) -> tuple[dict[str, Explanation], dict[str, Charge]]:
-        explanations = {} if module == INTEGRATION else self.diagnoser.explain(module, records)
-        return explanations, charges(self.rubric, module, records, explanations, self.diagnoser)
+    def _reading(self, number: int, module: str, records: Sequence[Record]) -> "_Reading":
+        """What the records of a module say, each function that is charged and has wrong helpers played beside correct ones."""
+        if module == INTEGRATION:
+            return self._charged(_Reading(module, tuple(records)))
+        reading = self._charged(_Reading(module, tuple(records), self.diagnoser.explain(module, records)))
+        if self.player.broken(module) is not None:
+            return reading
+        wrong = reading.wrong_functions
+        for function in self.rubric.modules[module].functions:
+            helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
+            if helpers and self._may_be_excused(reading, function):
+                again = self._charged(self._played_again(number, reading, function, helpers))
+                reading = again if again.cost <= reading.cost else reading
+        return reading
 
-    def _with_helpers(self, number: int, graded: tuple[Graded, ...], records: Sequence[Record]) -> Iterator[Graded]:
-        """Lost criteria once more, with the wrong helpers of their functions answered by the reference; one process for each
-        set of wrong helpers."""
-        wrong = {record.target.function for record in records if record.fault is not None}
-        sets = {one.criterion: self._helpers(one, wrong) for one in graded}
-        retried: dict[Criterion, bool] = {}
-        for helpers in dict.fromkeys(h for h in sets.values() if h):
-            criteria = [criterion for criterion, needed in sets.items() if needed == helpers]
-            steps = [r.step for r in records if r.step.criterion in {c.id for c in criteria}]
-            replies = self.player.with_helpers(number, criteria[0].module, helpers, steps)
-            again = judged(steps, [replies[step] for step in steps])
-            lost = {record.step.criterion for record in again if record.fault is not None}
-            retried |= {criterion: criterion.id not in lost for criterion in criteria}
-        for one in graded:
-            yield Graded(one.criterion, True, blamed=sets[one.criterion]) if retried.get(one.criterion) else one
+    def _charged(self, reading: "_Reading") -> "_Reading":
+        found = charges(self.rubric, reading.module, reading.records, reading.explanations, self.diagnoser)
+        lost = [self.rubric.criteria[name] for name, charge in found.items() if not charge.earned]
+        return replace(reading, charges=found, cost=sum(criterion.points for criterion in lost))
 
-    def _helpers(self, one: Graded, wrong: set[str]) -> tuple[str, ...]:
-        """The wrong helpers of a criterion that is worth trying again: not where its own function is unwritten or has ended."""
-        record = one.record
-        if one.passed or one.why not in ("unexplained", "hidden", "mistake") or record is None:
-            return ()
-        if record.reply.ended is not None or _unwritten(record):
-            return ()
-        return tuple(f for f in self.rubric.helpers(one.criterion.module, one.criterion.grades) if f in wrong)
+    def _may_be_excused(self, reading: "_Reading", function: str) -> bool:
+        """Whether calls of a function, which is there and written, are charged to it; worked examples go by value."""
+        wrong = [
+            record for record in reading.records if record.target.function == function and record.fault is not None
+        ]
+        lost = {
+            name
+            for name, charge in reading.charges.items()
+            if not charge.earned and charge.why != "form" and self.rubric.criteria[name].looks_at != "examples"
+        }
+        return any(record.step.criterion in lost for record in wrong) and not all(map(is_absent, wrong))
+
+    def _played_again(self, number: int, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
+        """A reading in which one function was played beside correct helpers."""
+        steps = _with_needed([record.step for record in reading.records], function)
+        replies = self.player.with_helpers(number, reading.module, helpers, steps)
+        again = {r.step: r for r in judged(steps, [replies[s] for s in steps]) if r.target.function == function}
+        records = tuple(again.get(record.step, record) for record in reading.records)
+        explanations = {name: e for name, e in reading.explanations.items() if name != function}
+        explanations |= self.diagnoser.explained(reading.module, function, records, {})
+        before = tuple(r for r in reading.records if r.target.function == function and r.fault is not None)
+        helped = reading.helped | {function: (helpers, before)}
+        return replace(reading, records=records, explanations=explanations, helped=helped)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What a module's records say: an explanation of each wrong function, the charge of each criterion, the points lost.
+
+    `helped` are the functions whose records come from beside correct helpers, with the helpers that were wrong and the
+    records that had been wrong beside these.
+    """
+
+    module: str
+    records: tuple[Record, ...]
+    explanations: dict[str, Explanation] = field(default_factory=dict)
+    charges: dict[str, Charge] = field(default_factory=dict)
+    cost: float = 0.0
+    helped: dict[str, tuple[tuple[str, ...], tuple[Record, ...]]] = field(default_factory=dict)
+
+    @cached_property
+    def wrong(self) -> frozenset[Step]:
+        return frozenset(record.step for record in self.records if record.fault is not None)
+
+    @property
+    def wrong_functions(self) -> frozenset[str]:
+        return frozenset(record.target.function for record in self.records if record.fault is not None)
+
+    def blamed(self, criterion: Criterion) -> dict[str, Record]:
+        """The helpers that are at fault for calls of a criterion that are right beside correct ones, each with such a call."""
+        return {
+            helper: record
+            for function, (helpers, wrong) in self.helped.items()
+            for record in wrong
+            if record.step.criterion == criterion.id and function not in self.explanations
+            for helper in helpers
+            if helper in self.explanations
+        }
+
+
+def _with_needed(steps: Sequence[Step], function: str) -> list[Step]:
+    """The steps of a function, and those whose objects they are given or speak of, in their order."""
+    wanted = {step.number for step in steps if step.target.function == function}
+    for step in reversed(steps):  # an object comes from an earlier step
+        if step.number in wanted:
+            wanted |= step.needs
+    return [step for step in steps if step.number in wanted]
 
 
 def _undecided(charge: Charge, explanations: Mapping[str, Explanation], function: str) -> tuple[Mistake, ...]:
@@ -259,7 +322,3 @@ def _is_sure(mistake: Mistake, explanations: Mapping[str, Explanation]) -> bool:
     """Whether a mistake may be told: not where it is only charged, since it explains some of the calls."""
     explanation = explanations.get(mistake.function)
     return explanation is None or has(explanation.sure, mistake) or not has(explanation.mistakes, mistake)
-
-
-def _unwritten(record: Record) -> bool:
-    return record.reply.error is not None and record.reply.error.kind == "NotImplementedError"

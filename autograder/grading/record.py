@@ -110,3 +110,9 @@ class Record:
     @property
     def target(self) -> Target:
         return self.step.target
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether the function itself, and nothing that it calls, says that it is not implemented."""
+        error = self.reply.error
+        return error is not None and error.kind == "NotImplementedError" and error.passed[:1] == (self.target.function,)

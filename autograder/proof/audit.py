@@ -5,6 +5,8 @@ What must hold, and is a problem where it does not:
 - it is named as itself, or a sentence is said that it shares with those it cannot be told from; never as another one;
 - in the integration, no module is called the cause but the one that the mistake is in;
 - code that computes nothing loses every criterion that grades its function;
+- a function that is not there, not written or returns None does so too, in every such way alike; no other criterion is lost,
+  and no other function is said to be missing or not written;
 - a correct alternative loses nothing;
 - every criterion is lost by some mistake.
 Pairs of mistakes stand in pairs.py.
@@ -72,7 +74,7 @@ def _sandboxed(grader: Grader, case: Case) -> Row:
 def problems(rows: Iterable[Row], only: Collection[str] = (), complete: bool = True) -> list[str]:
     """Everything that is not as it should be, a sentence each; `complete`: all cases of the modules were tried."""
     rows = list(rows)
-    found = [problem for row in rows for problem in of_case(row)]
+    found = [problem for row in rows for problem in of_case(row)] + list(_unlike_holes(rows))
     return found + list(_missing(rows, only)) if complete else found
 
 
@@ -80,6 +82,8 @@ def of_case(row: Row) -> Iterator[str]:
     """What is wrong with the grading of one case."""
     if row.case.kind == "alternative":
         yield from (f"the correct alternative {row.case.name} loses {name}" for name in row.lost)
+    elif row.case.kind == "hole":
+        yield from _of_hole(row)
     elif row.case.kind == "nothing":
         yield from _of_nothing(row)
     else:
@@ -87,6 +91,29 @@ def of_case(row: Row) -> Iterator[str]:
         yield from _too_much(row)
         yield from _names(row)
         yield from _blamed(row)
+
+
+def _of_hole(row: Row) -> Iterator[str]:
+    for criterion in rubrics.current().of(row.case.module):
+        graded, lost = row.case.function in criterion.grades, row.lost.get(criterion.id)
+        if graded and criterion.looks_at != "form" and lost is None:
+            yield f"{row.case.name} keeps {criterion.id}, though there is nothing"
+        if lost is not None and not graded:
+            yield f"{row.case.name} loses {criterion.id}, which does not look at it"
+        if lost is not None and criterion.looks_at == "form" and lost.why != "too little":
+            yield f"{row.case.name} loses {criterion.id} as well ({lost.why})"
+    for name, verdict in row.verdicts.items():
+        if verdict.absent not in ("", row.case.function):
+            yield f"{row.case.name}: {name} says that {verdict.absent} is missing or not written"
+
+
+def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
+    """Functions that cost more in one way of not being there than in another."""
+    lost: dict[str, set[frozenset[str]]] = {}
+    for tried in rows:
+        if tried.case.kind == "hole":
+            lost.setdefault(tried.case.function, set()).add(frozenset(tried.lost))
+    yield from (f"{name}: a hole costs {len(costs)} different things" for name, costs in lost.items() if len(costs) > 1)
 
 
 def _of_nothing(row: Row) -> Iterator[str]:
@@ -122,7 +149,7 @@ def may_lose(case: Case, name: str, verdict: Verdict) -> bool:
 
 def hides(verdict: Verdict) -> bool:
     """Whether a criterion is lost because it cannot be seen beside the mistakes: nothing shows, or runs, or too little is right."""
-    return not verdict.passed and verdict.why in ("hidden", "not run", "too little")
+    return not verdict.passed and verdict.why in ("hidden", "too little")
 
 
 def _names(row: Row) -> Iterator[str]:

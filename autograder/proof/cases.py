@@ -1,5 +1,6 @@
-"""What the audit submits: known mistakes alone and in pairs, code that computes nothing, and correct alternatives."""
+"""What the audit submits: known mistakes alone and in pairs, unfinished work, code that computes nothing, correct alternatives."""
 
+import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,15 +15,17 @@ from autograder.intake.reading import read
 from autograder.intake.submission import Submission
 
 ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
-Kind = Literal["mistake", "pair", "nothing", "alternative"]
+HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # what is in the place of a function
+Kind = Literal["mistake", "pair", "hole", "nothing", "alternative"]
 
 
 @dataclass(frozen=True)
 class Case:
     """One submission of the audit: a perfect one, but for one function of `module` that has these mistakes.
 
-    "nothing" computes nothing, in one function or (`function` is "") in all of the module; an "alternative" is correct, and is
-    about no module. `name` tells cases apart.
+    A "hole" has nothing in the place of the function, as `hole` (one of HOLES) says. "nothing" computes nothing, in one
+    function or (`function` is "") in all of the module; an "alternative" is correct, and is about no module. `name` tells
+    cases apart.
     """
 
     kind: Kind
@@ -30,6 +33,7 @@ class Case:
     module: str = ""
     function: str = ""
     mistakes: tuple[Mistake, ...] = ()
+    hole: str = ""
 
     @property
     def ids(self) -> frozenset[str]:
@@ -54,7 +58,7 @@ def cases(only: Collection[str] = ()) -> list[Case]:
     """Every known mistake in each of its ways, all code that computes nothing, and every alternative; of some modules only, if
     given."""
     chosen = [name for name in rubrics.current().modules if not only or name in only]
-    return [case for name in chosen for case in (*singles(name), *nothings(name))] + alternatives()
+    return [case for name in chosen for case in (*singles(name), *holes(name), *nothings(name))] + alternatives()
 
 
 def singles(module: str) -> list[Case]:
@@ -65,6 +69,12 @@ def singles(module: str) -> list[Case]:
         Case("mistake", f"{m.id} ({m.way + 1} of {ways[m.id]})" if ways[m.id] > 1 else m.id, module, m.function, (m,))
         for m in known
     ]
+
+
+def holes(module: str) -> list[Case]:
+    """Each function of a module that is explained, not done in each way."""
+    functions = rubrics.current().modules[module].functions if mistakes.of_module(module) else ()
+    return [Case("hole", f"{f}, {hole}", module, f, hole=hole) for f in functions for hole in HOLES]
 
 
 def nothings(module: str) -> list[Case]:
@@ -111,4 +121,20 @@ def submission(case: Case) -> Submission:
     if case.kind == "alternative":
         return Submission(case.name, files | read(ALTERNATIVES / case.name, rubrics.current().limits).files)
     name = f"{case.module}.py"
-    return Submission(case.name, files | {name: files[name] + b"\n\n" + case.source.encode()})
+    text = _with_hole(files[name].decode(), case) if case.hole else f"{files[name].decode()}\n\n{case.source}"
+    return Submission(case.name, files | {name: text.encode()})
+
+
+def _with_hole(text: str, case: Case) -> str:
+    """A module without one of its functions, or with a function that does nothing in its place."""
+    tree = ast.parse(text)
+    [function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == case.function)
+    if case.hole == "deleted":
+        tree.body.remove(function)
+    elif case.hole == "misspelt":
+        function.name += "_"
+    else:
+        unwritten = f'raise NotImplementedError("{case.function} is not written yet")'
+        body = unwritten if case.hole == "as handed out" else case.hole
+        function.body = ast.parse(f"def f(): {body}").body[0].body  # type: ignore[attr-defined]
+    return ast.unparse(tree)

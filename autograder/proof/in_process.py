@@ -101,10 +101,11 @@ class DirectPlayer(Player):
             loaded: dict[str, ModuleType] = {}
             for name in self.rubric.modules:
                 loaded[name] = _loaded(name, self.submission.files[f"{name}.py"], loaded, {})
-            return {f: vars(loaded[m])[f] for m, entry in self.rubric.modules.items() for f in entry.functions}
+            every = ((m, f) for m, entry in self.rubric.modules.items() for f in entry.functions)
+            return {f: vars(loaded[m])[f] for m, f in every if f in vars(loaded[m])}
         right = {name: references.functions()[name] for name in helpers}
         made = _loaded(module, self.submission.files[f"{module}.py"], references.modules(), right)
-        return {name: vars(made)[name] for name in self.rubric.modules[module].functions}
+        return {name: vars(made)[name] for name in self.rubric.modules[module].functions if name in vars(made)}
 
 
 def _loaded(name: str, text: bytes, others: Mapping[str, ModuleType], replaced: Functions) -> ModuleType:

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from autograder.feedback import whole
+from autograder.feedback.sentences import lacking
 from autograder.grading.charge import Why
 from autograder.grading.compare import TOLERANCE, tolerance
 from autograder.grading.grader import Graded, Result
+from autograder.grading.record import Record
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION
 from autograder.proof.cases import Case
@@ -18,7 +20,7 @@ class Verdict:
 
     `named` are the ids of mistakes that the student is told. `undecided` are those of which none can be told, since they do the
     same; `shared` is what can be said of them all. `unseen` could not be seen beside the mistakes. `blamed` are the modules
-    that a message about the integration calls the cause.
+    that a message about the integration calls the cause. `absent` is the function that is said to be missing or not written.
     """
 
     passed: bool
@@ -29,6 +31,7 @@ class Verdict:
     unseen: tuple[str, ...] = ()
     charged: tuple[str, ...] = ()
     blamed: tuple[str, ...] = ()
+    absent: str = ""
 
 
 @dataclass(frozen=True, order=True)
@@ -80,7 +83,8 @@ class Row:
 
 def row(case: Case, result: Result, margins: bool = True) -> Row:
     """The row of a graded case; without deviations unless `margins`."""
-    verdicts = {g.criterion.id: _verdict(g, result) for g in result.graded if not g.passed or g.mistakes or g.undecided}
+    told = (g for g in result.graded if not g.passed or g.mistakes or g.undecided or g.blamed)
+    verdicts = {g.criterion.id: _verdict(g, result) for g in told}
     return Row(case, verdicts, tuple(_deviations(result)) if margins else ())
 
 
@@ -89,7 +93,13 @@ def _verdict(graded: Graded, result: Result) -> Verdict:
     named, undecided = (tuple(m.id for m in found) for found in (graded.mistakes, graded.undecided))
     unseen = tuple(m.id for m in graded.unseen)
     shared = _shared(graded.undecided)
-    return Verdict(graded.passed, graded.why, named, undecided, shared, unseen, graded.charged, blamed)
+    absent = _absent(graded.record) if graded.record is not None and not blamed else ""
+    return Verdict(graded.passed, graded.why, named, undecided, shared, unseen, graded.charged, blamed, absent)
+
+
+def _absent(record: Record) -> str:
+    missing = record.unwritten or (record.reply.error is not None and record.reply.error.hint == "missing")
+    return record.target.function if missing else lacking(record)
 
 
 def _shared(mistakes: Iterable[Mistake]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.sandbox import wire
 from autograder.sandbox.student.changes import MAX_CHANGES
-from autograder.sandbox.student.errors import MAX_TEXT
+from autograder.sandbox.student.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
 from autograder.sandbox.wire import Handle, Kept
 
 HOW_CHANGED = ("entry written", "key added", "key removed", "length", "replaced", "dtype or shape")
@@ -21,7 +21,9 @@ class Error:
 
     The hint is "missing" where there is no such function, "signature" where the function cannot take these arguments at
     all, "refused" where a question of its code was not answered, "absent" where an argument was to be an object of an
-    earlier call that is not there.
+    earlier call that is not there. `passed` are the functions that it passed through, from the one that raised it outwards;
+    before them the name that a NameError did not find. The student's code can choose these names: only those of contract
+    functions may be shown.
     """
 
     kinds: tuple[str, ...]
@@ -29,6 +31,7 @@ class Error:
     file: str
     line: int
     hint: str
+    passed: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -191,13 +194,14 @@ def _known_path(argument: Any, path: list[Any]) -> tuple[str | int, ...]:
 def _error(parts: list[Any], lines: Mapping[str, int]) -> Error:
     """An error whose place is one that the submission has, since the place is shown."""
     match parts:
-        case [list() as kinds, str() as text, str() as file, int() as line, str() as hint] if (
-            0 < len(kinds) < MAX_KINDS
+        case [list() as kinds, str() as text, str() as file, int() as line, str() as hint, list() as passed] if (
+            0 < len(kinds) < MAX_KINDS and len(passed) <= MAX_PASSED
         ):
             names = tuple(kind for kind in kinds if isinstance(kind, str) and _is_exception(kind))
             # A name that is no file of the submission could be any text.
             place = (file, line if 0 < line <= lines[file] + 1 else 0) if file in lines else ("", 0)
-            return Error(names or ("Exception",), text[:MAX_TEXT], *place, hint if hint in HINTS else "")
+            through = tuple(name[:MAX_NAME] for name in passed if isinstance(name, str))
+            return Error(names or ("Exception",), text[:MAX_TEXT], *place, hint if hint in HINTS else "", through)
     raise wire.WireError("an error of another form")
 
 

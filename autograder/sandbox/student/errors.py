@@ -13,7 +13,8 @@ from typing import Any
 from autograder.sandbox.student.calls import Absent
 
 MAX_TEXT = 300  # characters
-ErrorTuple = tuple[list[str], str, str, int, str]
+MAX_PASSED, MAX_NAME = 16, 64  # functions that an error is said to have passed through, and characters of their names
+ErrorTuple = tuple[list[str], str, str, int, str, list[str]]
 
 
 class Refused(Exception):
@@ -27,8 +28,10 @@ def described(
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> ErrorTuple:
-    """(kinds, text, file, line, hint) of an error; the place is the last line in `folder` that it passed through.
+    """(kinds, text, file, line, hint, passed) of an error; the place is the last line in `folder` that it passed through.
 
+    `passed` are the names of the functions in `folder` that it passed through, from the one that raised it outwards; before
+    them the name that a NameError did not find.
     The hint is "signature" where `function` cannot be called with these arguments at all, "refused" where a question
     was not answered, "absent" where an argument is an object that was not kept.
     """
@@ -42,7 +45,7 @@ def described(
         hint = "refused"
     elif isinstance(error, Absent):
         hint = "absent"
-    return (builtin_kinds(error), text_of(error), file, min(line, 10**6), hint)
+    return (builtin_kinds(error), text_of(error), file, min(line, 10**6), hint, passed(error, folder))
 
 
 def builtin_kinds(error: BaseException) -> list[str]:
@@ -58,6 +61,17 @@ def text_of(error: BaseException) -> str:
         return str(error.msg if isinstance(error, SyntaxError) else error)[:MAX_TEXT]
     except BaseException:
         return ""
+
+
+def passed(error: BaseException, folder: str) -> list[str]:
+    """The names of the functions in `folder` that an error passed through, as `described` gives them."""
+    names, trace = [], error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.startswith(folder):
+            names.append(trace.tb_frame.f_code.co_name)
+        trace = trace.tb_next
+    missing = [error.name] if isinstance(error, NameError) and isinstance(error.name, str) else []
+    return [name[:MAX_NAME] for name in (*missing, *reversed(names))][:MAX_PASSED]
 
 
 def _place(trace: TracebackType | None, folder: str) -> tuple[str, int]:

@@ -42,6 +42,8 @@ class Loader(importlib.machinery.SourceFileLoader):
         return self.submission.compiled[data, path]
 
     def exec_module(self, module: ModuleType) -> None:
+        # A function that the file does not have, or gives another name, is there all the same.
+        vars(module).update(self.submission.replaced)
         vars(module).update(replacing.namespace(self.submission.replaced))
         super().exec_module(module)
 

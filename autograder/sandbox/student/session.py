@@ -12,7 +12,7 @@ While it works on a request the student's side may ask, and be asked, in strict 
     ["ask", name or handle, args, kwargs]             -> ["answer", value], ["same", number of the argument that is the
                                                          answer itself] or ["refused", kind, text]
     ["invoke", handle, args]                          -> ["returned", value, [], False] or ["raised", error]
-An error is [kinds, text, file, line, hint] (errors.py); `changed` is a list of [argument, path, how] (changes.py).
+An error is [kinds, text, file, line, hint, passed] (errors.py); `changed` is a list of [argument, path, how] (changes.py).
 """
 
 import signal
@@ -101,7 +101,7 @@ class Session:
     def interrupted(self, _: int, frame: FrameType | None) -> None:
         """Tell the grader in which loop the code is; no exception, which it might catch."""
         place = loop(frame, self.folder)
-        self.flush(wire.encode(("raised", (["KeyboardInterrupt"], "", *place, ""))))
+        self.flush(wire.encode(("raised", (["KeyboardInterrupt"], "", *place, "", []))))
 
     def _described(self, error: BaseException, *call: Any) -> Any:
         return described(error, self.folder, *call)
@@ -130,7 +130,7 @@ class Session:
         self.submission.enter(context)
         target = getattr(sys.modules.get(module), function, None)
         if not callable(target):
-            return ("raised", (["AttributeError"], "", "", 0, "missing"))
+            return ("raised", (["AttributeError"], "", "", 0, "missing", []))
         try:
             observed = self.calls.call(target, args, kwargs, checks, number)
         except BaseException as error:

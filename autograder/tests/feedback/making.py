@@ -52,7 +52,8 @@ def raised(
     """A call with no arguments that matter, which raised an error."""
     module = rubrics.current().module_of(function)
     of = Step(1, Target(module, function), (), {}, None, 0.0, NO_CALL, **more)
-    return Record(of, Reply(error=Error((kind,), text, file, line, hint)), Fault("raised", kind))
+    error = Error((kind,), text, file, line, hint, (of.target.function,))
+    return Record(of, Reply(error=error), Fault("raised", kind))
 
 
 def stopped(function: str, why: str) -> Record:

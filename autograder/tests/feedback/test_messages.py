@@ -228,13 +228,6 @@ def test_a_worked_example_can_be_run_at_home() -> None:
     assert "the worked example" not in told(lost(SECRET, shown=None))
 
 
-def test_a_function_that_does_not_run_has_no_form() -> None:
-    record = raised("layer_norm", "KeyError", "", "layernorm.py", 3, criterion="layernorm.dtype")
-    assert "it cannot be checked for changed arguments" in told(
-        lost("layernorm.dtype", record=record, shown=None, why="not run")
-    )
-
-
 def test_another_wrong_call_is_not_said_to_show_it() -> None:
     text = told(lost("layernorm.affine", record=raised("layer_norm", "KeyError")), lost(SECRET))
     assert f"A call that goes wrong is shown under `{SECRET}`." in text

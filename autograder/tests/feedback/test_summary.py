@@ -32,7 +32,7 @@ def asked(value: Any, question: str = "q3") -> Record:
         ({"q3": ""}, "The answer to `q3` is not one letter."),
         ({"q3": "E"}, "The answer to `q3` is not one of the letters a, b, c, d."),
         (["a"], "must return a dict"),
-        (Reply(error=Error(("NotImplementedError",), "", "", 0, "")), "is not written yet"),
+        (Reply(error=Error(("NotImplementedError",), "", "", 0, "", ("answers",))), "is not written yet"),
         (Reply(error=Error(("NameError",), "x", "concept_check.py", 9, "")), "raised NameError in line 9"),
         (Reply(ended=Ended("deadline")), "took too long"),
     ],

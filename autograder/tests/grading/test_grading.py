@@ -73,6 +73,59 @@ def test_wrong_helper_costs_its_own_criteria_only(grade: Grade, alter: Alter) ->
     assert found["scaled_attention.softmax"]["status"] == "failed"
 
 
+HOLES = {
+    "unwritten": "raise NotImplementedError",
+    "none": "return None",
+    "raising": "return {}[0]",
+    "endless": "while True: pass",
+}
+
+
+@pytest.mark.parametrize("name", HOLES)
+def test_a_hole_costs_what_looks_at_it(grade: Grade, alter: Alter, name: str) -> None:
+    found = entries(
+        grade(alter("scaled_attention", f"def softmax(scores, axis=-1):\n    {HOLES[name]}"), ("scaled_attention",))
+    )
+    gone = {name.partition(".")[2] for name, test in found.items() if test["status"] == "failed"}
+    assert gone == {"example", "softmax", "softmax_stability"}
+    assert (
+        "not written" not in "".join(found[f"scaled_attention.{c}"]["output"] for c in ("mask", "multi_head"))
+        or name == "unwritten"
+    )
+
+
+def test_what_needs_an_unwritten_or_a_missing_function_says_so(grade: Grade, alter: Alter) -> None:
+    stub = (
+        "def _inner(scores):\n    return softmax(scores)\ndef softmax(scores, axis=-1):\n    raise NotImplementedError"
+    )
+    found = entries(grade(alter("scaled_attention", stub), ("scaled_attention",)))
+    told = found["scaled_attention.attention"]["output"]
+    assert told.startswith("Earned: `scaled_dot_product_attention` needs `softmax`, which is not written yet.")
+    assert found["scaled_attention.softmax"]["output"] == "`softmax` is not written yet.\n"
+    found = entries(grade(alter("scaled_attention", "soft_max = softmax\ndel softmax"), ("scaled_attention",)))
+    told = found["scaled_attention.attention"]["output"]
+    assert "needs `softmax`, which `scaled_attention.py` does not have." in told
+
+
+def test_a_function_that_is_wrong_beside_a_hole_is_charged_with_its_own_mistake(grade: Grade, alter: Alter) -> None:
+    text = """
+def softmax(scores, axis=-1):
+    raise NotImplementedError
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ np.swapaxes(k, -1, -2)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    weights = softmax(scores)
+    return weights @ v, weights
+"""
+    found = entries(grade(alter("scaled_attention", text), ("scaled_attention",)))
+    gone = {name.partition(".")[2] for name, test in found.items() if test["status"] == "failed"}
+    assert gone == {"example", "softmax", "softmax_stability", "attention"}
+    assert found["scaled_attention.attention"]["extra_data"]["misconceptions"] == [
+        "scaled_dot_product_attention.no_scaling"
+    ]
+
+
 def test_helpers_are_not_an_oracle_for_the_function_under_test(grade: Grade, alter: Alter) -> None:
     oracle = "def softmax(scores, axis=-1):\n    return scaled_dot_product_attention(scores, np.eye(3), np.eye(3))[1]"
     document = grade(alter("scaled_attention", oracle), ("scaled_attention",))

@@ -112,12 +112,15 @@ def test_there_is_an_end_to_changes() -> None:
     ("parts", "error"),
     [
         (
-            [["ValueError", "Exception"], "text", "m.py", 2, ""],
-            Error(("ValueError", "Exception"), "text", "m.py", 2, ""),
+            [["ValueError", "Exception"], "text", "m.py", 2, "", ["f", "g"]],
+            Error(("ValueError", "Exception"), "text", "m.py", 2, "", ("f", "g")),
         ),
-        ([["SECRET"], "x" * 999, "m.py", 99, "SECRET"], Error(("Exception",), "x" * 300, "m.py", 0, "")),
-        ([["int", "KeyError", 3], "", "SECRET.py", 1, "missing"], Error(("KeyError",), "", "", 0, "missing")),
-        ([["KeyError"], "", "m.py", 4, "absent"], Error(("KeyError",), "", "m.py", 4, "absent")),
+        ([["SECRET"], "x" * 999, "m.py", 99, "SECRET", []], Error(("Exception",), "x" * 300, "m.py", 0, "")),
+        ([["int", "KeyError", 3], "", "SECRET.py", 1, "missing", []], Error(("KeyError",), "", "", 0, "missing")),
+        (
+            [["KeyError"], "", "m.py", 4, "absent", ["x" * 99, 3]],
+            Error(("KeyError",), "", "m.py", 4, "absent", ("x" * 64,)),
+        ),
     ],
 )
 def test_errors_are_built_in_names_and_places_of_the_submission(parts: Any, error: Error) -> None:
@@ -126,7 +129,17 @@ def test_errors_are_built_in_names_and_places_of_the_submission(parts: Any, erro
 
 
 @pytest.mark.parametrize(
-    "parts", [[], [[], "", "", 0, ""], [["x"] * 32, "", "", 0, ""], [["x"], 1, "", 0, ""], [["x"], "", "", "0", ""]]
+    "parts",
+    [
+        [],
+        [[], "", "", 0, "", []],
+        [["x"] * 32, "", "", 0, "", []],
+        [["x"], 1, "", 0, "", []],
+        [["x"], "", "", "0", "", []],
+        [["x"], "", "", 0, "", "f"],
+        [["x"], "", "", 0, "", ["f"] * 17],
+        [["x"], "", "", 0, ""],
+    ],
 )
 def test_errors_of_another_form_are_refused(parts: Any) -> None:
     with pytest.raises(WireError):

@@ -44,7 +44,7 @@ def test_the_place_is_the_last_line_in_the_submission(tmp_path: Path) -> None:
 
 def test_a_syntax_error_is_placed_where_it_stands(tmp_path: Path) -> None:
     error = raised(compile, "x = 1\nx = = 2\n", str(tmp_path / "m.py"), "exec")
-    kinds, text, file, line, _ = described(error, str(tmp_path))
+    kinds, text, file, line, _, _ = described(error, str(tmp_path))
     assert (kinds[0], text, file, line) == ("SyntaxError", "invalid syntax", "m.py", 2)
 
 
@@ -60,3 +60,10 @@ def test_a_signature_that_does_not_fit_is_told_from_a_type_error_within() -> Non
 def test_refused_and_absent_are_told() -> None:
     assert described(Refused("x"), "/")[4] == "refused"
     assert described(Absent("x"), "/")[4] == "absent"
+
+
+def test_the_functions_that_an_error_passed_through_are_named_from_the_innermost(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("def f():\n    return g()\ndef g():\n    return missing\n")
+    namespace: dict[str, Any] = {}
+    exec(compile((tmp_path / "m.py").read_text(), str(tmp_path / "m.py"), "exec"), namespace)
+    assert described(raised(namespace["f"]), str(tmp_path))[5] == ["missing", "g", "f"]

@@ -3,7 +3,8 @@
 1. A module and one that may ask for its functions are never in one process: there is a process for each level of `uses` in
    the rubric. The integration, which asks nobody, is in the lowest.
 2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission.
-   So nothing that is shown can carry a hidden input, by whatever channel.
+   So nothing that is shown can carry a hidden input, by whatever channel. Only the integration, of whose criteria all are
+   hidden, is imported later, and says no more than hidden criteria do.
 3. Hidden calls are played from the lowest level up. Once a level has had one, no process of a lower level is started or
    called: who may ask for a function learns of its hidden inputs only when its verdict stands.
 4. A verdict comes from one run. When a process ends, the steps that it has not answered, and only those, are played in a new
@@ -33,14 +34,17 @@ GONE = Reply(ended=Ended("spent"))
 
 @dataclass(eq=False)
 class Level:
-    """The modules of one level, in their process. `broken` says of a module why it could not be imported."""
+    """The modules of one level, in their process. `broken` says of a module why it could not be imported.
+
+    Levels that the player keeps may be shown; others are for a few calls, and what their imports say stays in them.
+    """
 
     modules: tuple[str, ...]
     height: int = 0
     loaded: tuple[str, ...] = ()
     process: StudentProcess | None = None
     broken: dict[str, Reply] = field(default_factory=dict)
-    asked: bool = False  # a hidden call has been made in it
+    asked: bool = False  # its hidden calls have had their turn
 
 
 class Player:
@@ -68,7 +72,7 @@ class Player:
 
     def alone(self, step: Step) -> Reply:
         """A step that may be shown, once more, in a process that has seen nothing else. Only before the first hidden call."""
-        assert not any(level.asked for level in self.levels), "a shown call after a hidden one"
+        assert not self._frozen, "a shown call after a hidden one"
         level = Level((step.target.module,))
         self._load(level, step.target.module)
         broken = level.broken.get(step.target.module)
@@ -82,14 +86,30 @@ class Player:
         assert not any(other.asked for other in above), "a lower level after a higher one"
         for other in self.levels[:number]:
             self._close(other)
+        level.asked = True
         steps = {m: self.script.hidden.get(m, ()) for m in level.modules}
         late = {INTEGRATION: steps.pop(INTEGRATION)} if INTEGRATION in steps else {}
         replies = self._play(level, steps, hidden=True)
-        # The integration is imported only now: what the modules above do at import could change how those of this level work.
-        if late and INTEGRATION not in level.loaded:
-            self._load(level, INTEGRATION)
-        if INTEGRATION in level.modules:
-            replies |= self._play(level, late, hidden=True)
+        if late:
+            replies |= self._integrated(level, late)
+        return replies
+
+    def _integrated(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Reply]:
+        """Play the hidden steps of the integration in the process of its level.
+
+        Mostly it is imported only now: what the modules above do at import could change how those of this level work.
+        """
+        if INTEGRATION in (*level.loaded, *level.broken):
+            return self._play(level, steps, hidden=True)
+        late = Level((INTEGRATION,), level.height, process=level.process)
+        self._load(late, INTEGRATION)
+        failed = late.broken.get(INTEGRATION)
+        if failed is not None and failed.ended is not None and late.process is level.process:
+            late.broken.clear()  # as in `_load`: perhaps the process was only too small for all
+            self._load(late, INTEGRATION)
+        replies = self._play(late, steps, hidden=True)
+        self._close(late)
+        level.broken |= late.broken
         return replies
 
     def with_helpers(
@@ -100,7 +120,7 @@ class Player:
         Only while its level has its turn: later levels may not have been asked yet.
         """
         assert not any(level.asked for level in self.levels[number + 1 :]), "a lower level after a higher one"
-        level = Level((module,), asked=True)
+        level = Level((module,))
         self._load(level, module, helpers)
         replies = self._batch(level, [] if module in level.broken else steps)
         self._close(level)
@@ -109,6 +129,11 @@ class Player:
     def broken(self, module: str) -> Reply | None:
         """Why a module could not be imported, None if it could."""
         return next((level.broken[module] for level in self.levels if module in level.broken), None)
+
+    @property
+    def _frozen(self) -> bool:
+        """Whether a hidden call may have been made, so that nothing more may be shown."""
+        return any(level.asked for level in self.levels)
 
     def close(self) -> None:
         for level in self.levels:
@@ -133,6 +158,7 @@ class Player:
         One that ends a process in which others are imported already is given a level of its own, of the same height: perhaps
         the process was only too small for all.
         """
+        assert level not in self.levels or not self._frozen, "an import that may be shown after a hidden call"
         names = self.script.integrated if module == INTEGRATION else (module,)
         if any(f"{name}.py" not in self.submission.files for name in names):
             level.broken[module] = MISSING
@@ -167,7 +193,6 @@ class Player:
 
     def _play(self, level: Level, steps: dict[str, tuple[Step, ...]], hidden: bool) -> dict[Step, Reply]:
         """Replies to all steps of a level: those of a module that cannot be imported say why."""
-        level.asked = level.asked or (hidden and any(steps.values()))
         replies = {step: level.broken[m] for m in steps if m in level.broken for step in steps[m]}
         waiting = {m: list(steps[m]) for m in steps if m not in level.broken}
         before = len(level.process.asked) if level.process is not None else 0
@@ -190,7 +215,7 @@ class Player:
         """Steps that a process has left unanswered, in new ones: a function that ends its process again is not called any more."""
         replies: dict[Step, Reply] = {}
         dead: dict[str, Reply] = {}
-        alone = Level((module,), asked=level.asked)
+        alone = Level((module,))
         for step in steps:
             replies[step] = dead.get(step.target.function) or self._next(alone, module, step)
             if replies[step].ended is not None:

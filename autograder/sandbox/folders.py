@@ -1,7 +1,7 @@
 """The folder of one sandbox on the grader's side, and which parts of the machine a student's process may see.
 
-<folder>/submission     the files as they were uploaded; only the grader and the fork server read them here
-<slots>/<number>        what one student process sees (slots.py): in this folder, or on a file system in the memory
+<folder>/submission     the files as they were uploaded: one copy, which all processes of the submission read and none may write
+<slots>/<number>        what one student process may write (slots.py): in this folder, or on a file system in the memory
 <folder>/view           a readable copy of the interpreter's files, where another user could not reach them
 """
 
@@ -13,6 +13,7 @@ import stat
 import sys
 import sysconfig
 import tempfile
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from autograder.sandbox import sweep
 from autograder.sandbox.layers.user import Users
 
 MIN_FREE_BYTES = 48 * 2**20  # of a file system in the memory, to be used at all
+NEVER_READ_SECONDS = 7 * 86_400
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -33,8 +35,8 @@ class Folder:
         self.path = Path(tempfile.mkdtemp(prefix="autograder-", dir=_place(own_users)))
         self.path.chmod(0o711 if own_users else 0o700)  # others may go through to their slot, but not look around
         self.submission = self.path / "submission"
-        self.submission.mkdir(mode=0o700)
-        self.submission.chmod(0o700)
+        self.submission.mkdir()
+        self._open(self.submission, 0o750)
         self.slots = _slots(self.path, own_users)
         self.lines: dict[str, int] = {}
         self.view = _open_view(self.path) if own_users else ""
@@ -44,22 +46,40 @@ class Folder:
         """The user of slot 0; 0 where processes keep the grader's user."""
         return self.users.numbers[0] if self.users is not None else 0
 
+    @property
+    def group(self) -> int:
+        """The group of all its processes, which may read the submission; 0 where they keep the grader's user."""
+        return self.users.numbers[-1] if self.users is not None else 0
+
     def place(self, files: Mapping[str, bytes]) -> None:
-        """Put a submission where its processes get their copies from, in place of the one before."""
+        """Put a submission where its processes read it, in place of the one before."""
+        with contextlib.suppress(OSError):
+            self.submission.chmod(0o700)  # the student's user may be ours, and have closed it
         sweep.empty(str(self.submission))
         self.lines = {}
         for name, content in files.items():
             target = self.submission / name
             self._make(target.parent)
             target.write_bytes(content)
-            target.chmod(0o600)  # whatever the umask is
+            self._open(target, 0o640)
             self.lines[target.name] = max(self.lines.get(target.name, 0), content.count(b"\n") + 1)
+        self._open(self.submission, 0o750)
 
     def _make(self, folder: Path) -> None:
         if not folder.is_dir():
             self._make(folder.parent)
             folder.mkdir()
-            folder.chmod(0o700)
+            self._open(folder, 0o750)
+
+    def _open(self, path: Path, mode: int) -> None:
+        """Let the processes read a file or folder, and not notice whether others of them have read it before.
+
+        Access times are kept only where they are older than other times, as they usually are, so this one lies ahead.
+        """
+        path.chmod(mode)
+        if self.group:
+            os.chown(path, -1, self.group)
+        os.utime(path, (time.time() + NEVER_READ_SECONDS, path.stat().st_mtime))
 
     def remove(self) -> None:
         """Remove everything, and give the users back."""

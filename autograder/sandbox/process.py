@@ -127,10 +127,10 @@ class StudentProcess:
         self.ended = Ended(why)
         self.ended = Ended(self.close() or why, file, line)
 
-    def close(self) -> str:
+    def close(self, why: str = "crash") -> str:
         """End the process; why the fork server has killed it before, if it has."""
         self.connection.close()
-        self.ended = self.ended or Ended("crash")
+        self.ended = self.ended or Ended(why)
         return self.sandbox.end(self)
 
     def _signal(self, name: str) -> None:

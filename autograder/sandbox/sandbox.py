@@ -129,6 +129,7 @@ class Sandbox:
             answer = self._ask({"start": slot, "seconds": seconds}, theirs.fileno())
             if "no_room" not in answer:
                 break
+            self._end_all("disk")  # what this submission's own processes hold is no lack of the machine
             time.sleep(ROOM_SECONDS)  # another submission's process may have filled the disk, and is killed for it soon
         if "pid" not in answer:
             raise SandboxFault(
@@ -157,9 +158,9 @@ class Sandbox:
     def _slot(self, number: int) -> Slot:
         return Slot(str(self.folder.slots), number, self.folder.first_uid + number if self.folder.first_uid else 0)
 
-    def _end_all(self) -> None:
+    def _end_all(self, why: str = "crash") -> None:
         for process in list(self.processes.values()):
-            process.close()
+            process.close(why)
 
     def close(self) -> None:
         """End everything and remove the folder."""
@@ -171,7 +172,7 @@ class Sandbox:
 
     def answering_user(self) -> int:
         """The user of the answering process, 0 for the grader's own."""
-        return self.folder.first_uid + MAX_PROCESSES if self.folder.first_uid else 0
+        return self.folder.group
 
     # the fork server
 
@@ -209,6 +210,7 @@ class Sandbox:
             "slots": str(self.folder.slots),
             "view": self.folder.view,
             "first_uid": self.folder.first_uid,
+            "group": self.folder.group,
             "closed_places": closed_places(self.secret),
             "covered": [str(place) for place in (PACKAGE, *self.secret)],
             "layers": self.layers,

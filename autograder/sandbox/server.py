@@ -46,6 +46,7 @@ class Settings:
     slots: str
     view: str
     first_uid: int
+    group: int
     closed_places: list[str]
     covered: list[str]  # by mounts
     layers: list[str]
@@ -109,17 +110,24 @@ def _preload_extensions() -> None:
 
 
 def _readable(settings: Settings) -> list[Path]:
-    """What every student process may read besides its own slot: the interpreter and NumPy, without other packages."""
-    numpy_folder = os.path.dirname(numpy.__file__)
-    exactly = [settings.view or numpy_folder, numpy_folder + ".libs"]
-    roots = _SYSTEM_FILES if settings.view else (*_library_paths(), *_SYSTEM_FILES)
+    """What every student process may read: the submission, the interpreter and NumPy, without other packages."""
+    exactly, roots = _places(settings)
     holes = [Path(place) for place in settings.closed_places]
-    return [*map(Path, exactly), *landlock.without(map(os.path.realpath, roots), holes)]
+    return [*map(Path, exactly), *landlock.without(roots, holes)]
+
+
+def _places(settings: Settings) -> tuple[list[str], list[str]]:
+    """Where that lies: places that are readable as a whole, and those with other packages among them."""
+    numpy_folder = os.path.dirname(numpy.__file__)
+    roots = _SYSTEM_FILES if settings.view else (*_library_paths(), *_SYSTEM_FILES)
+    exactly = [settings.submission, settings.view or numpy_folder, numpy_folder + ".libs"]
+    return exactly, [os.path.realpath(root) for root in roots]
 
 
 def _mount(settings: Settings) -> None:
     """Cover what no student may read, apart from what the interpreter needs that lies within."""
     mounts.separate()
+    mounts.without_times(place for places in _places(settings) for place in places)
     needed = [Path(path).resolve() for path in (os.path.dirname(numpy.__file__), *_library_paths(), settings.folder)]
     mounts.cover(landlock.without(settings.covered, needed))
 
@@ -182,6 +190,9 @@ class Server:
             self._end(slot)
         for number in self.rules:
             self.settings.slot(number).unmount()
+        if self.settings.has("mounts"):
+            for place in (self.settings.submission, self.settings.view):
+                mounts.uncovered(place)
         for folder in (self.settings.slots, self.settings.folder):
             sweep.empty(folder)
             shutil.rmtree(folder, ignore_errors=True)
@@ -191,7 +202,7 @@ class Server:
         slot = self.settings.slot(self.settings.alone)
         self._renewed(slot)
         layers.apply(self._confinement(slot, self.settings.seconds), self.rules[slot.number])
-        session.run(self.control, slot.files, self.settings.message_limit, self.baseline)
+        session.run(self.control, self.settings.submission, self.settings.message_limit, self.baseline)
         os._exit(0)
 
     def _request(self) -> tuple[dict[str, Any], int]:
@@ -226,7 +237,9 @@ class Server:
         try:
             descriptors.close_all_but(descriptor, rules)
             layers.apply(confinement, rules)
-            session.run(socket.socket(fileno=descriptor), slot.files, self.settings.message_limit, self.baseline)
+            session.run(
+                socket.socket(fileno=descriptor), self.settings.submission, self.settings.message_limit, self.baseline
+            )
             status = 0
         finally:
             os._exit(status)  # whatever happens, the server's own code is not run twice
@@ -268,14 +281,14 @@ class Server:
         """Make the slot ready for its next process."""
         if slot.number not in self.rules:
             slot.make(self.settings.disk if self.settings.has("mounts") else 0)
-            own = [Path(slot.path)] if self.settings.has("landlock") else []
-            self.rules[slot.number] = landlock.rules([*self.readable, *own], Path(slot.writable)) if own else -1
+            own = [*self.readable, Path(slot.path)]
+            self.rules[slot.number] = landlock.rules(own, Path(slot.writable)) if self.settings.has("landlock") else -1
         slot.renew(self.settings.submission)
 
     def _confinement(self, slot: Slot, seconds: int) -> Confinement:
         s = self.settings
         resources = Resources(s.memory, s.file_size, seconds, s.threads, s.open_files)
-        return Confinement(tuple(s.layers), slot.temporary, slot.uid, resources)
+        return Confinement(tuple(s.layers), slot.temporary, slot.uid, resources, group=s.group)
 
     def _trouble(self) -> str:
         """Why a child cannot be confined, "" if it can: found out once, so that no student is blamed for it."""
@@ -287,7 +300,7 @@ class Server:
         if trial == 0:
             try:
                 layers.apply(confinement, self.rules[0])
-                os.listdir(slot.files)
+                os.listdir(self.settings.submission)
             except BaseException as error:
                 os.write(writer, " ".join(f"{type(error).__name__}: {error}".split()).encode()[:1000])
             finally:

@@ -1,16 +1,13 @@
-"""Where one student process lives: its own copy of the submission, its own temporary folder, its own user.
+"""Where one student process lives: its own temporary folder, its own user.
 
-    <slots>/<number>/files      the submission, not writable
     <slots>/<number>/tmp/own    the temporary folder, where the process begins; on a file system of its own where that is possible
 
-A slot is used again by later processes, but nothing in it: files and folders are made anew for each, so that neither their
-content nor their times tell a process anything about the one before. Runs in the fork server.
+A slot is used again by later processes, but nothing in it: the folder is made anew for each, so that neither its content nor
+its times tell a process anything about the one before. Runs in the fork server.
 """
 
 import contextlib
 import os
-import shutil
-import stat
 from dataclasses import dataclass
 
 from autograder.sandbox import sweep
@@ -31,10 +28,6 @@ class Slot:
         return os.path.join(self.slots, str(self.number))
 
     @property
-    def files(self) -> str:
-        return os.path.join(self.path, "files")
-
-    @property
     def writable(self) -> str:
         """The folder above the temporary one, to which Landlock's rules can be bound once for all processes of the slot."""
         return os.path.join(self.path, "tmp")
@@ -53,14 +46,11 @@ class Slot:
             mounts.bounded(self.writable, size, 0o711)
 
     def renew(self, submission: str) -> None:
-        """Fresh copies of a submission's files and a fresh temporary folder for the next process; raises OSError."""
-        _folder(self.files, 0o750)
-        _copy(submission, self.files)
+        """A fresh temporary folder for the next process, with links to the data of the submission; raises OSError."""
         _folder(self.temporary, 0o700)
         if self.uid:
-            os.chown(self.files, -1, self.uid)
             os.chown(self.temporary, self.uid, self.uid)
-        for entry in os.scandir(self.files):  # data that code opens by its bare name
+        for entry in os.scandir(submission):  # data that code opens by its bare name
             if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
                 os.symlink(entry.path, os.path.join(self.temporary, entry.name))
 
@@ -74,8 +64,6 @@ class Slot:
         with contextlib.suppress(OSError):
             os.chmod(self.writable, 0o711)  # the student's user may be ours, and have closed it
         sweep.empty(self.writable)
-        with contextlib.suppress(FileNotFoundError):
-            shutil.rmtree(self.files)
 
     def remove(self) -> None:
         """Leave nothing of the slot at all."""
@@ -88,16 +76,3 @@ class Slot:
 def _folder(path: str, mode: int) -> None:
     os.mkdir(path, mode)
     os.chmod(path, mode)  # whatever the umask is
-
-
-def _copy(source: str, target: str) -> None:
-    """Copy a tree that the grader has written: folders and regular files only."""
-    with os.scandir(source) as entries:
-        for entry in entries:
-            other = os.path.join(target, entry.name)
-            if stat.S_ISDIR(entry.stat(follow_symlinks=False).st_mode):
-                _folder(other, 0o755)
-                _copy(entry.path, other)
-            else:
-                shutil.copyfile(entry.path, other)
-                os.chmod(other, 0o644)

@@ -16,13 +16,14 @@ NAMES = ("fork", "session", "limits", "user", "mounts", "no_new_privileges", "la
 
 @dataclass(frozen=True)
 class Confinement:
-    """What one process is held to; `folder` is where it begins."""
+    """What one process is held to; `folder` is where it begins, `group` the one group of its user, 0 for none."""
 
     layers: tuple[str, ...]
     folder: str
     uid: int
     resources: Resources
     ends_with_parent: bool = True
+    group: int = 0
 
 
 def available() -> dict[str, str]:
@@ -67,7 +68,7 @@ def apply(confinement: Confinement, rules: int) -> None:
             confinement.resources, "user" in layers
         )  # before the change of user, which gives the right away
     if "user" in layers:
-        user.become(confinement.uid)
+        user.become(confinement.uid, confinement.group)
     if confinement.ends_with_parent:
         kernel.end_with_parent()
     if "no_new_privileges" in layers:

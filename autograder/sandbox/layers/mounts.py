@@ -1,9 +1,11 @@
 """Mounts that only the fork server and its children see: they vanish with them. Sources: mount_namespaces(7), mount(2), tmpfs(5).
 
-Two uses: each temporary folder is a file system of its own, of a fixed size, so that nothing that a process holds (open files
-without a name, blocks beyond the end of a file) takes up the disk of the results; and what no student may read is covered.
+Three uses: each temporary folder is a file system of its own, of a fixed size, so that nothing that a process holds (open files
+without a name, blocks beyond the end of a file) takes up the disk of the results; what no student may read is covered; and
+what several processes read tells none of them what the others have read.
 """
 
+import contextlib
 import os
 from collections.abc import Iterable
 from functools import cache
@@ -13,7 +15,8 @@ from autograder.sandbox.layers.kernel import checked, libc
 
 MAX_ENTRIES = 4_000  # files and folders in one temporary folder
 _CLONE_NEWNS = 0x20000
-_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 2, 4, 8, 1 << 12, 1 << 14, 1 << 18
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT, _MS_NOATIME = 1, 2, 4, 8, 32, 1024
+_MS_BIND, _MS_REC, _MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
 _MNT_DETACH = 2
 _CAP_SYS_ADMIN = 21
 
@@ -72,6 +75,15 @@ def cover(places: Iterable[Path]) -> None:
             checked(libc().mount(b"tmpfs", os.fsencode(place), b"tmpfs", _MS_RDONLY | _MS_NOSUID | _MS_NODEV, options))
         elif place.is_file():
             checked(libc().mount(b"/dev/null", os.fsencode(place), None, _MS_BIND, None))
+
+
+def without_times(places: Iterable[str]) -> None:
+    """Make places read-only, and keep no times of who reads them, where the container allows that."""
+    for place in map(os.fsencode, filter(os.path.exists, places)):
+        with contextlib.suppress(OSError):
+            checked(libc().mount(place, place, None, _MS_BIND | _MS_REC, None))
+            flags = _MS_RDONLY | _MS_NOSUID | _MS_NODEV | _MS_NOATIME
+            checked(libc().mount(None, place, None, _MS_REMOUNT | _MS_BIND | flags, None))
 
 
 def uncovered(folder: str) -> None:

@@ -34,9 +34,9 @@ def _may_become_others() -> bool:
     return held & needed == needed and any(first <= FIRST and first + count > LAST for first, count in spans)
 
 
-def become(uid: int) -> None:
-    """Become a user without any group, for good."""
-    os.setgroups([])
+def become(uid: int, group: int = 0) -> None:
+    """Become a user of no other group than this one (0: of none), for good."""
+    os.setgroups([group] if group else [])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
 

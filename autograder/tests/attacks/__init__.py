@@ -86,9 +86,11 @@ def _constants(source: str) -> dict[str, Any]:
 
 
 def _plain(node: ast.expr, known: dict[str, Any]) -> Any:
-    """literal_eval that knows constants above, and `{f"{name}.py": TEXT for name in NAMES}`."""
+    """literal_eval that knows constants above, `TEXT * NUMBER`, and `{f"{name}.py": TEXT for name in NAMES}`."""
     if isinstance(node, ast.Name) and node.id in known:
         return known[node.id]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _plain(node.left, known) * _plain(node.right, known)
     if isinstance(node, ast.Dict):
         return {_plain(k, known): _plain(v, known) for k, v in zip(node.keys, node.values, strict=True) if k is not None}
     if isinstance(node, ast.DictComp):

@@ -142,3 +142,17 @@ def test_only_what_was_not_answered_is_played_again_and_a_function_that_ends_pro
         step for step in needed if not step.test
     ]  # only steps that later ones of their test build on come again
     assert 0 < player.restarts <= players.RESTARTS
+
+
+def test_nothing_is_imported_once_more_for_the_integration_and_what_is_said_of_imports_stays() -> None:
+    lowest = scripts.current().hidden["layernorm"][-1].target.function
+    sandbox: Any = Sandbox(ends=(lowest,))
+    with Player(sandbox, scripts.current(), COMPLETE, {}) as player:
+        player.shown(GROUPS)
+        before, said = len(sandbox.events), {name: player.broken(name) for name in GROUPS}
+        player.hidden(0)
+        contexts = [what[0] for kind, _, what in sandbox.events[before:] if kind == "load"]
+        assert contexts[-1] == INTEGRATION and contexts.count(INTEGRATION) == 1
+        assert {name: player.broken(name) for name in GROUPS} == said
+        with pytest.raises(AssertionError, match="an import that may be shown after a hidden call"):
+            player._load(player.levels[0], "layernorm")

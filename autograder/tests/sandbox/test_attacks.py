@@ -168,8 +168,8 @@ def left(field: Field, running: set[int]) -> list[str]:
     answering = {f.grader.sandbox.answerer.pid for f in _fields.values()}
     found = [f"process {pid}" for pid in (family | theirs) - answering]
     slots = [field.grader.sandbox._slot(number) for number in range(len(uids) or 1)]
-    inside = [path for slot in slots for path in (slot.files, slot.writable) if os.path.isdir(path)]
-    for place in {*OPEN, *sweep.open_folders(), str(folder.path), str(folder.slots)}:
+    inside = [slot.writable for slot in slots if os.path.isdir(slot.writable)]
+    for place in {*OPEN, *sweep.open_folders(), str(folder.path), str(folder.slots), str(folder.submission)}:
         with contextlib.suppress(OSError):
             found += [entry.path for entry in os.scandir(place) if _theirs(entry, uids)]
     found += [entry.path for place in inside for entry in os.scandir(place)]
@@ -286,6 +286,30 @@ def test_other_submission_beside_it_is_not_read(fields: Any) -> None:
         beside.sandbox.place({"layernorm.py": b"# another student's\n"})
         result = field.grade(Submission("nosy", attack.files), attack.modules)
     assert "SUCCEEDED" not in shown(result)
+
+
+SMALL_MEMORY = """
+from autograder.sandbox.layers import mounts
+mounts.separate()
+mounts.bounded("/dev/shm", 64 * 2**20, 0o1777)  # as in a container
+from autograder.grading.grader import open_grader
+from autograder.intake.submission import Submission
+from autograder.tests.sandbox.test_attacks import ATTACKS, ORDINARY
+
+attack = ATTACKS["exhausting/copies_of_the_upload"]
+with open_grader({without}) as grader, open_grader({without}) as beside:
+    print(grader.grade(Submission("large", attack.files), attack.modules).points)
+    grader.sandbox.place(attack.files)
+    held = [grader.sandbox.start().load("layernorm", ["layernorm"]) for _ in range(4)]
+    print(beside.grade(ORDINARY, ("layernorm",)).points)
+"""
+
+
+@pytest.mark.skipif("mounts" not in layers.holding(), reason="only root may make /dev/shm small")
+@pytest.mark.parametrize("without", [(), ("mounts",)], ids=["bounded", "watched"])
+def test_a_small_file_system_in_the_memory_is_filled_by_nobody(without: tuple[str, ...]) -> None:
+    done = subprocess.run([sys.executable, "-c", SMALL_MEMORY.format(without=without)], capture_output=True, text=True)
+    assert done.stdout.split() == ["0.0", "14.0"], done.stderr
 
 
 SLOW_ROAD = [pytest.param(name, marks=pytest.mark.slow) for name in ATTACKS if name not in OTTER_ROAD]

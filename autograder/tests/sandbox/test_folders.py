@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,16 @@ from autograder.tests.sandbox.running import HOLDING, as_root, linux
 OWN_USERS = "user" in HOLDING
 
 
-def test_a_submission_lies_where_only_the_grader_reads_it() -> None:
+def test_a_submission_lies_where_only_the_grader_and_its_processes_read_it() -> None:
     folder = Folder(OWN_USERS)
     folder.place({"m.py": b"a\nb\n", "folder/n.py": b"a", "other/m.py": b"a\n" * 9})
     assert folder.lines == {"m.py": 10, "n.py": 1}
-    assert folder.submission.stat().st_mode & 0o777 == 0o700
+    assert folder.submission.stat().st_mode & 0o777 == 0o750
+    assert folder.submission.stat().st_gid == (folder.group or os.getgid())
+    assert {path.stat().st_mode & 0o777 for path in folder.submission.rglob("*.py")} == {0o640}
+    assert all(
+        path.stat().st_atime > time.time() + 86_400 for path in (folder.submission, *folder.submission.rglob("*"))
+    )
     assert folder.path.stat().st_mode & 0o777 == (0o711 if OWN_USERS else 0o700)
     folder.place({"x.py": b""})
     assert os.listdir(folder.submission) == ["x.py"] and folder.lines == {"x.py": 1}

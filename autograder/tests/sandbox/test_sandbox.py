@@ -13,13 +13,14 @@ import pytest
 from autograder.sandbox import sandbox as module
 from autograder.sandbox import sweep
 from autograder.sandbox.faults import SandboxFault
-from autograder.sandbox.messages import Reply, prepared
+from autograder.sandbox.messages import Ended, Reply, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import MAX_PROCESSES, Sandbox
 from autograder.tests.sandbox.running import HOLDING, LIMITS, as_root, forked, linux, opened, said
 
 LOOKING = """
-import os
+import importlib.util, os
+SHARED = [__file__, os.path.dirname(__file__), importlib.util.find_spec("this").origin]  # the last is the interpreter's
 def write(name): return open(name, "w").write("mark")
 def look():
     found = []
@@ -30,7 +31,9 @@ def look():
             pass
     return sorted(found)
 def read(path): return open(path).read()
-def times(): return [os.stat(__file__).st_ctime_ns, os.stat(".").st_ctime_ns, os.stat(__file__).st_ino]
+def times(): return [os.stat(".").st_ctime_ns, os.stat(".").st_mtime_ns]
+def marks(): return [os.stat(path).st_atime_ns for path in SHARED]
+def read_shared(): return [len(os.listdir(path) if os.path.isdir(path) else read(path)) for path in SHARED]
 def who(): return [os.getpid(), os.getuid()]
 """
 
@@ -55,9 +58,8 @@ def test_processes_alive_at_once_do_not_meet(without: tuple[str, ...]) -> None:
         assert "left" not in call(second, "look").value
         inside = sandbox._slot(first.slot)
         if "user" in HOLDING or "landlock" in HOLDING:
-            for path in (os.path.join(inside.temporary, "left"), os.path.join(inside.files, "m.py")):
-                reply = call(second, "read", path)
-                assert reply.error is not None and "OSError" in reply.error.kinds
+            reply = call(second, "read", os.path.join(inside.temporary, "left"))
+            assert reply.error is not None and "OSError" in reply.error.kinds
         assert call(first, "read", "left").value == "mark"
         first.close()
         assert call(second, "look").ended is None
@@ -74,8 +76,19 @@ def test_later_processes_find_nothing_of_earlier_ones() -> None:
         third.load("m", ["m"])
         assert third.slot == first.slot
         assert "left" not in call(third, "look").value
-        assert all(later > before for later, before in zip(call(third, "times").value[:2], times[:2], strict=True))
+        assert all(later > before for later, before in zip(call(third, "times").value, times, strict=True))
         assert call(second, "write", "here").value == 4
+
+
+@linux
+def test_no_process_sees_what_another_one_has_read() -> None:
+    """The files of the submission, and where mounts can be had also those of the interpreter."""
+    with opened("") as (sandbox, _):
+        first, second = two(LOOKING, sandbox)
+        before = call(first, "marks").value
+        assert min(call(second, "read_shared").value) > 0
+        own = None if "mounts" in HOLDING else -1
+        assert call(first, "marks").value[:own] == before[:own]
 
 
 @as_root
@@ -198,12 +211,15 @@ def test_what_others_could_read_is_not_used_where_nothing_would_hide_it(tmp_path
 
 
 @forked
-def test_a_disk_without_room_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_without_room_is_tried_again_once_the_submission_holds_none_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module, "ROOM_SECONDS", 0.01)
-    with opened("") as (sandbox, _):
+    with opened("") as (sandbox, process):
         real, answers = sandbox._ask, [{"no_room": "full"}] * 3
         monkeypatch.setattr(sandbox, "_ask", lambda request, *d: answers.pop() if answers else real(request, *d))
         assert sandbox.start().load("n", ["os"]) == Reply()
+        assert process.ended == Ended("disk")
         answers += [{"no_room": "full"}] * 99
         with pytest.raises(SandboxFault, match="full"):
             sandbox.start()

@@ -1,4 +1,4 @@
-"""Where a process lives: copies of its own, made anew each time, whatever the process before has done."""
+"""Where a process lives: a temporary folder of its own, made anew each time, whatever the process before has done."""
 
 import os
 from pathlib import Path
@@ -31,21 +31,18 @@ def content(folder: str) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
 
 
-def test_each_process_gets_fresh_files(tmp_path: Path, submission: str) -> None:
+def test_each_process_gets_a_fresh_folder(tmp_path: Path, submission: str) -> None:
     slot = opened(tmp_path)
     found = []
     for _ in range(2):
         slot.renew(submission)
-        assert content(slot.files) == FILES
         assert os.listdir(slot.temporary) == ["data.txt"]
         assert Path(slot.temporary, "data.txt").read_bytes() == b"text"
-        found.append(os.stat(slot.files).st_ctime_ns)
-        Path(slot.files, "m.py").write_text("changed")
-        Path(slot.files, "new").mkdir()
+        found.append(os.stat(slot.temporary).st_ctime_ns)
         Path(slot.temporary, "left").write_text("left")
         Path(slot.writable).chmod(0)
         slot.clear()
-        assert not os.path.exists(slot.files) and os.listdir(slot.writable) == []
+        assert os.listdir(slot.writable) == []
     assert found[0] < found[1]
     assert content(submission) == FILES
 
@@ -73,10 +70,9 @@ def test_nothing_is_left_of_a_slot(tmp_path: Path, submission: str) -> None:
 def test_only_its_own_user_gets_there(tmp_path: Path, submission: str) -> None:
     slot = opened(tmp_path, 54_321)
     slot.renew(submission)
-    modes = {path: os.stat(path) for path in (slot.path, slot.files, slot.writable, slot.temporary)}
+    modes = {path: os.stat(path) for path in (slot.path, slot.writable, slot.temporary)}
     assert {path: oct(found.st_mode & 0o777) for path, found in modes.items()} == {
-        slot.path: "0o710", slot.files: "0o750", slot.writable: "0o711", slot.temporary: "0o700",
+        slot.path: "0o710", slot.writable: "0o711", slot.temporary: "0o700",
     }  # fmt: skip
-    assert all((modes[path].st_uid, modes[path].st_gid) == (0, 54_321) for path in (slot.path, slot.files))
+    assert (modes[slot.path].st_uid, modes[slot.path].st_gid) == (0, 54_321)
     assert modes[slot.temporary].st_uid == 54_321
-    assert os.stat(os.path.join(slot.files, "m.py")).st_uid == 0

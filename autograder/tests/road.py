@@ -70,7 +70,8 @@ class Box:
         """Run the zip's own run_otter.py with the kit from the zip's own wheel."""
         script = self.place / "source" / "run_otter.py"
         script.write_text(script.read_text().replace('"/autograder"', repr(str(self.place))))
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.place), "PYTHONPATH": str(self.built.installed)}
+        path = os.pathsep.join(filter(None, (str(self.built.installed), os.environ.get("PYTHONPATH"))))
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.place), "PYTHONPATH": path}
         command = [sys.executable, str(script)]
         return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
 

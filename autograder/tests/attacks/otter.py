@@ -6,18 +6,17 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from autograder.homework import rubric as rubrics
-
 Attack = Callable[[Path, Path, Path], None]
 OTTER: dict[str, Attack] = {}
 
-# A module that takes its functions out of whatever carries the solutions.
+# A layernorm.py that takes its functions out of whatever carries the solutions, where it lay or where NumPy is seen from here.
 THIEF = """\
-import io, os, zipfile
-for top, _, names in os.walk({place!r}) if os.path.isdir({place!r}) else [("", [], [{place!r}])]:
-    for name in names:
-        archive = zipfile.ZipFile(os.path.join(top, name))
-        exec(archive.read("autograder/kit/solutions/" + os.path.basename(__file__)))
+import glob, os, zipfile
+import numpy
+places = (os.path.join(numpy.__path__[0], os.path.basename({place!r})), {place!r})
+found = [name for place in places for name in (place, *glob.glob(place + "/*")) if os.path.isfile(name)]
+with zipfile.ZipFile(found[0]) as archive:
+    exec(archive.read("autograder/kit/solutions/layernorm.py"))
 """
 
 
@@ -26,22 +25,17 @@ def attack(make: Attack) -> Attack:
     return make
 
 
-def _thieves(folder: Path, place: Path) -> None:
-    for module in rubrics.current().modules:
-        (folder / f"{module}.py").write_text(THIEF.format(place=str(place)))
-
-
 @attack
 def wheel_through_a_link(folder: Path, victim: Path, place: Path) -> None:
-    """Links called like the kit's wheel, whose name is public, carry it to where the modules can read it."""
-    _thieves(folder, place)
+    """Links called like the kit's wheel, whose name is public, carry it to where layernorm.py can read it."""
+    (folder / "layernorm.py").write_text(THIEF.format(place=str(place)))
     (folder / "transformer_homework-1.0.0-py3-none-any.whl").symlink_to(place)
 
 
 @attack
 def wheel_through_a_folder(folder: Path, victim: Path, place: Path) -> None:
     """The same with a link called like the folder that the wheel lies in."""
-    _thieves(folder, place)
+    (folder / "layernorm.py").write_text(THIEF.format(place=str(place)))
     place.mkdir()
     (folder / "kit-wheel").symlink_to(place)
 

@@ -13,10 +13,13 @@ import pytest
 from click.testing import CliRunner
 from otter.run import main as otter_run
 from otter.run.run_autograder import main as run_autograder
+from otter.run.run_autograder.utils import OtterRuntimeError
 
 from autograder.commands.main import main
 from autograder.feedback.results import number
+from autograder.grading.grader import open_grader
 from autograder.homework import rubric as rubrics
+from autograder.intake.reading import read
 from autograder.release import assign, files
 from autograder.release.otter_plugin import GraderFault
 from autograder.tests.attacks.otter import OTTER
@@ -31,6 +34,7 @@ Attacked = Callable[[Path, str], float]
 HONEST = "causal_mask"
 POINTS = rubrics.current().modules[HONEST].points
 THIEVES = [name for name in OTTER if name.startswith("wheel_")]
+SOME = [pytest.param(name, marks=() if name == "overwritten_through_a_link" else pytest.mark.slow) for name in OTTER]
 
 
 @pytest.fixture(scope="session")
@@ -81,6 +85,23 @@ def test_zip_of_otter_assign_alone_has_the_same_contents(built: "Built", plain: 
     assert files.unzipped(plain.zip) == files.unzipped(built.zip)
 
 
+@pytest.mark.parametrize("name", THIEVES)
+def test_wheel_would_be_worth_full_points_to_a_thief(
+    name: str, built: "Built", attacked: Attacked, place: Path, tmp_path: Path
+) -> None:
+    """What the next tests prevent."""
+    if place.is_relative_to(tmp_path):
+        pytest.skip("only who may write into NumPy's folder could carry it to where student code may read")
+    (tmp_path / "upload").mkdir()
+    attacked(tmp_path / "upload", name)
+    with zipfile.ZipFile(built.zip) as archive:
+        wheel = next(archive.read(name) for name in archive.namelist() if name.endswith(".whl"))
+    (place / "kit.whl" if place.is_dir() else place).write_bytes(wheel)
+    with open_grader() as opened:  # a new one, since it copies NumPy where student code could not reach it
+        earned = opened.grade(read(tmp_path / "upload", opened.rubric.limits)).points
+    assert earned == rubrics.current().modules["layernorm"].points
+
+
 @pytest.mark.parametrize("name", OTTER)
 def test_attack_through_the_zip_of_otter_assign(
     name: str, plain: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path
@@ -110,11 +131,11 @@ def test_with_another_run_otter_there_is_no_result(
     assert not untouched(victim, place)
 
 
-@pytest.mark.parametrize("name", sorted({*OTTER} - {"folder_called_as_a_file"}))
+@pytest.mark.parametrize("name", SOME[:-1])
 def test_attack_through_otter_run(
     name: str, built: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path, box: MakeBox
 ) -> None:
-    """Otter unpacks the zip itself there, and links become files."""
+    """Otter unpacks the zip itself there, and links become files; folders with its names are refused, see the next test."""
     (tmp_path / "upload").mkdir()
     deserved = attacked(tmp_path / "upload", name)
     with zipfile.ZipFile(tmp_path / "upload.zip", "w") as archive:
@@ -131,7 +152,16 @@ def test_attack_through_otter_run(
     assert untouched(victim, place)
 
 
-@pytest.mark.parametrize("name", OTTER)
+@pytest.mark.parametrize("name", ["__init__.py/a", "transformer.ipynb/a", "two.ipynb"])
+def test_what_otter_run_refuses_leaves_no_result(built: "Built", tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "upload.zip", "w") as archive:
+        archive.writestr(name, "")
+    with pytest.raises((IsADirectoryError, OtterRuntimeError)):
+        otter_run(str(tmp_path / "upload.zip"), autograder=str(built.zip), output_dir=str(tmp_path), no_logo=True)
+    assert not (tmp_path / "results.json").exists()
+
+
+@pytest.mark.parametrize("name", SOME)
 def test_attack_on_a_rehearsal(
     name: str, built: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path
 ) -> None:

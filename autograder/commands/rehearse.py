@@ -1,6 +1,6 @@
 """`autograder rehearse ZIP PATH`: grade one upload as Gradescope would, and print who sees what of the result.
 
-Exit status: 0 graded, and results.json is as documented; 1 no result, or an upload that Otter refuses; 2 unusable arguments.
+Exit status: 0 graded, and results.json is as documented; 1 no result; 2 unusable arguments.
 """
 
 from pathlib import Path
@@ -36,5 +36,3 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
         raise CommandError("\n  ".join(["results.json is not as Gradescope documents it:", *found[:PROBLEMS]]))
     for line in report.lines(done, results_format.Results.model_validate(done.document), brief):
         click.echo(line)
-    if done.refused:
-        raise CommandError(f"Otter refuses this upload and grades nothing of it: {done.refused}")

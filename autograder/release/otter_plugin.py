@@ -1,14 +1,13 @@
 """The kit as a plugin of Otter: one class, its events in the order in which Otter calls them.
 
 `otter assign` calls during_assign, which completes the students' folder and the zip for Gradescope. The zip's
-run_autograder calls the others in one process. By the time Otter starts its kernel, everything uploaded has been moved
-out of submission/ and graded in the kit's own sandbox, and the entries of results.json are known.
+run_otter.py calls the others in one process, after the upload has been moved out of submission/. By the time Otter starts
+its kernel, it has been graded in the kit's own sandbox, and the entries of results.json are known.
 
 A fault of the grader is never a 0: an exception here that is not an OtterRuntimeError ends Otter before it writes
 results.json, and Gradescope then shows the instructor an error and keeps the submission ungraded.
 """
 
-import contextlib
 import functools
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from autograder.feedback.results import gradescope, number
 from autograder.grading.grader import Graded
 from autograder.homework import kit, rubric
 from autograder.homework.errors import CommandError
-from autograder.release.quarantine import Quarantine
+from autograder.release import quarantine
 
 FAULT_LENGTH = 500  # characters
 
@@ -46,26 +45,23 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         handout.write(student, solutions, rubric.current(), assignment.master.name)
         packing.test_files(_tests(assignment), rubric.current())
         packing.driver(grader / assignment.master.name, assignment.name)
-        wheel = packing.wheel(solutions.parent, grader)
-        lines = packing.requirements(wheel, f"{assignment.generate.autograder_dir}/source/files")
+        packing.run_otter()
+        wheel = packing.wheel(solutions.parent, grader / packing.WHEEL)
+        lines = packing.requirements(wheel, f"{assignment.generate.autograder_dir}/source/files/{packing.WHEEL}")
         (grader / "requirements.txt").write_text("\n".join(lines) + "\n")
         assignment.requirements = str(grader / "requirements.txt")
         # Otter would add its own line, with packages for features that the kit does not use and at no exact version.
         assignment.overwrite_requirements = True
         assignment.python_version = lock.python_version()
-        assignment.files = [assignment.master.name, wheel.name]
+        assignment.files = [assignment.master.name, f"{packing.WHEEL}/{wheel.name}"]
 
     def before_grading(self, config: Any) -> None:
-        """Grade the upload, and leave nothing of it where Otter or its kernel could import or unpickle it.
+        """Grade the upload, which lies where neither Otter nor its kernel could import or unpickle any of it.
 
         Raises GraderFault.
         """
-        place = Path(self.submission_path).parent.parent
         try:
-            # First of all, so that a fault cannot leave the result of an earlier run to be taken for this one's.
-            (place / "results" / "results.json").unlink(missing_ok=True)
-            self._quarantine = Quarantine(place)
-            self._result = self._quarantine.grade()
+            self._result = quarantine.grade(Path(self.submission_path).parent.parent, config.otter_run)
             self._document = gradescope(self._result)
         except Exception as error:
             why = f"{type(error).__name__}: {str(error)[:FAULT_LENGTH]}"  # one of a full disk may list every file
@@ -82,11 +78,6 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         results.set_output(self._document["output"])
         for module in self._result.modules:
             _score(results.get_result(module.module), module.graded)
-
-    def generate_report(self) -> None:
-        """Otter's last event: put the upload back, so that a second run in the same container finds it again."""
-        with contextlib.suppress(OSError):
-            self._quarantine.give_back()
 
 
 def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:

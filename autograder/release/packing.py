@@ -1,7 +1,8 @@
-"""What goes into the zip for Gradescope: the kit as a wheel, the notebook that Otter runs, and Otter's own test files.
+"""What goes into the zip for Gradescope: the kit as a wheel, the notebook that Otter runs, Otter's test files, run_otter.py.
 
-Nothing here runs student code. Otter copies everything under files/ over the upload: the driver notebook takes the
-place of the student's, and there is exactly one notebook also when only .py files were uploaded.
+Nothing here runs student code. Otter copies everything under files/ into submission/, a file over whatever has its name, a
+folder only where nothing has: so the notebook that Otter runs is there whatever was uploaded, and the wheel, which has the
+solutions, lies in a folder.
 """
 
 import importlib.metadata
@@ -9,6 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jinja2
+import otter.generate
 from hatchling.builders.wheel import WheelBuilder
 
 from autograder.feedback.results import number
@@ -17,6 +20,21 @@ from autograder.release import files, lock
 from autograder.release.prerequisites import temporary_folder
 
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "rubric.yaml", "autograder", "solutions")
+WHEEL = "kit-wheel"  # the folder of the wheel, under files/
+RUN_OTTER = """\
+'''Run Otter where it finds nothing of the upload; its plugin, the kit's, knows where that is and grades it.'''
+
+from pathlib import Path
+
+from autograder.release.quarantine import quarantined
+from otter.run.run_autograder import main
+
+PLACE = "{{ autograder_dir }}"
+
+if __name__ == "__main__":
+    with quarantined(Path(PLACE)):
+        main(PLACE)
+"""
 TEST_FILE = """\
 from otter.test_files import test_case
 
@@ -47,6 +65,12 @@ def requirements(wheel: Path, source: str) -> list[str]:
     """The lines for pip: the wheel, which the image finds in the folder `source`, and all that it needs at exact versions."""
     (kit,) = importlib.metadata.distributions(path=[str(wheel)])
     return [f"{source}/{wheel.name}", *lock.pinned(kit.requires or ())]
+
+
+def run_otter() -> None:
+    """Have Otter put the kit's run_otter.py into the zip in place of its own; Otter has no setting for that."""
+    own = jinja2.DictLoader({"common/run_otter.py": RUN_OTTER})
+    otter.generate.JINJA_ENV.loader = jinja2.ChoiceLoader([own, otter.generate.JINJA_ENV.loader])
 
 
 def driver(path: Path, assignment_name: str | None) -> None:

@@ -1,93 +1,69 @@
-"""An upload out of Otter's reach: moved away from submission/ before it is read, and put back at the end.
+"""The upload out of Otter's reach, from before Otter starts until it has ended.
 
-Otter runs in submission/: it unpickles `.OTTER_LOG` there, and Python would import an uploaded `random.py` in place of
-its own. So the plugin takes everything away first, and leaves there only what Otter itself needs.
+Otter works in submission/ long before it asks a plugin: it copies the zip's files over what was uploaded, also through links,
+makes an `__init__.py`, and refuses two notebooks. Later it unpickles `.OTTER_LOG`, and Python would import an uploaded
+`random.py` in place of its own. So the zip's run_otter.py first moves everything into a closed folder, and Otter finds
+submission/ empty.
 """
 
+import contextlib
+import os
 import shutil
 import stat
-import tempfile
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from autograder.grading.grader import Result, open_grader
+from autograder.homework.errors import CommandError
 from autograder.intake.reading import read
-from autograder.intake.submission import Submission
 from autograder.sandbox import sweep
-from autograder.sandbox.limits import Limits
+
+UPLOAD = "upload"  # the closed folder, beside submission/ and source/
 
 
-class Quarantine:
-    """The folder that Otter grades in (submission/ beside source/), and a closed place for the upload in between."""
-
-    def __init__(self, place: Path):
-        self.submission, self.source = place / "submission", place / "source"
-        self.source.chmod(0o700)  # the zip's wheel has the solutions; student code runs as another user where it can
-        self.upload = Path(tempfile.mkdtemp(prefix="upload-", dir=place))
-
-    def grade(self) -> Result:
-        """Take the upload away and grade it; then submission/ holds only what Otter needs."""
-        try:
-            self._take()
-            with open_grader() as grader:
-                result = grader.grade(self._read(grader.rubric.limits))
-            self._furnish()
-        except BaseException:
-            self.give_back()
-            raise
-        return result
-
-    def give_back(self) -> None:
-        """Put the upload back where it was."""
-        if self.upload.is_dir():
-            _move_all(self.upload, self.submission)
-            self.upload.rmdir()
-
-    def _take(self) -> None:
-        """Move everything out of submission/, and drop what Otter has put there itself: it is no work of a student's."""
-        _move_all(self.submission, self.upload)
-        for own in (*(file.name for file in (self.source / "files").iterdir()), "tests"):
-            _remove(self.upload / own)
-        marker = self.upload / "__init__.py"
-        if marker.is_file() and not marker.is_symlink() and not marker.stat().st_size:
-            marker.unlink()
-
-    def _read(self, limits: Limits) -> Submission:
-        """The upload: what lies in the folder, or in the one zip in it if Gradescope has not unpacked that."""
-        zips = [path for path in self.upload.iterdir() if path.suffix.lower() == ".zip"]
-        for path in [path for path in zips if not stat.S_ISREG(path.lstat().st_mode)]:
-            _remove(path)  # a link could lead to the kit's wheel, a device has no end
-            zips.remove(path)
-        submission = read(self.upload, limits)
-        if len(zips) == 1 and not any(name.endswith(".py") for name in submission.files):
-            return read(zips[0], limits)
-        return submission
-
-    def _furnish(self) -> None:
-        """Put the driver notebook and the tests, and nothing else, where Otter looks for them."""
-        # Emptied first: copying to a name that is a link would write to wherever the link leads.
-        for path in list(self.submission.iterdir()):
-            _remove(path)
-        for notebook in (self.source / "files").glob("*.ipynb"):
-            shutil.copy(notebook, self.submission)
-        shutil.copytree(self.source / "tests", self.submission / "tests")
+@contextlib.contextmanager
+def quarantined(place: Path) -> Iterator[None]:
+    """While this lasts, Otter can run in `place`; afterwards the upload lies where it was, so that it can be graded again."""
+    # First of all, so that a fault cannot leave the result of an earlier run to be taken for this one's.
+    (place / "results" / "results.json").unlink(missing_ok=True)
+    _take(place)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # there is a result, or a fault that says more
+            sweep.empty(str(place / "submission"))
+            _move(list((place / UPLOAD).iterdir()), place / "submission")
+            (place / UPLOAD).rmdir()
 
 
-def _move_all(source: Path, target: Path) -> None:
-    """Move what lies in one folder into another, where it takes the place of things of the same name."""
-    for path in list(source.iterdir()):
-        _remove(target / path.name)
-        shutil.move(path, target / path.name, copy_function=_copy_regular)
+def grade(place: Path, otter_run: bool) -> Result:
+    """Grade what was uploaded to `place`.
+
+    Raises CommandError where Otter has had the upload before the kit. With `otter_run` it may, since it has unpacked a zip
+    with Python's zipfile, which makes no links: only then what Otter has put there itself is left out.
+    """
+    if otter_run:
+        _take(place, {*os.listdir(place / "source" / "files"), "tests", "__init__.py"})
+    elif not (place / UPLOAD).is_dir():
+        raise CommandError("the zip has another run_otter.py than the kit's; build it again with the kit's own Otter")
+    with open_grader() as grader:
+        return grader.grade(read(place / UPLOAD, grader.rubric.limits))
+
+
+def _take(place: Path, left: Collection[str] = ()) -> None:
+    """Move what lies in submission/ into the closed folder, except for some names."""
+    for with_the_wheel in ("source", "submission"):  # student code runs as another user where it can
+        (place / with_the_wheel).chmod(0o700)
+    (place / UPLOAD).mkdir(mode=0o700)
+    _move([path for path in (place / "submission").iterdir() if path.name not in left], place / UPLOAD)
+
+
+def _move(paths: list[Path], folder: Path) -> None:
+    for path in paths:
+        shutil.move(path, folder / path.name, copy_function=_copy_regular)
 
 
 def _copy_regular(source: str, target: str) -> None:
     """Where moving must copy, as between two disks: a pipe would never end and is left out; links are never followed."""
     if stat.S_ISREG(Path(source).lstat().st_mode):
         shutil.copy2(source, target, follow_symlinks=False)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        sweep.empty(str(path))  # a student's folder may be deeper than rmtree can go
-        path.rmdir()
-    else:
-        path.unlink(missing_ok=True)

@@ -14,8 +14,6 @@ def lines(done: Rehearsal, results: Results, brief: bool) -> Iterator[str]:
     yield from _title("What the student sees at once")
     yield from _text(results.output)
     yield from _moment(results, "visible", brief)
-    if done.refused:
-        return
     if results.shown("after_due_date"):
         yield from _title("What the student sees after the due date, besides")
         yield from _moment(results, "after_due_date", brief)

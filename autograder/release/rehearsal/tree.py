@@ -1,7 +1,9 @@
 """The folders and files that Gradescope makes before it calls the autograder, in a temporary folder."""
 
 import errno
+import os
 import shutil
+import stat
 import zipfile
 from pathlib import Path
 
@@ -46,10 +48,10 @@ def _unpack_autograder(path: Path, target: Path) -> None:
 
 
 def _put(upload: Path, target: Path) -> None:
-    """What arrives on Gradescope: files and folders as they are, a zip unpacked if it can be."""
+    """What arrives on Gradescope: files and folders, a zip unpacked if it can be; what is neither, as a link, stays out."""
     try:
         if upload.is_dir():
-            shutil.copytree(upload, target, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(upload, target, ignore=_neither_file_nor_folder, dirs_exist_ok=True)
         elif upload.suffix.lower() != ".zip" or not _unpacked(upload, target):
             shutil.copy(upload, target)
     except OSError as error:  # also shutil.Error
@@ -57,6 +59,11 @@ def _put(upload: Path, target: Path) -> None:
             raise
         why = "there is no such file or folder" if not upload.exists() else "it cannot be copied"
         raise ArgumentsError(f"{upload}: {why}") from error
+
+
+def _neither_file_nor_folder(folder: str, names: list[str]) -> list[str]:
+    modes = {name: os.lstat(os.path.join(folder, name)).st_mode for name in names}
+    return [name for name, mode in modes.items() if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)]
 
 
 def _unpacked(path: Path, target: Path) -> bool:

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import otter.generate
 import pytest
 from otter.run import main as otter_run
-from otter.run.run_autograder.utils import OtterRuntimeError
 from otter.test_files import GradingResults
 
 from autograder.cohort import sample
@@ -20,7 +20,6 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.errors import CommandError
 from autograder.homework.rubric import RubricError
-from autograder.intake import reading
 from autograder.intake.submission import UnreadableError
 from autograder.release import otter_plugin
 from autograder.release.otter_plugin import GraderFault
@@ -147,6 +146,9 @@ FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
         "README.md": b"",
         "pytest.ini": b"",
     },
+    # Names that Otter would stumble over, if it saw them.
+    "two notebooks": lambda files: {**files, "transformer.ipynb": b"{", "transformer (1).ipynb": NOTEBOOK},
+    "Otter's names": lambda files: {**files, "tests": b"", "__init__.py/a": b"", "transformer.ipynb/a": b""},
 }
 
 
@@ -184,23 +186,6 @@ def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, r
     assert tried.document() == first
 
 
-def test_source_is_closed_and_submission_empty_while_student_code_runs(
-    box: MakeBox, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = []
-
-    def look(path: Path, *rest: Any) -> Any:
-        place = path.parent
-        seen.append([oct((place / "source").stat().st_mode & 0o777), oct(path.stat().st_mode & 0o777)])
-        seen.append([file.name for file in (place / "submission").iterdir()])
-        return real(path, *rest)
-
-    real = reading.read
-    monkeypatch.setattr("autograder.release.quarantine.read", look)
-    box({"layernorm.py": references["layernorm.py"]}).run_without_kernel()
-    assert seen == [["0o700", "0o700"], []]
-
-
 # Faults
 
 
@@ -224,14 +209,17 @@ def test_fault_leaves_no_results_and_the_upload_where_it_was(
     assert (tried.submission / "layernorm.py").read_bytes() == half["layernorm.py"]
 
 
-def test_fault_in_the_real_run_ends_with_one_clear_line(box: MakeBox, half: dict[str, bytes], tmp_path: Path) -> None:
+def test_fault_in_the_real_run_ends_with_one_clear_line(box: MakeBox, half: dict[str, bytes]) -> None:
     tried = box(half)
-    (tried.place / "source" / "tests" / "layernorm.py").rename(tmp_path / "layernorm.py")
-    (tried.place / "source" / "files").rename(tmp_path / "files")
-    (tried.submission / "transformer.ipynb").write_bytes((tmp_path / "files" / "transformer.ipynb").read_bytes())
+    script = tried.place / "source" / "run_otter.py"
+    script.write_text((Path(otter.generate.TEMPLATE_DIR) / "common" / "run_otter.py").read_text())
+    script.write_text(script.read_text().replace("{{ autograder_dir }}", "/autograder"))
     done = tried.run()
     assert done.returncode == 1
-    assert "GraderFault: the grader failed, so there is no result: FileNotFoundError" in done.stderr.splitlines()[-1]
+    assert (
+        "GraderFault: the grader failed, so there is no result: CommandError: the zip has another run_otter.py"
+        in (done.stderr.splitlines()[-1])
+    )
     assert not tried.results.exists()
 
 
@@ -239,27 +227,6 @@ def test_kernel_that_gives_nothing_is_a_fault() -> None:
     plugin = otter_plugin.HomeworkPlugin("", {}, {})
     with pytest.raises(GraderFault, match=r"kernel gave no results.*Ran out of input"):
         plugin.after_grading(GradingResults.without_results(EOFError("Ran out of input")))
-
-
-# What Otter itself refuses, before any plugin is asked
-
-
-def test_two_notebooks_are_refused_by_otter_with_a_0(box: MakeBox, references: dict[str, bytes]) -> None:
-    tried = box({**references, "transformer (1).ipynb": NOTEBOOK})
-    with pytest.raises(OtterRuntimeError, match=r"More than one \.ipynb file"):
-        tried.run_without_kernel()
-    assert tried.document()["score"] == 0
-    assert "More than one .ipynb file" in tried.document()["tests"][0]["output"]
-
-
-@pytest.mark.parametrize("name", ["tests", "transformer.ipynb/a.txt"])
-def test_a_file_tests_or_a_folder_with_the_notebooks_name_breaks_otter_without_a_result(
-    box: MakeBox, references: dict[str, bytes], name: str
-) -> None:
-    tried = box({**references, name: b"1"})
-    with pytest.raises(OSError, match=name.partition("/")[0]):
-        tried.run_without_kernel()
-    assert not tried.results.exists()
 
 
 # A notebook that is not the kit's

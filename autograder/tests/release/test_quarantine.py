@@ -1,16 +1,15 @@
-"""An upload out of Otter's reach: links, pipes and folders with a zip's name have no effect, and everything comes back."""
+"""The upload out of Otter's reach: Otter finds nothing of it, and afterwards everything lies where it was."""
 
 import os
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from autograder.feedback.results import gradescope
 from autograder.homework import rubric as rubrics
+from autograder.homework.errors import CommandError
 from autograder.release import quarantine
-from autograder.release.quarantine import Quarantine
+from autograder.release.quarantine import UPLOAD, grade, quarantined
 
 Make = Callable[[Path, Mapping[str, bytes]], Path]
 MODULE = next(iter(rubrics.current().modules))
@@ -19,16 +18,10 @@ MODULE = next(iter(rubrics.current().modules))
 @pytest.fixture
 def place(folder: Make, zipped: Make, references: dict[str, bytes], tmp_path: Path) -> Path:
     """A folder like /autograder, in which a zip with everything right lies where the kit's wheel does."""
-    folder(tmp_path / "source" / "tests", {f"{MODULE}.py": b""})
-    folder(tmp_path / "source" / "files", {"transformer.ipynb": b"driver"})
-    zipped(tmp_path / "source" / "files" / "kit.whl", references)
-    folder(tmp_path / "submission", {"transformer.ipynb": b"driver", "kit.whl": b"", f"tests/{MODULE}.py": b""})
+    zipped(folder(tmp_path / "source" / "files", {}) / "kit.whl", references)
+    folder(tmp_path / "results", {"results.json": b"of an earlier run"})
+    folder(tmp_path / "submission", {})
     return tmp_path
-
-
-def graded(place: Path) -> tuple[float, str]:
-    document = gradescope(Quarantine(place).grade())
-    return document["score"], document["output"]
 
 
 def link_to_the_wheel(path: Path) -> None:
@@ -36,7 +29,7 @@ def link_to_the_wheel(path: Path) -> None:
 
 
 def link_to_the_wheel_beside_it(path: Path) -> None:
-    path.symlink_to("kit.whl")
+    path.symlink_to("../source/files/kit.whl")
 
 
 def endless_link(path: Path) -> None:
@@ -59,51 +52,60 @@ TRICKS = [link_to_the_wheel, link_to_the_wheel_beside_it, endless_link, pipe, fo
 def test_what_is_no_file_earns_nothing_and_stops_nothing(place: Path, trick: Callable[[Path], None]) -> None:
     trick(place / "submission" / f"{MODULE}.py")
     trick(place / "submission" / "up.zip")
-    score, said = graded(place)
-    assert score == 0
-    assert f"{MODULE}.py" in said
+    with quarantined(place):
+        assert grade(place, otter_run=False).points == 0
 
 
 def test_what_is_no_file_takes_nothing_from_the_work_beside_it(place: Path, references: dict[str, bytes]) -> None:
     (place / "submission" / f"{MODULE}.py").write_bytes(references[f"{MODULE}.py"])
     for number, trick in enumerate(TRICKS):
         trick(place / "submission" / f"up_{number}.zip")
-    assert graded(place)[0] == rubrics.current().modules[MODULE].points
+    with quarantined(place):
+        assert grade(place, otter_run=False).points == rubrics.current().modules[MODULE].points
 
 
-def test_otter_finds_its_own_files_and_nothing_else(place: Path, folder: Make) -> None:
-    folder(place / "submission", {".OTTER_LOG": b"1", "random.py": b"1/0", "a/b.py": b""})
-    Quarantine(place).grade()
-    found = {path.relative_to(place / "submission").as_posix() for path in (place / "submission").rglob("*")}
-    assert found == {"transformer.ipynb", "tests", f"tests/{MODULE}.py"}
+def test_otter_finds_nothing_and_everything_comes_back(place: Path, folder: Make) -> None:
+    upload = folder(place / "submission", {".OTTER_LOG": b"1", "a/b.py": b"2", "tests/a.py": b"3", "__init__.py": b"4"})
+    endless_link(upload / "link.py")
+    pipe(upload / "transformer.ipynb")
+    with quarantined(place):
+        assert list(upload.iterdir()) == [] and list((place / "results").iterdir()) == []
+        folder(
+            upload, {"transformer.ipynb": b"Otter's", "tests/b.py": b"", "kit-wheel/kit.whl": b"", "__init__.py": b""}
+        )
+    found = {path.relative_to(upload).as_posix() for path in upload.rglob("*") if not path.is_dir()}
+    assert found == {".OTTER_LOG", "a/b.py", "tests/a.py", "__init__.py", "link.py", "transformer.ipynb"}
+    assert os.readlink(upload / "link.py") == "/dev/zero" and (upload / "transformer.ipynb").is_fifo()
+    assert (upload / "__init__.py").read_bytes() == b"4"
+    assert not (place / UPLOAD).exists()
 
 
-def test_everything_comes_back(place: Path, folder: Make) -> None:
-    folder(place / "submission", {".OTTER_LOG": b"1", "a/b.py": b"2", "mine.ipynb": b"3"})
-    endless_link(place / "submission" / "link.py")
-    taken = Quarantine(place)
-    taken.grade()
-    taken.give_back()
-    assert not taken.upload.exists()
-    assert (place / "submission" / ".OTTER_LOG").read_bytes() == b"1"
-    assert (place / "submission" / "a" / "b.py").read_bytes() == b"2"
-    assert os.readlink(place / "submission" / "link.py") == "/dev/zero"
-
-
-def test_fault_while_grading_gives_the_upload_back(place: Path, folder: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise MemoryError
-
+def test_fault_gives_the_upload_back(place: Path, folder: Make) -> None:
     folder(place / "submission", {"a.py": b"1"})
-    monkeypatch.setattr(quarantine, "open_grader", fail)
-    with pytest.raises(MemoryError):
-        Quarantine(place).grade()
+    with pytest.raises(MemoryError), quarantined(place):
+        raise MemoryError
     assert (place / "submission" / "a.py").read_bytes() == b"1"
 
 
-def test_source_is_closed_while_student_code_runs(place: Path) -> None:
-    (place / "source").chmod(0o755)
-    assert Quarantine(place).source.stat().st_mode & 0o777 == 0o700
+def test_all_places_are_closed_while_student_code_runs(place: Path) -> None:
+    folders = [place / name for name in ("source", "submission", UPLOAD)]
+    with quarantined(place):
+        assert [path.stat().st_mode & 0o777 for path in folders] == [0o700] * 3
+
+
+def test_upload_that_otter_has_had_before_is_not_graded(place: Path) -> None:
+    with pytest.raises(CommandError, match=r"another run_otter\.py than the kit's"):
+        grade(place, otter_run=False)
+
+
+def test_otters_own_files_are_not_graded_after_otter_run(
+    place: Path, folder: Make, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = {"kit.whl", "tests", "__init__.py"}
+    folder(place / "submission", {**{f"homework/{name}": text for name, text in references.items()}, "kit.whl": b""})
+    folder(place / "submission", {"tests/a.py": b"", "__init__.py": b""})
+    assert grade(place, otter_run=True).points == rubrics.current().points
+    assert {path.name for path in (place / "submission").iterdir()} == own
 
 
 def test_between_two_disks_links_are_kept_and_pipes_left_out(
@@ -120,11 +122,7 @@ def test_between_two_disks_links_are_kept_and_pipes_left_out(
     pipe(upload / "pipe.py")
     pipe(upload / "a" / "pipe.py")
     monkeypatch.setattr(os, "rename", refuse)
-    taken = Quarantine(place)
-    taken._take()
-    found = {path.relative_to(taken.upload).as_posix(): path for path in taken.upload.rglob("*")}
+    quarantine._take(place)
+    found = {path.relative_to(place / UPLOAD).as_posix(): path for path in (place / UPLOAD).rglob("*")}
     assert set(found) == {"a.py", "a", "a/b.py", "a/down.py", "up.zip"}
     assert found["up.zip"].is_symlink() and found["a/down.py"].is_symlink()
-    monkeypatch.undo()
-    taken.give_back()
-    assert zipfile.is_zipfile(place / "source" / "files" / "kit.whl")

@@ -8,8 +8,8 @@ from autograder.release.rehearsal.results_format import Results
 from autograder.release.rehearsal.run import Rehearsal
 
 
-def printed(document: dict[str, Any], refused: str = "", brief: bool = False) -> str:
-    done = Rehearsal(document, "first\nlast\x1b[2J\n", refused, 1.25, "somehow")
+def printed(document: dict[str, Any], brief: bool = False) -> str:
+    done = Rehearsal(document, "first\nlast\x1b[2J\n", 1.25, "somehow")
     return "\n".join(report.lines(done, Results.model_validate(document), brief))
 
 
@@ -43,10 +43,6 @@ def test_brief_leaves_out_messages_and_says_so() -> None:
     assert [f"about {name}" in full for name in "abc"] == [True] * 3
     assert [f"about {name}" in brief for name in "abc"] == [True, False, False]
     assert "(2 more of these have a message; without --brief they are printed)" in brief
-
-
-def test_refused_upload_has_nothing_later() -> None:
-    assert len(parts(printed({"score": 0}, refused="two notebooks"))) == 1
 
 
 def named(data: dict[str, Any]) -> list[str]:

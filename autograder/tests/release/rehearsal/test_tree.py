@@ -42,11 +42,15 @@ def test_zip_of_a_student(autograder: Path, zipped: Make, tmp_path: Path) -> Non
     assert arrived(tmp_path / "it") == ["a/layernorm.py"]
 
 
-def test_link_arrives_as_a_link(autograder: Path, folder: Make, tmp_path: Path) -> None:
-    upload = folder(tmp_path / "upload", {"a.py": b""})
-    (upload / "up.zip").symlink_to("/dev/zero")
+def test_what_is_neither_file_nor_folder_stays_out(autograder: Path, folder: Make, tmp_path: Path) -> None:
+    upload = folder(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
+    for path in (upload / "up.zip", upload / "b" / "down.py"):
+        path.symlink_to("/dev/zero")
+    (upload / "folder").symlink_to(upload)
+    os.mkfifo(upload / "pipe.py")
     tree.lay_out(tmp_path / "it", autograder, upload)
-    assert os.readlink(tmp_path / "it" / "submission" / "up.zip") == "/dev/zero"
+    found = (tmp_path / "it" / "submission").rglob("*")
+    assert {path.relative_to(tmp_path / "it" / "submission").as_posix() for path in found} == {"a.py", "b", "b/c.py"}
 
 
 @pytest.mark.parametrize("damage", ["no zip", "encrypted", "bomb"])

@@ -1,0 +1,182 @@
+"""Uploads that aim at what Otter does before it asks the kit: none has an effect, with the zip of `otter assign` alone too."""
+
+import dataclasses
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from otter.run import main as otter_run
+from otter.run.run_autograder import main as run_autograder
+from otter.run.run_autograder.utils import OtterRuntimeError
+
+from autograder.commands.main import main
+from autograder.feedback.results import number
+from autograder.grading.grader import open_grader
+from autograder.homework import rubric as rubrics
+from autograder.intake.reading import read
+from autograder.release import assign, files
+from autograder.release.otter_plugin import GraderFault
+from autograder.tests.attacks.otter import OTTER
+
+if TYPE_CHECKING:
+    from autograder.tests.road import Box, Built
+
+pytest_plugins = ["autograder.tests.road"]
+
+MakeBox = Callable[[Mapping[str, bytes]], "Box"]
+Attacked = Callable[[Path, str], float]
+HONEST = "causal_mask"
+POINTS = rubrics.current().modules[HONEST].points
+THIEVES = [name for name in OTTER if name.startswith("wheel_")]
+SOME = [pytest.param(name, marks=() if name == "overwritten_through_a_link" else pytest.mark.slow) for name in OTTER]
+
+
+@pytest.fixture(scope="session")
+def plain(built: "Built", tmp_path_factory: pytest.TempPathFactory) -> "Built":
+    """The homework with the zip that `otter assign` alone writes."""
+    with assign.assigned(check=False) as result:
+        zipped = shutil.copy(next((result / "autograder").glob("*.zip")), tmp_path_factory.mktemp("plain"))
+    return dataclasses.replace(built, zip=Path(zipped))
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    path = tmp_path / "machine" / "victim.txt"
+    path.parent.mkdir()
+    path.write_text("whole")
+    return path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Path]:
+    """A name in a folder that student code may read, if this user can write there."""
+    packages = Path(np.__file__).parent
+    path = (packages if os.access(packages, os.W_OK) else tmp_path) / f"hostile-{os.getpid()}"
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+    path.unlink(missing_ok=True)
+
+
+def untouched(victim: Path, place: Path) -> bool:
+    there = list(place.iterdir()) if place.is_dir() else [place] if place.exists() else []
+    return victim.read_text() == "whole" and list(victim.parent.iterdir()) == [victim] and not there
+
+
+@pytest.fixture
+def attacked(references: dict[str, bytes], victim: Path, place: Path) -> Attacked:
+    """Add an attack to a folder, with an honest module unless the modules are what is hostile; the points it deserves."""
+
+    def add(folder: Path, name: str) -> float:
+        if name not in THIEVES:
+            (folder / f"{HONEST}.py").write_bytes(references[f"{HONEST}.py"])
+        OTTER[name](folder, victim, place)
+        return 0 if name in THIEVES else POINTS
+
+    return add
+
+
+def test_zip_of_otter_assign_alone_has_the_same_contents(built: "Built", plain: "Built") -> None:
+    assert files.unzipped(plain.zip) == files.unzipped(built.zip)
+
+
+@pytest.mark.parametrize("name", THIEVES)
+def test_wheel_would_be_worth_full_points_to_a_thief(
+    name: str, built: "Built", attacked: Attacked, place: Path, tmp_path: Path
+) -> None:
+    """What the next tests prevent."""
+    if place.is_relative_to(tmp_path):
+        pytest.skip("only who may write into NumPy's folder could carry it to where student code may read")
+    (tmp_path / "upload").mkdir()
+    attacked(tmp_path / "upload", name)
+    with zipfile.ZipFile(built.zip) as archive:
+        wheel = next(archive.read(name) for name in archive.namelist() if name.endswith(".whl"))
+    (place / "kit.whl" if place.is_dir() else place).write_bytes(wheel)
+    with open_grader() as opened:  # a new one, since it copies NumPy where student code could not reach it
+        earned = opened.grade(read(tmp_path / "upload", opened.rubric.limits)).points
+    assert earned == rubrics.current().modules["layernorm"].points
+
+
+@pytest.mark.parametrize("name", OTTER)
+def test_attack_through_the_zip_of_otter_assign(
+    name: str, plain: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path
+) -> None:
+    from autograder.tests.road import Box
+
+    tried = Box(tmp_path / "autograder", plain, {})
+    deserved = attacked(tried.submission, name)
+    before = listed(tried.submission)
+    done = tried.run()
+    assert done.returncode == 0, done.stderr
+    assert tried.document()["score"] == deserved
+    assert untouched(victim, place)
+    assert listed(tried.submission) == before
+
+
+@pytest.mark.parametrize("name", ["overwritten_through_a_link", "made_through_a_link"])
+def test_with_another_run_otter_there_is_no_result(
+    name: str, box: MakeBox, attacked: Attacked, victim: Path, place: Path
+) -> None:
+    """These two have an effect then, which nothing in a zip can prevent; the first upload of an instructor shows it."""
+    tried = box({})
+    attacked(tried.submission, name)
+    with pytest.raises(GraderFault, match=r"another run_otter\.py"):
+        run_autograder(str(tried.place), logo=False)
+    assert not tried.results.exists()
+    assert not untouched(victim, place)
+
+
+@pytest.mark.parametrize("name", SOME[:-1])
+def test_attack_through_otter_run(
+    name: str, built: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path, box: MakeBox
+) -> None:
+    """Otter unpacks the zip itself there, and links become files; folders with its names are refused, see the next test."""
+    (tmp_path / "upload").mkdir()
+    deserved = attacked(tmp_path / "upload", name)
+    with zipfile.ZipFile(tmp_path / "upload.zip", "w") as archive:
+        for path in (tmp_path / "upload").iterdir():
+            entry = zipfile.ZipInfo(path.name)
+            entry.external_attr = path.lstat().st_mode << 16
+            archive.writestr(entry, os.readlink(path) if path.is_symlink() else path.read_bytes())
+    if name == "emptied_through_a_link":
+        with pytest.raises(NotADirectoryError, match="tests"):
+            otter_run(str(tmp_path / "upload.zip"), autograder=str(built.zip), output_dir=str(tmp_path), no_logo=True)
+    else:
+        found = otter_run(str(tmp_path / "upload.zip"), autograder=str(built.zip), output_dir="", no_logo=True)
+        assert found.to_gradescope_dict(None)["score"] == deserved
+    assert untouched(victim, place)
+
+
+@pytest.mark.parametrize("name", ["__init__.py/a", "transformer.ipynb/a", "two.ipynb"])
+def test_what_otter_run_refuses_leaves_no_result(built: "Built", tmp_path: Path, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / "upload.zip", "w") as archive:
+        archive.writestr(name, "")
+    with pytest.raises((IsADirectoryError, OtterRuntimeError)):
+        otter_run(str(tmp_path / "upload.zip"), autograder=str(built.zip), output_dir=str(tmp_path), no_logo=True)
+    assert not (tmp_path / "results.json").exists()
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_attack_on_a_rehearsal(
+    name: str, built: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "upload").mkdir()
+    deserved = attacked(tmp_path / "upload", name)
+    done = CliRunner().invoke(main, ["rehearse", "--here", "--brief", str(built.zip), str(tmp_path / "upload")])
+    assert done.exit_code == 0, done.stderr
+    assert f"Total: {number(deserved)} of " in done.stdout
+    assert untouched(victim, place)
+
+
+def listed(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Names with kinds and what files and links hold."""
+    return {
+        path.name: (path.lstat().st_mode, os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes())
+        for path in folder.iterdir()
+        if not path.is_dir() or path.is_symlink()
+    }

@@ -31,7 +31,7 @@ class Rules:
 
     `dtype`: the dtype of the result counts; `pure`: no argument may change, not later either, and the same call gives the same
     again; `untouched`: no argument may change; `new`: the result shares no memory with an argument;
-    `within`: an accuracy that the contract states, as a share of max(1, largest expected magnitude); `error`: the
+    `within`: an accuracy other than the usual one, as a share of max(1, largest expected magnitude); `error`: the
     exception that the call must raise; `question`: the entry of the returned dict that counts, compared as a letter; `repeats`: the
     number of the step whose result this call must give again; `parts`: the names of those parts of the returned tuple that count,
     () for all.

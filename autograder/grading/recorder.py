@@ -201,7 +201,10 @@ class Check:
         return Check(self._recorder, self._modules, self._module, self._rules, True)
 
     def within(self, accuracy: float) -> "Check":
-        """An accuracy that the contract states, as a share of max(1, largest expected magnitude)."""
+        """An accuracy other than the usual one (compare.py), as a share of max(1, largest expected magnitude).
+
+        The contract may state one; and small results are held by their own size where nothing cancels.
+        """
         return self._with(within=accuracy)
 
     def part(self, *names: str) -> "Check":

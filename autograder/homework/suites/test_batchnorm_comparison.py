@@ -113,6 +113,8 @@ def test_only_the_batch_statistics_connect_examples(check, rng):
         check.influence(single(rng.uniform(1, 2, (3, 3))), kind)
     check.influence(x=rng.normal(0, 1, (5, 3)), kind="layer")
     check.influence(-rng.uniform(1, 2, (4, 3)), "batch_train", 1e-3)
+    for spread in (10, 1000):  # each of many examples moves the others by little
+        check.influence(rng.normal(0, spread, (40, 3)), "batch_train")
 
 
 @criterion("batchnorm_comparison.influence")

@@ -19,7 +19,7 @@ def beyond_one(x):
 def turning(x):
     """Two features of each row, turned by an angle that the rows before it set: they do not change its length."""
     turned = (x[:, 0] + 1j * x[:, 1]) * np.exp(1j * (np.tri(len(x), k=-1) @ x @ np.array([0.4, -0.7, 1.1])))
-    return np.stack([turned.real, turned.imag], axis=1)
+    return np.hstack([np.stack([turned.real, turned.imag], axis=1), x[:, 2:]])
 
 
 def hiding(x):

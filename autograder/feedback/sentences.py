@@ -190,7 +190,7 @@ def _kind(value: Any) -> str:
 
 def _place_of_difference(record: Record) -> tuple[str, Any, Any]:
     """The part of the result that is refused (" in part [1]", "" for the whole), what was expected there, and what came back."""
-    expected, actual, rules = record.step.expected, record.reply.value, record.step.rules
+    expected, actual, rules = record.step.expected, record.step.counted(record.reply.value), record.step.rules
     same_form = isinstance(expected, tuple) and isinstance(actual, tuple | list) and len(actual) == len(expected)
     for number, (one, other) in enumerate(zip(expected, actual, strict=True) if same_form else ()):
         if compare(one, other, record.step.allowed, rules.dtype).difference is not None:

@@ -43,7 +43,7 @@ def _call(step: Step, reply: Reply, calls: Mapping[int, Reply]) -> Record:
     first = calls.get(rules.repeats)
     if first is not None and first.error is None and first.ended is None and not values_agree(first.value, reply.value):
         return Record(step, reply, Fault("unsteady"))
-    verdict = compare(step.expected, reply.value, step.allowed, rules.dtype)
+    verdict = compare(step.expected, step.counted(reply.value), step.allowed, rules.dtype)
     return Record(step, reply, _fault(verdict.difference) or _side_effect(reply), verdict.deviation)
 
 

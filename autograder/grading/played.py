@@ -145,7 +145,7 @@ def alike(step: Step, known: Reply, reply: Reply) -> bool:
     of_type = _of_another_type(step, known)
     if of_type:
         return of_type == _of_another_type(step, reply)  # of numbers in the place of booleans it does not matter which
-    return compare(known.value, reply.value, step.allowed).difference is None
+    return compare(step.counted(known.value), step.counted(reply.value), step.allowed).difference is None
 
 
 def _of_another_type(step: Step, reply: Reply) -> str:
@@ -169,7 +169,8 @@ def alike_in_form(step: Step, known: Reply, reply: Reply) -> bool:
         return False
     if known.error is not None or reply.error is not None or not step.rules.dtype:
         return True
-    difference = compare(known.value, reply.value, step.allowed, dtype=True).difference
+    known_value, value = step.counted(known.value), step.counted(reply.value)
+    difference = compare(known_value, value, step.allowed, dtype=True).difference
     return difference is None or difference.kind != "dtype"
 
 
@@ -177,7 +178,8 @@ def alike_in_rounding(step: Step, exact: Reply, known: Reply, reply: Reply) -> b
     """Whether a reply is off by as much as the known inexact one, where that one is off; in a ruin any wrong value is alike."""
     if known.error is not None or reply.error is not None or step.kind != "call":
         return alike(step, known, reply)
-    far, theirs = (distance(exact.value, one.value) for one in (known, reply))
+    right = step.counted(exact.value)
+    far, theirs = (distance(right, step.counted(one.value)) for one in (known, reply))
     if far <= step.allowed / 10:
         return alike(step, exact, reply)
     if far > RUIN:

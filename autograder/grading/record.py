@@ -31,9 +31,10 @@ class Rules:
 
     `dtype`: the dtype of the result counts; `pure`: no argument may change, not later either, and the same call gives the same
     again; `untouched`: no argument may change; `new`: the result shares no memory with an argument;
-    `within`: an accuracy that the contract states, as a share of max(1, largest expected magnitude); `error`: the
+    `within`: an accuracy other than the usual one, as a share of max(1, largest expected magnitude); `error`: the
     exception that the call must raise; `question`: the entry of the returned dict that counts, compared as a letter; `repeats`: the
-    number of the step whose result this call must give again.
+    number of the step whose result this call must give again; `parts`: the names of those parts of the returned tuple that count,
+    () for all.
     """
 
     dtype: bool = False
@@ -44,6 +45,7 @@ class Rules:
     error: str = ""
     question: str = ""
     repeats: int = 0
+    parts: tuple[str, ...] = ()
 
     @property
     def checks(self) -> list[str]:
@@ -56,7 +58,8 @@ class Step:
     """One thing asked of a student's process. `criterion` is "" for a public example; `expected` comes from the reference.
 
     `number` is unique in the script of a module; `about` is the number of the call that "changes", "write" and "look" speak of.
-    Arguments are copies that nobody changes; one that is an object of an earlier call is a `Kept`.
+    Arguments are copies that nobody changes; one that is an object of an earlier call is a `Kept`. `parts` are the names of the
+    parts of the tuple that the function returns, () where it returns none.
     """
 
     number: int
@@ -71,6 +74,14 @@ class Step:
     about: int = 0
     test: str = ""
     criterion: str = ""
+    parts: tuple[str, ...] = ()
+
+    def counted(self, value: Any) -> Any:
+        """A result in which the parts that do not count are as expected; as it is where it is no tuple of as many parts."""
+        if not self.rules.parts or not isinstance(value, tuple | list) or len(value) != len(self.parts):
+            return value
+        named = zip(self.parts, value, self.expected, strict=True)
+        return tuple(part if name in self.rules.parts else expected for name, part, expected in named)
 
     @property
     def needs(self) -> set[int]:

@@ -14,10 +14,15 @@ import numpy as np
 
 from autograder.grading.compare import tolerance
 from autograder.grading.record import Kind, Rules, Step, Target
+from autograder.homework import reference as references
 from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
 
 PLAIN = Rules()
+
+
+class NoSuchPart(ValueError):
+    """`check.part` needs names of parts of the tuple that the function returns."""
 
 
 class NotKept(ValueError):
@@ -46,6 +51,8 @@ class Recorder:
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules, keep: bool) -> Any:
         """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
+        for name in set(rules.parts) - set(self._parts(target)):
+            raise NoSuchPart(f"{name!r} is no part of what {target.function} returns: {', '.join(self._parts(target))}")
         number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
         refused = bool(rules.untouched and rules.error)  # what a call that raises has changed is not in its reply
         self._call(number, target, given, expected, rules, keep or rules.pure or refused)
@@ -89,6 +96,9 @@ class Recorder:
             raise AssertionError(f"the reference raises no {rules.error} in {target.function}")
         return value[rules.question] if rules.question else value
 
+    def _parts(self, target: Target) -> tuple[str, ...]:
+        return references.parts(self.functions[f"{target.module}.{target.function}"])
+
     def _call(self, number: int, target: Target, given: Any, expected: Any, rules: Rules, keep: bool) -> None:
         args = [self._sent(value, position) for position, value in enumerate(given[0])]
         kwargs = {name: self._sent(value, name) for name, value in given[1].items()}
@@ -108,9 +118,8 @@ class Recorder:
         allowed: float = 0.0,
     ) -> None:
         args, kwargs = given
-        step = Step(
-            number, target, args, kwargs, expected, allowed, call, rules, kind, about, self.test, self.criterion
-        )
+        told = (kind, about, self.test, self.criterion, self._parts(target))
+        step = Step(number, target, args, kwargs, expected, allowed, call, rules, *told)
         self.steps.append(step)
         self.on_step(step)
 
@@ -192,8 +201,15 @@ class Check:
         return Check(self._recorder, self._modules, self._module, self._rules, True)
 
     def within(self, accuracy: float) -> "Check":
-        """An accuracy that the contract states, as a share of max(1, largest expected magnitude)."""
+        """An accuracy other than the usual one (compare.py), as a share of max(1, largest expected magnitude).
+
+        The contract may state one; and small results are held by their own size where nothing cancels.
+        """
         return self._with(within=accuracy)
+
+    def part(self, *names: str) -> "Check":
+        """Of the returned tuple only these parts count, by their names in the docstring; it must still have all parts."""
+        return self._with(parts=names)
 
     def raises(self, kind: type[Exception]) -> "Check":
         """The call must raise this error."""

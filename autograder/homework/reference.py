@@ -5,6 +5,7 @@ Loaded once from the solutions, in the grader's process only; no student process
 
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -60,6 +61,16 @@ def signatures(functions_of: Mapping[str, tuple[str, ...]]) -> dict[str, dict[st
     return {
         m: {f: tuple(inspect.signature(functions()[f]).parameters) for f in names} for m, names in functions_of.items()
     }
+
+
+def parts(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the parts of the tuple that a function returns, as its docstring has them; () for any other function.
+
+    They stand there as "Returns: a tuple (y (n, d), new_running_mean (d,))": each with its shape or without.
+    """
+    listed = (inspect.getdoc(function) or "").partition("Returns: a tuple (")[2]
+    without_shapes = re.sub(r"\s\([^()]*\)", "", listed).partition(")")[0]
+    return tuple(without_shapes.replace(",", " ").split())
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -106,7 +106,7 @@ def masked_tokens(rng: np.random.Generator) -> list[tuple[tuple[int, ...], Array
         ((2, 3), random_mask(rng, 1, 4)),
         ((2, 3), random_mask(rng, 1, 3, 4, 4)),
         ((3,), random_mask(rng, 1, 4, 4)),
-        ((), blind[:, :1] | past[:, 1:2]),
+        ((4,), blind[:, :1] | past[:, 1:2]),
         ((3,), lengths.swapaxes(1, 2)[:, [0, 2, 3, 1]]),
         ((2, 1, 2), random_mask(rng, 4, 4)),
     ]

@@ -98,9 +98,9 @@ def _outcome(right: Function, args: Any, kwargs: Any) -> Any:
 
 
 def _spoiled(value: Any) -> Any:
-    """The value with one wrong entry, the last."""
+    """The value with one wrong entry, the last, in each part of a tuple: a criterion may be about any of them."""
     if isinstance(value, tuple):
-        return (*value[:-1], _spoiled(value[-1]))
+        return tuple(map(_spoiled, value))
     if isinstance(value, np.ndarray):
         value = value.copy()
         value[(-1,) * value.ndim] = _spoiled(value[(-1,) * value.ndim])

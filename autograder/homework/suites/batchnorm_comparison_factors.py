@@ -126,6 +126,10 @@ INFLUENCE = inputs(
         "float32": lambda x: x.dtype == np.float32,
         **{words: condition for words, condition in numbers("x").items() if "negative" not in words},
     }),
+    factor("many examples, in training", "influence", where(lambda x, kind: len(x) > 32 and kind == "batch_train", {
+        "far apart": lambda x: 5 < x.std() < 50,
+        "very far apart": lambda x: x.std() > 500,
+    })),
     factor("kind", "influence", CONNECTIONS),
     factor("another kind", "influence", other("layer", "batch_train", "batch_eval")),
     factor("untouched", "purity", CONNECTIONS),

@@ -81,6 +81,15 @@ APPLY_MASK = inputs(
     ),
     factor("entries", "apply", {**numbers("scores"), "large": lambda scores: np.abs(scores).max() > 1e8}),
     factor("mask", "apply", masks()),
+    factor(
+        "a mask of one column",
+        "apply",
+        {
+            "several keys": lambda scores, mask: (
+                mask.ndim == 2 and 1 == mask.shape[-1] < min(scores.shape[-2:]) and mask.any() and not mask.all()
+            ),
+        },
+    ),
     factor("usual mask", "apply", USUAL),
     factor("axes", "apply", AXES),
     factor("hidden", "apply", hidden()),
@@ -108,6 +117,14 @@ def alone(f, x):
     """Whether only an output feature between others tells of an influence."""
     change = np.abs(f(x + 1) - f(x)) > 0
     return change.shape[1] > 2 and not change[:, [0, -1]].any() and change.any()
+
+
+def turns(f, x):
+    """Whether the first row changes every later output row, but not its length."""
+    first = np.eye(len(x), 1) * np.arange(1, x.shape[1] + 1)
+    before, after = f(x)[1:], f(x + first)[1:]
+    lengths = (np.linalg.norm(rows, axis=1) for rows in (before, after))
+    return len(x) > 1 and (np.abs(after - before).max(axis=1) > 1e-5).all() and np.allclose(*lengths, rtol=1e-12)
 
 
 def experiment(about, **more):
@@ -143,6 +160,7 @@ def seen(condition):
 
 DEPENDENCY_MATRIX = inputs(
     *experiment("dependency dependency_change", **{"tells in one feature between others": alone}),
+    factor("output rows", "dependency_change", {"of one length whatever comes before": turns}),
     factor("delta", "dependency", {
         "the default": lambda delta: delta == 1e-3,
         "large": lambda delta: delta > 1,

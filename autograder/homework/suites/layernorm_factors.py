@@ -77,27 +77,34 @@ RMS_NORM = inputs(
     pairs=(("eps", "x"),),
 )
 
+
+def gradients(about):
+    """What is tried for each of the two criteria, which look at different parts of the result."""
+    return (
+        factor(f"{about}, x", about, leading("x", 1)),
+        factor(f"{about}, axes", about, {"two axes of length 1 before": FIVE["two axes of length 1 before"], **layout("x")}),
+        factor(f"{about}, features", about, length("x", -1)),
+        factor(f"{about}, rows", about, length("x", -2)),
+        factor(f"{about}, rows and features", about, {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
+        factor(f"{about}, entries", about, numbers("x")),
+        factor(f"{about}, spread", about, {"a row without spread": lambda x: (x.max(axis=-1) == x.min(axis=-1)).any()}),
+        factor(f"{about}, grad_out", about, numbers("grad_out")),
+        factor(f"{about}, gamma", about, parameters("gamma")),
+        factor(f"{about}, gamma of one value", about, {
+            "not 1": lambda gamma: np.ptp(gamma) == 0 and gamma[0] not in (0, 1),
+        }),
+        factor(f"{about}, eps", about, eps(1e-5)),
+        factor(f"{about}, no eps", about, {"eps 0": lambda eps: eps == 0}),
+        factor(f"{about}, dtype", about, dtypes("x")),
+    )  # fmt: skip
+
+
 LAYER_NORM_BACKWARD = inputs(
-    factor("x", "backward_x backward_parameters", leading("x", 1)),
-    factor(
-        "axes",
-        "backward_x backward_parameters",
-        {"two axes of length 1 before": FIVE["two axes of length 1 before"], **layout("x")},
-    ),
-    factor("features", "backward_x backward_parameters", length("x", -1)),
-    factor("rows", "backward_x backward_parameters", length("x", -2)),
-    factor("rows and features", "backward_x", {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
-    factor("entries", "backward_x", numbers("x")),
-    factor("spread", "backward_x", {"a row without spread": lambda x: (x.max(axis=-1) == x.min(axis=-1)).any()}),
-    factor("grad_out", "backward_x backward_parameters", numbers("grad_out")),
-    factor("gamma", "backward_x backward_parameters", parameters("gamma")),
-    factor("gamma of one value", "backward_x", {"not 1": lambda gamma: np.ptp(gamma) == 0 and gamma[0] not in (0, 1)}),
-    factor("eps", "backward_x", eps(1e-5)),
-    factor("no eps", "backward_x", {"eps 0": lambda eps: eps == 0}),
-    factor("dtype", "backward_x backward_parameters", dtypes("x")),
+    *gradients("backward_x"),
+    *gradients("backward_parameters"),
     factor("float32", "dtype", float32()),
     factor("untouched", "purity", RANKS),
-    pairs=(("eps", "x"),),
+    pairs=(("backward_x, eps", "backward_x, x"), ("backward_parameters, eps", "backward_parameters, x")),
 )
 
 INPUTS = {"layer_norm": LAYER_NORM, "rms_norm": RMS_NORM, "layer_norm_backward": LAYER_NORM_BACKWARD}

@@ -32,6 +32,9 @@ SOFTMAX = inputs(
         "an axis of length 1": lambda scores: 1 in scores.shape,
         **layout("scores"),
     }),
+    factor("axis of four", "softmax", {
+        str(n): lambda scores, axis, n=n: scores.ndim == 4 and axis == n and scores.shape[n] > 1 for n in (1, 2, -2, -3)
+    }),
     factor("dtype", "softmax", dtypes("scores")),
     factor("extremes", "softmax_stability", {
         "far above 700": slices(lambda s: s.max(axis=-1) > 1e3),
@@ -109,6 +112,12 @@ ATTENTION = inputs(
     factor("scores under a mask", "mask", {
         "large and hidden": lambda k, mask: mask is not None and 1e3 < np.abs(k).max() < 1e5,
         "far below zero and seen": lambda q, mask: mask is not None and q.min() > 1e4,
+        "exactly 0 and seen": lambda q, k, mask: mask is not None and (mask & (q @ k.swapaxes(-1, -2) == 0)).any(),
+    }),
+    factor("a mask of one column", "fully_masked", {
+        "as many keys as queries": lambda q, k, mask: (
+            mask is not None and mask.shape == (q.shape[-2], 1) and q.shape[-2] == k.shape[-2] > 1
+        ),
     }),
     factor("blind queries", "fully_masked", {
         words: lambda mask, n=n: mask is not None and mask.ndim == n and not mask.any(axis=-1).all()
@@ -210,6 +219,9 @@ MULTI_HEAD = inputs(
     factor("masked examples", "multi_head_mask", {
         "as many as heads": lambda x, n_heads, mask: mask is not None and mask.shape[:-2] == (n_heads,) == x.shape[:-2],
         "as many as tokens": lambda x, mask: mask is not None and x.ndim == mask.ndim == 3 and mask.shape[:2] == (x.shape[-2], 1),
+    }),
+    factor("a masked token", "multi_head_mask", {
+        "zero throughout": lambda x, mask: mask is not None and (~x.any(axis=-1)).any() and x.any(),
     }),
     factor("mask", "multi_head_mask", masks()),
     factor("usual mask", "multi_head_mask", USUAL),

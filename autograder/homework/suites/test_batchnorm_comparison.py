@@ -15,14 +15,9 @@ def parameters(rng, d):
     return rng.normal(2, 1, d), rng.normal(1, 1, d)
 
 
-def running(rng, d):
-    """running_mean and running_var, of the size that fits `wide`."""
-    return rng.normal(0, 1e5, d), rng.uniform(1e10, 9e10, d)
-
-
-def steady(x):
-    """Running statistics that this batch does not move, so that only y is graded."""
-    return x.mean(axis=0), x.var(axis=0, ddof=1)
+def running(rng, d, size=1.0):
+    """running_mean and running_var of features of this size."""
+    return size * rng.normal(0, 1, d), size**2 * rng.uniform(1, 9, d)
 
 
 @criterion("batchnorm_comparison.example")
@@ -36,36 +31,38 @@ def test_worked_examples(check):
 
 @criterion("batchnorm_comparison.training")
 def test_training_normalises_each_feature_over_the_batch(check, rng):
+    check = check.part("y")
     shapes = [(3, 3), (4, 40), (33, 2), (5, 4), (3, 5), (2, 1)]
     gammas, betas = varied(rng, *((d,) for _, d in shapes), start=1), varied(rng, *((d,) for _, d in shapes), start=2)
     for x, gamma, beta in zip(varied(rng, *shapes), gammas, betas, strict=True):
         x[-1] *= 9 if len(x) > 9 else 1  # far from the others
         x = 3e-3 * x  # so small that the default eps is a large part of the variance
-        check.batch_norm(x, gamma, beta, *steady(x), True, momentum=0.0)
+        check.batch_norm(x, gamma, beta, *running(rng, len(gamma)), True, momentum=0.3)
     x = rng.normal(size=(4, 3)) * [1, 0, 1]
-    check.batch_norm(by_columns(x), *parameters(rng, 3), *steady(x), True)
-    x, gamma, beta, mean, var = single((x, *parameters(rng, 3), *steady(x)))
+    check.batch_norm(by_columns(x), *parameters(rng, 3), *running(rng, 3), True)
+    x, gamma, beta, mean, var = single((x, *parameters(rng, 3), *running(rng, 3)))
     check.batch_norm(x=x, gamma=gamma, beta=beta, running_mean=mean, running_var=var, training=True)
 
 
 @criterion("batchnorm_comparison.training")
 def test_training_with_eps_given_by_the_caller(check, rng):
-    x = rng.normal(1, 0.3, (3, 6))
-    check.batch_norm(x, *parameters(rng, 6), *steady(x), True, 0.0, 0.5)
-    check.batch_norm(x, *parameters(rng, 6), *steady(x), training=True, eps=0.0)
+    check, x = check.part("y"), rng.normal(1, 0.3, (3, 6))
+    check.batch_norm(x, *parameters(rng, 6), *running(rng, 6), True, 0.0, 0.5)
+    check.batch_norm(x, *parameters(rng, 6), *running(rng, 6), training=True, eps=0.0)
 
 
 @criterion("batchnorm_comparison.running")
 def test_running_statistics_move_by_the_momentum(check, rng):
-    # With gamma 0 y is beta: only the running statistics are graded here.
+    check = check.part("new_running_mean", "new_running_var")
     shapes = [(5, 4), (3, 3), (33, 2), (3, 5), (4, 40), (2, 1)]
-    means = varied(rng, *((d,) for _, d in shapes), start=1)
-    for (n, d), mean, var in zip(shapes, means, varied(rng, *((d,) for _, d in shapes), start=2), strict=True):
-        check.batch_norm(wide(rng, n, d), np.zeros(d), np.ones(d), 1e5 * mean, 1e10 * np.abs(var), True)
+    means, variances = (varied(rng, *((d,) for _, d in shapes), start=start) for start in (1, 2))
+    for x, mean, var in zip(varied(rng, *shapes), means, variances, strict=True):
+        check.batch_norm(2 * x + 1, *parameters(rng, len(mean)), mean, np.abs(var), True)
     for momentum in (0.0, 1.0, 0.9):
-        check.batch_norm(wide(rng, 2, 4), np.zeros(4), rng.normal(1, 1, 4), *running(rng, 4), True, momentum)
-    check.batch_norm(wide(rng, 4, 3) * [1, 1, 0], np.zeros(3), np.ones(3), *running(rng, 3), True, momentum=0.3)
-    check.batch_norm(*single((wide(rng, 3, 2), np.zeros(2), np.zeros(2), *running(rng, 2))), True, 0.3)
+        check.batch_norm(wide(rng, 3, 4), *parameters(rng, 4), *running(rng, 4, 1e5), True, momentum)
+    x = rng.normal(1, 2, (4, 3)) * [1, 1, 0]
+    check.batch_norm(x, *parameters(rng, 3), *running(rng, 3), True, momentum=0.3, eps=0.5)
+    check.batch_norm(*single((rng.normal(1, 2, (3, 2)), *parameters(rng, 2), *running(rng, 2))), True, 0.3)
 
 
 @criterion("batchnorm_comparison.evaluation")
@@ -84,7 +81,7 @@ def test_evaluation_uses_and_returns_the_running_statistics(check, rng):
 
 @criterion("batchnorm_comparison.evaluation")
 def test_one_example_can_be_evaluated_but_not_trained_on(check, rng):
-    alone = (wide(rng, 1, 3), *parameters(rng, 3), *running(rng, 3))
+    alone = (wide(rng, 1, 3), *parameters(rng, 3), *running(rng, 3, 1e5))
     check.batch_norm(*alone, training=False, eps=1e9)
     check.raises(ValueError).batch_norm(*alone, training=True)
     check.raises(ValueError).batch_norm(*(value[..., :1] for value in alone), True, 0.0)
@@ -116,6 +113,8 @@ def test_only_the_batch_statistics_connect_examples(check, rng):
         check.influence(single(rng.uniform(1, 2, (3, 3))), kind)
     check.influence(x=rng.normal(0, 1, (5, 3)), kind="layer")
     check.influence(-rng.uniform(1, 2, (4, 3)), "batch_train", 1e-3)
+    for spread in (10, 1000):  # each of many examples moves the others by little
+        check.influence(rng.normal(0, spread, (40, 3)), "batch_train")
 
 
 @criterion("batchnorm_comparison.influence")
@@ -136,7 +135,7 @@ def test_influence_of_another_kind_is_refused(check, rng):
 
 @criterion("batchnorm_comparison.purity")
 def test_calls_leave_no_trace(check, rng):
-    first, second = ((wide(rng, 5, 3), *parameters(rng, 3), *running(rng, 3), True) for _ in "12")
+    first, second = ((wide(rng, 5, 3), *parameters(rng, 3), *running(rng, 3, 1e5), True) for _ in "12")
     leaves_no_trace(check, "batch_norm", first, second)
     check.untouched.batch_norm(*first[:-1], False)  # what training has found is not kept for the evaluation
     first, second = (rng.normal(2, 3, (4, 3)) for _ in "12")
@@ -148,7 +147,7 @@ def test_calls_leave_no_trace(check, rng):
 
 @criterion("batchnorm_comparison.purity")
 def test_arguments_stay_as_they_are_in_every_case(check, rng):
-    several, alone = ((wide(rng, n, d), *parameters(rng, d), *running(rng, d)) for n, d in ((2, 1), (1, 3)))
+    several, alone = ((wide(rng, n, d), *parameters(rng, d), *running(rng, d, 1e5)) for n, d in ((2, 1), (1, 3)))
     check.untouched.batch_norm(*single(several), True, 1.0)
     check.untouched.batch_norm(*alone, False, eps=0.5)
     check.untouched.raises(ValueError).batch_norm(*alone, True)

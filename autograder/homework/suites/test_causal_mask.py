@@ -16,6 +16,12 @@ def beyond_one(x):
     return np.tri(len(x)) @ np.hstack([excess, -excess])
 
 
+def turning(x):
+    """Two features of each row, turned by an angle that the rows before it set: they do not change its length."""
+    turned = (x[:, 0] + 1j * x[:, 1]) * np.exp(1j * (np.tri(len(x), k=-1) @ x @ np.array([0.4, -0.7, 1.1])))
+    return np.hstack([np.stack([turned.real, turned.imag], axis=1), x[:, 2:]])
+
+
 def hiding(x):
     """Each row hides what it depends on from one careless kind of change."""
     return np.stack([standardised(x)[1], np.abs(x[2]), np.clip(x[0], 0, 1) * np.round(x[1])])
@@ -72,7 +78,7 @@ def test_lengths_must_lie_between_zero_and_t(check):
 
 
 SHAPES = {
-    (): [(4, 5), (1, 5), (1, 1)],
+    (): [(4, 5), (1, 5), (1, 1), (4, 1)],
     (4,): [(4, 5), (1, 5), (4, 4, 5), (4, 1, 5), (1, 4, 5), (4, 4, 1)],
     (2, 3): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 1, 4, 5), (1, 3, 4, 5), (2, 3, 4, 5)],
     (2, 1, 2): [(4, 5)],
@@ -137,6 +143,11 @@ def test_from_no_influence_to_every_influence(check, rng):
 def test_sees_what_a_careless_change_does_not_show(check, rng):
     check.dependency_matrix(hiding, np.array([[1.0], [-1.0], [0.0]]) * rng.uniform(0.6, 0.9, (3, 5)))
     check.dependency_matrix(lambda x: np.cumsum(x[::-1], axis=0)[::-1], np.zeros((2, 3)))
+
+
+@criterion("causal_mask.dependency_change")
+def test_sees_a_row_that_turns_and_keeps_its_length(check, rng):
+    check.dependency_matrix(turning, rng.uniform(1, 2, (4, 3)))
 
 
 @criterion("causal_mask.dependency_change")

@@ -98,15 +98,17 @@ def test_rms_of_every_row_with_its_mean(check, rng):
 
 @criterion("layernorm.backward_x")
 def test_gradient_of_x_flows_through_mean_and_variance(check, rng):
-    shapes = [(4, 4), (2, 33), (7,), (3, 6), (2, 3), (2, 1), (1, 6), (1, 3, 5), (3, 2), (2, 2, 3, 4)]
-    gammas = varied(rng, *(shape[-1:] for shape in shapes), start=2)
+    check = check.part("grad_x")
+    shapes = [(4, 4), (2, 33), (7,), (17, 6), (2, 3), (2, 1), (1, 6), (1, 3, 5), (3, 2), (2, 2, 3, 4)]
+    gammas = varied(rng, *(shape[-1:] for shape in shapes), start=3)
     for x, grad_out, gamma in zip(varied(rng, *shapes), varied(rng, *shapes, start=1), gammas, strict=True):
         check.layer_norm_backward(grad_out, x, gamma, eps=0.5)
 
 
 @criterion("layernorm.backward_x")
 def test_gradient_of_x_with_the_default_eps(check, rng):
-    for shape in [(6,), (2, 3, 5), (1, 1, 4), (2, 2, 2, 4)]:
+    check = check.part("grad_x")
+    for shape in [(6,), (3, 5), (1, 1, 4), (2, 2, 2, 4)]:
         grad_out, x = by_columns(rng.normal(1, 1, shape)), by_columns(narrow(rng, *shape))
         check.layer_norm_backward(grad_out, x, rng.normal(2, 1, shape[-1]))
     check.layer_norm_backward(rng.normal(1, 1, (3, 2)), rng.normal(2, 1, (3, 2)), np.full(2, -2.0), 0.0)
@@ -116,10 +118,15 @@ def test_gradient_of_x_with_the_default_eps(check, rng):
 
 @criterion("layernorm.backward_parameters")
 def test_parameter_gradients_sum_over_all_leading_dimensions(check, rng):
-    # With gamma 0 the gradient of x is 0, so that only the two sums are graded here.
-    for grad_out in varied(rng, (5,), (3, 4, 6), (6, 6), (2, 2, 1, 3), (2, 3), (20, 1), (1, 1, 7), (1, 6)):
-        check.layer_norm_backward(grad_out, wide(rng, *grad_out.shape), np.zeros(grad_out.shape[-1]))
-    check.layer_norm_backward(*single((rng.normal(1, 1, (2, 4)), wide(rng, 2, 4), np.zeros(4))))
+    check = check.part("grad_gamma", "grad_beta")
+    shapes = [(5,), (3, 4, 6), (20, 1), (2, 2, 1, 3), (1, 33), (6, 6), (1, 1, 7), (2, 3)]
+    given = varied(rng, *shapes), varied(rng, *shapes, start=2), varied(rng, *(s[-1:] for s in shapes), start=1)
+    for number, (grad_out, x, gamma) in enumerate(zip(*given, strict=True)):
+        check.layer_norm_backward(grad_out, x, gamma, (1e-5, 0.0, 1e-5, 0.5)[number % 4])
+    grad_out, x = by_columns(rng.normal(1, 1, (2, 1, 3, 2))), by_columns(narrow(rng, 2, 1, 3, 2))
+    check.layer_norm_backward(grad_out, x, np.full(2, -2.0))
+    grad_out, x, gamma = single((rng.normal(1, 1, 4), rng.normal(2, 1, 4), rng.normal(2, 1, 4)))
+    check.layer_norm_backward(grad_out=grad_out, x=x, gamma=gamma, eps=0.5)
 
 
 @criterion("layernorm.purity")

@@ -55,7 +55,12 @@ def test_worked_examples_of_one_head(check):
 
 @criterion("scaled_attention.softmax")
 def test_sums_to_one_along_the_axis_asked_for(check, rng):
-    for shape, axes in [((3, 4), (0, 1, -2)), ((3, 3, 3), (0, 1, -3, -2, 2)), ((2, 1, 3, 2), (0, 2, -4, -2, 3))]:
+    for shape, axes in [
+        ((3, 4), (0, 1, -2)),
+        ((3, 3, 3), (0, 1, -3, -2, 2)),
+        ((2, 1, 3, 2), (0, 2, -4, -2, 3)),
+        ((2, 3, 2, 4), (1, -3)),
+    ]:
         for axis, scores in zip(axes, varied(rng, *(shape for _ in axes)), strict=True):
             weights = check.softmax(scores, axis)
             assert np.allclose(weights.sum(axis=axis), 1)
@@ -81,9 +86,9 @@ def test_large_scores_and_minus_infinity_along_any_axis(check):
     check.softmax(np.array([[2.0], [-np.inf]]))
     check.softmax(single(np.array([2e38, 3e38, 2e38])))
     check.softmax(EXTREME.T, axis=0)
-    check.softmax(EXTREME.T[np.newaxis], axis=1)
+    check.softmax(EXTREME.T[np.newaxis, :, :, np.newaxis], axis=1)
     check.softmax(EXTREME.T[:, :, np.newaxis], axis=-3)
-    check.softmax(EXTREME.T[np.newaxis], axis=-2)
+    check.softmax(EXTREME.T[np.newaxis, :, :, np.newaxis], axis=-3)
     check.softmax(EXTREME[:, np.newaxis], axis=2)
 
 
@@ -143,6 +148,7 @@ def test_masks_of_every_broadcastable_shape(check, rng):
 @criterion("scaled_attention.mask")
 def test_what_masks_hide(check, rng):
     q, k, v = queries_keys_values(rng, (4,), 4, 4, 3, 6)
+    k[:, 1] = 0  # seen, with a score of exactly 0
     past, one, far = np.tri(4, dtype=bool), np.ones((4, 4, 4), dtype=bool), k.copy()
     one[1, :, 3] = False  # one example alone has something hidden
     far[:, 3] *= 1e4  # hidden, however large its scores
@@ -158,7 +164,7 @@ def test_what_masks_hide(check, rng):
 def test_a_query_that_sees_nothing_gets_zeros(check, rng):
     for leading, shape in [
         ((), (4, 5)),
-        ((3,), (4, 1)),
+        ((4,), (4, 1)),
         ((3,), (3, 4, 5)),
         ((2, 3), (3, 4, 1)),
         ((2, 3), (2, 3, 4, 5)),
@@ -167,7 +173,8 @@ def test_a_query_that_sees_nothing_gets_zeros(check, rng):
         mask[..., -2, :] = False
         if len(shape) > 2:
             mask[:-1] = True  # in one example alone
-        check.scaled_dot_product_attention(*queries_keys_values(rng, leading, 4, 5, 3, 2), mask)
+        keys = max(shape[-1], 4)  # a mask of one column: as many keys as queries, for one shape as examples too
+        check.scaled_dot_product_attention(*queries_keys_values(rng, leading, 4, keys, 3, 2), mask)
 
 
 @criterion("scaled_attention.fully_masked")
@@ -245,7 +252,8 @@ def test_all_heads_share_one_mask(check, rng):
     x, params = single((rng.normal(size=(2, 1, 4)), parameters(rng, 4)))
     check.multi_head_attention(x, params, n_heads=4, mask=np.zeros((2, 1, 1), dtype=bool))
     check.multi_head_attention(rng.normal(size=(4, 4, 4)), parameters(rng, 4), 4, np.tri(4, dtype=bool))
-    check.multi_head_attention(rng.normal(size=(3, 4, 6)), parameters(rng, 6), 3, random_mask(rng, 3, 4, 4))
+    x = rng.normal(size=(3, 4, 6)) * np.array([[1], [0], [1], [1]])  # a token whose scores are exactly 0
+    check.multi_head_attention(x, parameters(rng, 6), 3, random_mask(rng, 3, 4, 4))
     check.multi_head_attention(rng.normal(size=(4, 4, 6)), parameters(rng, 6), 2, random_mask(rng, 4, 1, 4))
 
 

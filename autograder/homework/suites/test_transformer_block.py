@@ -122,10 +122,10 @@ def test_every_mask_reaches_the_attention_in_post_norm(check, rng):
 @criterion("transformer_block.stack")
 def test_the_first_block_comes_first_in_both_kinds(check, rng):
     for norm in ("pre", "post"):
-        for shape, hidden, n_heads in [((4, 6), (3, 5), 3), ((2, 3, 1, 1, 4), (4, 2, 3), 4), ((3, 2), (5,), 1)]:
+        for shape, hidden, n_heads in [((4, 6), (3, 5), 3), ((2, 3, 1, 1, 4), (4, 2, 3), 4), ((9, 2), (5,), 1)]:
             check.transformer_stack(rng.normal(size=shape), [block(rng, shape[-1], h) for h in hidden], n_heads, norm)
     blocks = [block(rng, 4, 5), block(rng, 4, 3)]
-    check.transformer_stack(by_columns(rng.normal(size=(5, 4))), turned(blocks), 2, mask=np.tri(5, dtype=bool))
+    check.transformer_stack(by_columns(rng.normal(size=(10, 4))), turned(blocks), 2, mask=np.tri(10, dtype=bool))
     check.transformer_stack(x=single(rng.normal(size=(3, 4))), blocks=single(blocks), n_heads=1, norm="post", mask=None)
 
 
@@ -164,7 +164,7 @@ def test_other_norms_are_refused_even_without_blocks(check, rng):
 
 @criterion("transformer_block.gradient_flow")
 def test_the_gradient_goes_from_the_last_layer_to_the_first(check, rng):
-    sizes = [(1, 2), (3, 3), (2, 18), (2, 5), (4, 3), (12, 1)]
+    sizes = [(12, 1), (1, 2), (2, 18), (2, 5), (4, 3)]
     gradients = varied(rng, *((d,) for _, d in sizes), start=1)
     for jacobians, grad_out in zip(varied(rng, *((n, d, d) for n, d in sizes)), gradients, strict=True):
         check.gradient_flow(0.6 * jacobians, grad_out)
@@ -174,6 +174,14 @@ def test_the_gradient_goes_from_the_last_layer_to_the_first(check, rng):
     check.gradient_flow(jacobians, grad_out, residual=False)
     for residual in (True, False):
         check.gradient_flow(by_columns([-np.eye(3), rng.normal(size=(3, 3))]), rng.normal(size=3), residual)
+
+
+@criterion("transformer_block.gradient_flow")
+def test_a_vanishing_gradient_is_measured_by_its_own_size(check, rng):
+    # All entries are of one sign: nothing cancels, so that rounding is a share of each norm, of which none is below 1e-14.
+    jacobians, grad_out = rng.uniform(0.1, 0.2, (3, 3, 3)), -rng.uniform(1e-13, 2e-13, 3)
+    for residual in (True, False):
+        check.within(1e-22).gradient_flow(jacobians, grad_out, residual)
 
 
 @criterion("transformer_block.purity")

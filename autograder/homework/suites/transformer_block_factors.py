@@ -131,6 +131,10 @@ TRANSFORMER_STACK = inputs(
     factor("blocks", "stack", BLOCKS),
     factor("masked", "stack", MASKED),
     factor("x", "stack", {**leading("x", 2), "one token": lambda x: x.shape[-2] == 1}),
+    factor("tokens", "stack", {
+        "more than eight": lambda x: x.shape[-2] > 8,
+        "more than eight, with a mask": lambda x, mask: mask is not None and x.shape[-2] > 8,
+    }),
     factor("heads", "stack", HEADS),
     factor("mask", "stack", {words: MASKS[words] for words in MASKS if words not in ("(1, 1)", "(m, n, queries, keys)")}),
     factor("hidden", "stack", {
@@ -181,7 +185,10 @@ GRADIENT_FLOW = inputs(
     factor(
         "a layer",
         "gradient_flow",
-        {"that takes x away": lambda jacobians: (jacobians == -np.eye(jacobians.shape[1])).all(axis=(1, 2)).any()},
+        {
+            "whose gradient vanishes": lambda result: 0 < result.max() < 1e-11,
+            "that takes x away": lambda jacobians: (jacobians == -np.eye(jacobians.shape[1])).all(axis=(1, 2)).any(),
+        },
     ),
     factor("float32", "dtype", KINDS),
     pairs=(("jacobians and grad_out", "kind"),),

@@ -1,5 +1,6 @@
 """Replies held against steps: which fault each gets."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,11 @@ def other(kind: Any, about: int) -> Step:
     return Step(9, Target("m", "f"), (), {}, None, 0.0, prepared("m", "m", "f"), kind=kind, about=about)
 
 
+def pair(*counted: str) -> Step:
+    """A call that returns mean and var, of which some count."""
+    return replace(call(expected=(X, 2 * X), dtype=True, parts=counted), parts=("mean", "var"))
+
+
 def raised(kind: str, hint: str = "") -> Reply:
     return Reply(error=Error((kind,), "", "", 0, hint))
 
@@ -37,6 +43,14 @@ CASES: list[tuple[str, Step, Reply]] = [
     ("length", call(expected=(X, X)), Reply((X,))),
     ("", call(expected=(X, X)), Reply([X, X])),
     ("", call(), Reply(X.astype("float32"))),
+    ("", pair("var"), Reply((X.astype("float32"), 2 * X))),
+    ("", pair("mean"), Reply([X, None])),
+    ("", pair("mean", "var"), Reply((X, 2 * X))),
+    ("value", pair("mean"), Reply((X + 1, 2 * X))),
+    ("type", pair("var"), Reply((X, None))),
+    ("value", pair("mean", "var"), Reply((X + 1, 2 * X))),
+    ("length", pair("mean"), Reply((X,))),
+    ("type", pair("mean"), Reply(X)),
     ("dtype", call(dtype=True), Reply(X.astype("float32"))),
     ("changed", call(pure=True), Reply(X, changed=(Change(0, (), "entry written"),))),
     ("shared", call(new=True), Reply(X, shared=True)),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.record import Step
-from autograder.grading.recorder import Check, NotKept, Recorder, rng_for
+from autograder.grading.recorder import Check, NoSuchPart, NotKept, Recorder, rng_for
 from autograder.sandbox.wire import Kept
 
 X = np.array([[1.0, 2.0], [3.0, 5.0]])
@@ -29,7 +29,15 @@ def apply(f: Any, x: Any) -> Any:
     return f(x)
 
 
-FUNCTIONS = {f"module.{f.__name__}": f for f in (double, spoil, refuse, apply)}
+def split(x: Any) -> Any:
+    """The rows of x.
+
+    Returns: a tuple (first (d,), others (n - 1, d)), in the dtype of x.
+    """
+    return x[0], x[1:]
+
+
+FUNCTIONS = {f"module.{f.__name__}": f for f in (double, spoil, refuse, apply, split)}
 
 
 @pytest.fixture
@@ -69,6 +77,28 @@ def test_rules_are_said_before_the_call(recorder: Recorder, check: Any) -> None:
     check.dtype.new.within(1e-3).double(X)
     rules = recorder.steps[0].rules
     assert (rules.dtype, rules.new, rules.within, recorder.steps[0].allowed) == (True, True, 1e-3, 1e-3)
+
+
+def test_parts_of_a_tuple_are_named_as_in_the_docstring(recorder: Recorder, check: Any) -> None:
+    _, others = check.part("others").split(X)
+    assert np.array_equal(others, X[1:])
+    check.split(X)
+    assert [step.rules.parts for step in recorder.steps] == [("others",), ()]
+    assert [step.parts for step in recorder.steps] == [("first", "others")] * 2
+    with pytest.raises(NoSuchPart, match="'second' is no part of what split returns: first, others"):
+        check.part("second").split(X)
+    with pytest.raises(NoSuchPart):
+        check.part("first").double(X)
+
+
+def test_parts_that_do_not_count_are_as_expected(recorder: Recorder, check: Any) -> None:
+    check.part("others").split(X)
+    check.split(X)
+    one, whole = recorder.steps
+    assert [np.array_equal(part, due) for part, due in zip(one.counted([X, X]), (X[0], X), strict=True)] == [True, True]
+    wrong = (X, X)
+    assert whole.counted(wrong) is wrong
+    assert [one.counted(value) for value in (None, (1, 2, 3))] == [None, (1, 2, 3)]
 
 
 def test_a_pure_call_is_looked_at_later_and_repeated(recorder: Recorder, check: Any) -> None:

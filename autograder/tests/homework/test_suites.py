@@ -76,6 +76,14 @@ def test_every_run_makes_the_same_calls(script: scripts.Script) -> None:
             assert all(np.array_equal(a, b) for a, b in pairs), one.test
 
 
+def test_every_part_of_a_tuple_has_the_name_that_the_docstring_gives_it(script: scripts.Script) -> None:
+    for steps in (*script.hidden.values(), *script.visible.values()):
+        for step in steps:
+            returned = len(step.expected) if isinstance(step.expected, tuple) else 0
+            assert len(step.parts) == returned or step.expected is None, step.target
+    assert reference.parts(reference.functions()["batch_norm"]) == ("y", "new_running_mean", "new_running_var")
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_the_worked_examples_are_those_of_the_docstrings(script: scripts.Script, module: str) -> None:
     graded = current().criteria[f"{module}.example"].grades

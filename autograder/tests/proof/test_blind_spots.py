@@ -1,5 +1,6 @@
 """Wrong versions of each class of inputs lose points where they should; what is right loses nothing."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +51,45 @@ def test_a_probe_that_loses_another_criterion_is_a_problem() -> None:
     elsewhere = blind_spots.Tried(probe, frozenset({"layernorm.statistics"}))
     assert seen.seen and "layernorm.purity" in seen.lost
     assert len(blind_spots.problems([seen, elsewhere])) == 1
+
+
+def leaning_on_the_running_mean(result: Any, running_mean: Any, training: Any) -> Any:
+    return (result[0] + 1e-6 * running_mean, *result[1:]) if training else result
+
+
+def with_another_variance(result: Any, running_mean: Any, training: Any) -> Any:
+    return (*result[:2], 1.001 * result[2]) if training else result
+
+
+def with_another_grad_x(result: Any, *arguments: Any) -> Any:
+    return (1.001 * result[0], *result[1:])
+
+
+def with_another_grad_gamma(result: Any, *arguments: Any) -> Any:
+    return (result[0], 1.001 * result[1], result[2])
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "way", "lost"),
+    [
+        ("batchnorm_comparison", "batch_norm", leaning_on_the_running_mean, "training"),
+        ("batchnorm_comparison", "batch_norm", with_another_variance, "running"),
+        ("layernorm", "layer_norm_backward", with_another_grad_x, "backward_x"),
+        ("layernorm", "layer_norm_backward", with_another_grad_gamma, "backward_parameters"),
+    ],
+)
+def test_a_wrong_part_loses_the_one_criterion_of_value_that_is_about_it(
+    module: str, function: str, way: Callable[..., Any], lost: str
+) -> None:
+    def wrong(right: Callable[..., Any]) -> Callable[..., Any]:
+        def spoiled(*args: Any, **kwargs: Any) -> Any:
+            given = inspect.signature(right).bind(*args, **kwargs).arguments
+            return way(right(*args, **kwargs), given.get("running_mean"), given.get("training"))
+
+        return spoiled
+
+    values = {criterion.id for criterion in current().of(module) if criterion.looks_at == "values"}
+    assert blind_spots.tried(probe_of(module, function, wrong)).lost & values == {f"{module}.{lost}"}
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)

@@ -19,9 +19,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.cohort import digest, pool, worker
-from autograder.cohort.pool import NoWorkersError, Pool
+from autograder.cohort.pool import Pool
 from autograder.cohort.progress import Display
 from autograder.cohort.store import Document, Grade, Store
+from autograder.faults import CommandError
 from autograder.homework.rubric import RubricError
 from autograder.intake.entries import Entry, load
 from autograder.intake.submission import Submission, UnreadableError
@@ -30,6 +31,7 @@ from autograder.sandbox.limits import Limits
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
 WRITES = 3  # failed writes in a row
 BREAKS = 50  # crashes in a row, without one result between them
+NO_WORKERS = "no worker could be made ready"
 
 
 @dataclass
@@ -58,7 +60,7 @@ def run(
 ) -> ClassGrades:
     """Grade what has no valid result yet.
 
-    Raises KeyboardInterrupt, NoWorkersError or RubricError.
+    Raises KeyboardInterrupt, or CommandError where no worker can be made ready.
     """
     running: dict[Future[Document], _Job] = {}
     try:
@@ -86,9 +88,10 @@ def _ready(workers: Pool) -> worker.Kit:
     except RubricError:
         raise
     except Exception as error:
-        raise NoWorkersError(f"{type(error).__name__}: {error}") from error
+        raise CommandError(f"{NO_WORKERS}: {type(error).__name__}: {error}") from error
     if kit.digest != digest.of_kit():
-        raise NoWorkersError("they have another version of the kit than this command; install the same everywhere")
+        advice = "install the same everywhere"
+        raise CommandError(f"{NO_WORKERS}: they have another version of the kit than this command; {advice}")
     return kit
 
 

@@ -11,26 +11,24 @@ from typing import Any
 
 from autograder.cohort import digest
 from autograder.cohort.pool import Pool
+from autograder.faults import ArgumentsError
 
 CONNECT = "15s"
 NAMED = 3  # workers that a message names
 
 
-class ClusterError(Exception):
-    """There is no cluster to grade on; the text says why and what to do."""
-
-
 def connected(address: str) -> Pool:
-    """Raises ClusterError."""
+    """Raises ArgumentsError where there is no cluster to grade on."""
     try:
         import distributed  # an extra, and slow to import
     except ImportError:
-        raise ClusterError("needs Dask: pip install -e '.[cluster]'") from None
+        raise ArgumentsError(f"--cluster {address}: needs Dask: pip install -e '.[cluster]'") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client: Any = distributed.Client(address, timeout=CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
     except Exception as error:  # a wrong address may be a ValueError, an OSError, a TimeoutError, a TypeError
-        raise ClusterError(f"there is no Dask scheduler ({error}); give its address, as tcp://host:8786") from error
+        advice = "give its address, as tcp://host:8786"
+        raise ArgumentsError(f"--cluster {address}: there is no Dask scheduler ({error}); {advice}") from error
     try:
         _check(client, address)
     except BaseException:
@@ -40,21 +38,24 @@ def connected(address: str) -> Pool:
 
 
 def _check(client: Any, address: str) -> None:
-    """Raises ClusterError unless every worker has this kit."""
+    """Raises ArgumentsError unless every worker has this kit."""
     if not client.nthreads():
-        raise ClusterError(f"the scheduler has no workers; start some with `dask worker {address}`")
+        raise ArgumentsError(
+            f"--cluster {address}: the scheduler has no workers; start some with `dask worker {address}`"
+        )
     # A function of the standard library: one of ours could not even arrive where the kit is missing.
     there = client.run(importlib.import_module, "autograder", on_error="return")
     without = [worker for worker, found in there.items() if isinstance(found, BaseException)]
     if without:
-        raise ClusterError(f"{_named(without)} cannot import the kit; install it there as it is here")
+        raise ArgumentsError(
+            f"--cluster {address}: {_named(without)} cannot import the kit; install it there as it is here"
+        )
     kits: Mapping[str, Any] = client.run(digest.of_kit, on_error="return")
     others = [worker for worker, found in kits.items() if found != digest.of_kit()]
     if others:
-        raise ClusterError(
-            f"{_named(others)} has another kit (rubric, solutions, package, NumPy or Python) than this command; "
-            "install the same everywhere and start the workers anew"
-        )
+        what = "another kit (rubric, solutions, package, NumPy or Python) than this command"
+        advice = "install the same everywhere and start the workers anew"
+        raise ArgumentsError(f"--cluster {address}: {_named(others)} has {what}; {advice}")
 
 
 def _named(workers: list[str]) -> str:

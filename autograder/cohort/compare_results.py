@@ -52,7 +52,7 @@ class Comparison:
 
 
 def compare_runs(old: Path, new: Path) -> Comparison:
-    """Raises OSError or ValueError for a folder without results."""
+    """Raises ArgumentsError for a folder without results."""
     before, after = store.read_all(old), store.read_all(new)
     names = {**_names(old), **_names(new)}
     both = [key for key in before if key in after]

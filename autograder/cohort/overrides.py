@@ -7,9 +7,9 @@ from pathlib import Path
 from autograder.cohort import csv_file
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade
+from autograder.faults import ArgumentsError
 from autograder.feedback.results import number
 from autograder.homework.rubric import Rubric
-from autograder.intake.exports import UnusableError
 
 COLUMNS = ("student", "criterion", "points", "reason")
 TOTAL = "total"
@@ -30,38 +30,38 @@ class Override:
 
 
 def read(path: Path, rubric: Rubric) -> list[Override]:
-    """Raises UnusableError, with the line, for a csv in which anything is missing, unknown or out of range."""
+    """Raises ArgumentsError, with the line, for a csv in which anything is missing, unknown or out of range."""
     found = [_override(place, cells, rubric) for place, cells in csv_file.lines(path, COLUMNS)]
     seen: dict[tuple[str, str], str] = {}
     for one in found:
         first = seen.setdefault((one.student.lower(), one.criterion), one.place)
         if first != one.place:
-            raise UnusableError(f"{one.place}: {one.student} and {one.criterion} stand in {first} already")
+            raise ArgumentsError(f"{one.place}: {one.student} and {one.criterion} stand in {first} already")
     return found
 
 
 def _override(place: str, cells: Mapping[str, str], rubric: Rubric) -> Override:
     absent = next((name for name in COLUMNS if not cells.get(name)), "")
     if absent:
-        raise UnusableError(f"{place}: the column {absent!r} is empty")
+        raise ArgumentsError(f"{place}: the column {absent!r} is empty")
     criterion = cells["criterion"]
     known = rubric.criteria.get(criterion)
     if known is None and criterion != TOTAL:
-        raise UnusableError(f"{place}: there is no criterion {criterion!r}; give its id, as in grades.csv, or total")
+        raise ArgumentsError(f"{place}: there is no criterion {criterion!r}; give its id, as in grades.csv, or total")
     most = known.most if known else rubric.most
     try:
         points = float(cells["points"])
     except ValueError:
-        raise UnusableError(f"{place}: {cells['points']!r} is no number of points") from None
+        raise ArgumentsError(f"{place}: {cells['points']!r} is no number of points") from None
     if not 0 <= points <= most:
-        raise UnusableError(f"{place}: {number(points)} points, but {criterion} has from 0 to {number(most)}")
+        raise ArgumentsError(f"{place}: {number(points)} points, but {criterion} has from 0 to {number(most)}")
     return Override(cells["student"], criterion, points, cells["reason"], place)
 
 
 def applied(rows: Sequence[StudentRow], overrides: Sequence[Override]) -> list[StudentRow]:
     """The rows with their overrides.
 
-    Raises UnusableError for a student who is nobody, several, or has no grade whose criterion could be set.
+    Raises ArgumentsError for a student who is nobody, several, or has no grade whose criterion could be set.
     """
     mine: dict[int, list[Override]] = {}
     for one in overrides:
@@ -70,7 +70,7 @@ def applied(rows: Sequence[StudentRow], overrides: Sequence[Override]) -> list[S
 
 
 def check(rows: Sequence[StudentRow], overrides: Sequence[Override]) -> None:
-    """Raises UnusableError for a student who is nobody or several; `rows` need no grades yet."""
+    """Raises ArgumentsError for a student who is nobody or several; `rows` need no grades yet."""
     for one in overrides:
         _position(one, rows)
 
@@ -82,8 +82,10 @@ def _position(override: Override, rows: Sequence[StudentRow]) -> int:
         if len(found) == 1:
             return found[0]
         if found:
-            raise UnusableError(f"{override.place}: {override.student} is {len(found)} students; give an address or id")
-    raise UnusableError(f"{override.place}: nobody here is called {override.student}")
+            raise ArgumentsError(
+                f"{override.place}: {override.student} is {len(found)} students; give an address or id"
+            )
+    raise ArgumentsError(f"{override.place}: nobody here is called {override.student}")
 
 
 def _surely(row: StudentRow) -> set[str]:
@@ -96,7 +98,7 @@ def _applied(row: StudentRow, overrides: Sequence[Override]) -> StudentRow:
         return row
     criteria = {one.criterion: one.points for one in overrides if one.criterion != TOTAL}
     if criteria and row.grade is None:
-        raise UnusableError(f"{overrides[0].place}: {overrides[0].student} has no grade; only the total can be set")
+        raise ArgumentsError(f"{overrides[0].place}: {overrides[0].student} has no grade; only the total can be set")
     total = next((one.points for one in overrides if one.criterion == TOTAL), None)
     grade = _with(row.grade, criteria) if row.grade and criteria else row.grade
     return replace(row, grade=grade, total=total, overrides=tuple(map(str, overrides)))

@@ -12,10 +12,6 @@ from autograder.cohort import worker
 from autograder.sandbox.limits import Limits
 
 
-class NoWorkersError(Exception):
-    """No worker could be made ready; the text says why."""
-
-
 class Pool:
     """An executor that can be made anew: `make` makes it. It works on `width` submissions at a time."""
 

@@ -6,14 +6,11 @@ from pathlib import Path
 
 from autograder.cohort import gradebook, report, store, student_pages
 from autograder.cohort.report import Run
+from autograder.faults import CommandError
 from autograder.feedback.results import write_atomically
 from autograder.homework.rubric import Rubric
 
 FEEDBACK = "feedback"  # the folder of the pages for students
-
-
-class NotWrittenError(Exception):
-    """A product cannot be written; the results are safe."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,7 @@ class Wanted:
 
 
 def write(out: Path, run: Run, wanted: Wanted, rubric: Rubric) -> None:
-    """Raises NotWrittenError."""
+    """Raises CommandError."""
     heading = gradebook.assignment(wanted.assignment, rubric.title)
     pages: dict[str, Callable[[], str]] = {
         "grades.csv": lambda: gradebook.table(run.rows),
@@ -48,4 +45,4 @@ def _write(path: Path, text: str) -> None:
     try:
         write_atomically(path, text.encode("utf-8", "replace").decode())
     except OSError as error:
-        raise NotWrittenError(f"{path} cannot be written ({error.strerror or error}); the results are safe") from error
+        raise CommandError(f"{path} cannot be written ({error.strerror or error}); the results are safe") from error

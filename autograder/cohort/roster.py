@@ -6,8 +6,8 @@ from pathlib import Path
 
 from autograder.cohort import csv_file, people
 from autograder.cohort.rows import StudentRow
+from autograder.faults import ArgumentsError
 from autograder.intake.entries import Entry, Student
-from autograder.intake.exports import UnusableError
 
 # The headers by which Gradescope's roster, Canvas's gradebook and hand-made tables name the same thing.
 NAME = ("name", "student", "full name")
@@ -28,11 +28,11 @@ class Person:
 def read(path: Path) -> list[Person]:
     """Students of a roster; lines for other roles, and Canvas's line "Points Possible", are left out.
 
-    Raises UnusableError for a file without anything to know a student by.
+    Raises ArgumentsError for a file without anything to know a student by.
     """
     found = [person for _, cells in csv_file.lines(path, ()) if (person := _person(cells)) is not None]
     if not any(people.identities(person.student) for person in found):
-        raise UnusableError(f"{path}: no column has an address or an id; as a roster has: name, sid, email, section")
+        raise ArgumentsError(f"{path}: no column has an address or an id; as a roster has: name, sid, email, section")
     return found
 
 

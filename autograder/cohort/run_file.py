@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from autograder.faults import ArgumentsError
 from autograder.feedback.results import write_atomically
 from autograder.intake.entries import Entry, Student
 
@@ -32,8 +33,10 @@ def students(out: Path) -> dict[str, tuple[Student, ...]]:
 
 
 def paths(out: Path) -> list[Path]:
-    """What the run was given. Raises OSError or ValueError for a folder that is no run's."""
+    """What the run was given. Raises ArgumentsError for a folder that is no run's."""
     try:
         return [Path(path) for path in json.loads((out / NAME).read_bytes())["paths"]]
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{out / NAME}: not written by this kit ({error})") from None
+    except OSError as error:
+        raise ArgumentsError(str(error)) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArgumentsError(f"{out / NAME}: not written by this kit ({error})") from None

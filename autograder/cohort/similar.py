@@ -16,6 +16,7 @@ from typing import Any
 import jinja2
 
 from autograder.cohort import people, run_file, sample
+from autograder.faults import ArgumentsError
 from autograder.homework import kit, rubric
 from autograder.intake.entries import Entry, Student, load
 from autograder.intake.exports import listing
@@ -30,10 +31,6 @@ COMMON = 0.1  # share of the submissions from which on a piece of code is what o
 SAID = 10  # pairs that are named in the report and on the console
 OWN = 150  # characters of code of one's own, names left out, below which a share says nothing
 FEW = 3  # submissions that may share a piece all the same, in a small class
-
-
-class MissingLibraryError(Exception):
-    """copydetect is not installed."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ class _Work:
 def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
     """Pairs of a run's submissions that share at least `least` of their own code, the most similar first.
 
-    Raises MissingLibraryError, UnusableError, OSError, or ValueError for a folder that is no run's.
+    Raises ArgumentsError for a folder that is no run's, or without the library.
     """
     works = _fingerprinted(_readable(listing(run_file.paths(out), out).entries))
     pairs = [_pair(one, other) for one, other in combinations(works, 2) if not _same_people(one, other)]
@@ -102,7 +99,7 @@ def _print(name: str, text: str, ignored: set[int] | frozenset[int] = frozenset(
     try:
         from copydetect import CodeFingerprint  # an extra, and slow to import
     except ImportError:
-        raise MissingLibraryError("`autograder similar` needs copydetect: pip install -e '.[similar]'") from None
+        raise ArgumentsError("`autograder similar` needs copydetect: pip install -e '.[similar]'") from None
     return CodeFingerprint(
         f"{name}.py", NOISE, GUARANTEE - NOISE + 1, list(ignored), language="python", fp=io.StringIO(text)
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
+from autograder.faults import ArgumentsError
 from autograder.feedback import results
 
 Document = dict[str, Any]
@@ -82,10 +83,13 @@ class Store:
     """The results under one folder."""
 
     def __init__(self, out: Path):
-        """Raises OSError if nothing can be written there."""
+        """Raises ArgumentsError if nothing can be written there."""
         self.out = out
         self.results = out / RESULTS
-        self.results.mkdir(parents=True, exist_ok=True)
+        try:
+            self.results.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ArgumentsError(f"-o {out}: cannot be written ({error.strerror or error})") from error
         for path in self.results.glob(".*.json.*"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > OLD:
@@ -128,17 +132,17 @@ def documents(out: Path, keys: Iterable[str]) -> dict[str, Document]:
 def read_all(folder: Path) -> dict[str, Grade]:
     """Every grade in a run's folder, or in the folder of its results.
 
-    Raises OSError or ValueError for a folder without results, or with a file that is no result.
+    Raises ArgumentsError for a folder without results, or with a file that is no result.
     """
     place = folder / RESULTS if (folder / RESULTS).is_dir() else folder
     paths = sorted(path for path in place.glob("*.json") if not path.name.startswith("."))
     if not paths:
-        raise ValueError(f"{folder}: there are no results in it")
+        raise ArgumentsError(f"{folder}: there are no results in it")
     return {path.stem: _read(path) for path in paths}
 
 
 def _read(path: Path) -> Grade:
     try:
         return grade_of(path.stem, json.loads(path.read_bytes()), path.stat().st_mtime)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ArgumentsError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None

@@ -24,18 +24,18 @@ class Term:
     overrides: tuple[Override, ...] = ()
 
     def check(self, rows: Sequence[StudentRow]) -> None:
-        """Raises UnusableError for an override that fits nobody; `rows` need no grades yet."""
+        """Raises ArgumentsError for an override that fits nobody; `rows` need no grades yet."""
         overrides.check(roster.applied(rows, self.roster) if self.roster else rows, self.overrides)
 
     def applied(self, rows: Sequence[StudentRow]) -> list[StudentRow]:
-        """Raises UnusableError for an override that fits nobody."""
+        """Raises ArgumentsError for an override that fits nobody."""
         counted = counting.applied(rows, self.rubric)
         named = roster.applied(counted, self.roster) if self.roster else counted
         return overrides.applied(lateness.applied(named, self.rubric), self.overrides)
 
 
 def read(rubric: Rubric, roster_file: Path | None = None, overrides_file: Path | None = None) -> Term:
-    """Raises UnusableError for a file that cannot be used."""
+    """Raises ArgumentsError for a file that cannot be used."""
     people = roster.read(roster_file) if roster_file else []
     by_hand = overrides.read(overrides_file, rubric) if overrides_file else []
     return Term(rubric, tuple(people), tuple(by_hand))

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autograder.commands.ending import USAGE, Ended
 from autograder.commands.tables import print_table
 
 if TYPE_CHECKING:  # not imported when the command line starts
@@ -22,11 +21,7 @@ def compare(old: Path, new: Path) -> None:
     # Imported here for the start-up time of all other commands.
     from autograder.cohort import compare_results
 
-    try:
-        found = compare_results.compare_runs(old, new)
-    except (OSError, ValueError) as error:
-        raise Ended(str(error), USAGE) from error
-    _show(found)
+    _show(compare_results.compare_runs(old, new))
 
 
 def _show(found: "Comparison") -> None:

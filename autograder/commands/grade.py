@@ -16,7 +16,6 @@ from autograder.intake.text import printable
 
 if TYPE_CHECKING:  # not imported when the command line starts: NumPy and the sandbox take a second
     from autograder.cohort.batch import ClassGrades
-    from autograder.cohort.pool import Pool
     from autograder.cohort.products import Wanted
     from autograder.cohort.rows import StudentRow
     from autograder.cohort.store import Store
@@ -63,7 +62,9 @@ def grade(
     """
     # Imported here for the start-up time of all other commands.
     from autograder.cohort import batch, pool, progress, rows, run_file, term
+    from autograder.cohort import cluster as clusters
     from autograder.cohort.products import Wanted
+    from autograder.cohort.store import Store
     from autograder.homework import rubric
     from autograder.intake.exports import listing
 
@@ -71,8 +72,8 @@ def grade(
     given = term.read(current, roster, overrides)
     found = listing(paths, out)
     given.check(rows.rows(found.entries, {}, {}))  # refused before an hour of grading, not after it
-    store = _store(out)
-    workers = _cluster(cluster) if cluster else pool.local(jobs or pool.cores())
+    store = Store(out)
+    workers = clusters.connected(cluster) if cluster else pool.local(jobs or pool.cores())
     for form in () if quiet else found.forms:
         click.echo(printable(form), err=True)
     run_file.write(out, paths, found.entries)
@@ -82,26 +83,6 @@ def grade(
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise Ended(text, INTERRUPTED) from None
     sys.exit(_report(found, grades, store, given, Wanted(assignment, anonymous, feedback), quiet))
-
-
-def _store(out: Path) -> "Store":
-    from autograder.cohort.store import Store
-    from autograder.intake.exports import UnusableError
-
-    try:
-        return Store(out)
-    except OSError as error:
-        raise UnusableError(f"-o {out}: cannot be written ({error.strerror or error})") from error
-
-
-def _cluster(address: str) -> "Pool":
-    from autograder.cohort import cluster
-    from autograder.intake.exports import UnusableError
-
-    try:
-        return cluster.connected(address)
-    except cluster.ClusterError as error:
-        raise UnusableError(f"--cluster {address}: {error}") from error
 
 
 # After grading

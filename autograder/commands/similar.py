@@ -4,7 +4,6 @@ from pathlib import Path
 
 import click
 
-from autograder.commands.ending import USAGE, Ended
 from autograder.commands.tables import print_table
 
 SHOWN = 30  # pairs that are printed; the page has all
@@ -22,10 +21,7 @@ def similar(out: Path, least: int) -> None:
     from autograder.cohort import similar as similarity
     from autograder.feedback.results import write_atomically
 
-    try:
-        pairs, works = similarity.found(out, least / 100)
-    except (similarity.MissingLibraryError, OSError, ValueError) as error:
-        raise Ended(str(error), USAGE) from error
+    pairs, works = similarity.found(out, least / 100)
     names = {key: ", ".join(one.name for one in who if one.name) for key, who in run_file.students(out).items()}
     similarity.write(out, pairs)
     write_atomically(out / "similar.html", similarity.page(pairs, works, names))

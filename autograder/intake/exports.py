@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from autograder.faults import ArgumentsError
 from autograder.homework import rubric
 from autograder.intake import canvas, gradescope
 from autograder.intake import tree as trees
@@ -30,10 +31,6 @@ _NO_ZIP = {
     "zip_many": "has more files than the zip of a class; unpack it and give its folders",
     "zip_overlaps": "is a zip whose files overlap, as no program makes them; it was not opened",
 }
-
-
-class UnusableError(ValueError):
-    """Paths that name nothing to grade; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class _Found:
 def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     """Everything to be graded at `paths`, without the folder `out`, where results go.
 
-    Raises UnusableError for a path that does not exist, cannot be read, or holds no form of submission.
+    Raises ArgumentsError for a path that does not exist, cannot be read, or holds no form of submission.
     """
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
@@ -67,7 +64,7 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
         found.append(_files(modules))
     entries = keyed(entry for one in found for entry in one.entries)
     if not entries:
-        raise UnusableError(f"{', '.join(map(str, paths))}: there is no submission in it")
+        raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
     problems = tuple(problem for one in found for problem in one.problems)
     return Listing(tuple(entries), tuple(one.form for one in found), problems)
 
@@ -85,10 +82,10 @@ def _look(path: Path, out: Path | None) -> _Found:
             return _recognised(trees.of_zip(path), path, out)
         path.lstat()
     except BadZipError as error:
-        raise UnusableError(f"{path}: {_NO_ZIP[error.kind]}") from None
+        raise ArgumentsError(f"{path}: {_NO_ZIP[error.kind]}") from None
     except OSError as error:
-        raise UnusableError(f"{path}: {error.strerror or error}") from error
-    raise UnusableError(f"{path}: neither a folder nor a .zip nor a .py file")
+        raise ArgumentsError(f"{path}: {error.strerror or error}") from error
+    raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
 
 
 def _results_in(path: Path, out: Path | None) -> str:
@@ -108,9 +105,9 @@ def _recognised(outer: Tree, path: Path, out: Path | None) -> _Found:
         case "class":
             return _class(tree, path)
     if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
-        raise UnusableError(f"{path}: the results would go into the submission itself; give another -o")
+        raise ArgumentsError(f"{path}: the results would go into the submission itself; give another -o")
     if next(outer.walk(), None) is None:
-        raise UnusableError(f"{path}: there is no submission in it, it is empty")
+        raise ArgumentsError(f"{path}: there is no submission in it, it is empty")
     return _Found(f"{path}: one submission", [_entry(outer.name, outer)], _misplaced(outer, path))
 
 
@@ -124,7 +121,7 @@ def _files(paths: list[Path]) -> _Found:
     names = [path.name.lower() for path in paths]
     twice = next((name for name in names if names.count(name) > 1), "")
     if twice:
-        raise UnusableError(f"there are several files called {twice}; give the folders that they lie in instead")
+        raise ArgumentsError(f"there are several files called {twice}; give the folders that they lie in instead")
     together = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
     entry = _entry(key, trees.of_sources(key, folder, sources))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from autograder.faults import CommandError
 from autograder.intake.text import shown
 
 NOTES_SHOWN = 20  # notes on one upload that a student is shown
@@ -40,7 +41,7 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
 }
 
 
-class UnreadableError(Exception):
+class UnreadableError(CommandError):
     """The grader cannot read a submission: its own fault or the machine's, never a student's."""
 
 

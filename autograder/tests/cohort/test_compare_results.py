@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.cohort.compare_results import compare_runs
+from autograder.faults import ArgumentsError
 from autograder.tests.cohort.making import document, run
 
 
@@ -50,5 +51,5 @@ def test_compare_of_a_run_with_itself_finds_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"tests": []}', '{"score": 1, "tests": [{}]}'])
 def test_compare_refuses_what_is_no_result(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)
-    with pytest.raises(ValueError, match=r"x\.json"):
+    with pytest.raises(ArgumentsError, match=r"x\.json"):
         compare_runs(tmp_path, tmp_path)

@@ -6,9 +6,9 @@ import pytest
 
 from autograder.cohort import overrides
 from autograder.cohort.rows import StudentRow
+from autograder.faults import ArgumentsError
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
-from autograder.intake.exports import UnusableError
 from autograder.tests.cohort.making import grade_of_points
 
 RUBRIC = rubrics.current()
@@ -60,7 +60,7 @@ def test_total_is_set_whatever_else_there_is(tmp_path: Path) -> None:
     ],
 )
 def test_line_that_cannot_be_used_is_refused_with_its_number(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(UnusableError, match=r"o\.csv") as caught:
+    with pytest.raises(ArgumentsError, match=r"o\.csv") as caught:
         applied(tmp_path, text)
     assert said in str(caught.value)
 
@@ -69,5 +69,5 @@ def test_line_that_cannot_be_used_is_refused_with_its_number(tmp_path: Path, tex
 def test_file_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "o.csv").write_bytes(content)
-    with pytest.raises(UnusableError, match=r"o\.csv"):
+    with pytest.raises(ArgumentsError, match=r"o\.csv"):
         overrides.read(tmp_path / "o.csv", RUBRIC)

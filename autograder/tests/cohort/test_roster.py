@@ -6,8 +6,8 @@ import pytest
 
 from autograder.cohort import gradebook, roster
 from autograder.cohort.rows import StudentRow
+from autograder.faults import ArgumentsError
 from autograder.intake.entries import Entry, Student
-from autograder.intake.exports import UnusableError
 from autograder.tests.cohort.making import grade_of_points
 
 GRADESCOPE = """\
@@ -62,5 +62,5 @@ def test_canvas_student_is_found_by_the_id_of_canvas(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "Name\nAda\n", "a,b\n1,2\n"])
 def test_roster_by_which_nobody_is_known_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UnusableError, match="no column has an address"):
+    with pytest.raises(ArgumentsError, match="no column has an address"):
         applied(tmp_path, text)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.cohort import run_file
+from autograder.faults import ArgumentsError
 from autograder.intake.entries import Entry, Student
 from autograder.tests.synthetic_class import AWKWARD
 
@@ -23,5 +24,5 @@ def test_without_a_usable_file_nobody_is_known(tmp_path: Path, content: str | No
     if content is not None:
         (tmp_path / "run.json").write_text(content)
     assert run_file.students(tmp_path) == {}
-    with pytest.raises((OSError, ValueError)):
+    with pytest.raises(ArgumentsError):
         run_file.paths(tmp_path)

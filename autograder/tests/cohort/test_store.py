@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.cohort.store import Store, grade_of, read_all
+from autograder.faults import ArgumentsError
 from autograder.feedback import results
 from autograder.tests.cohort.making import document
 
@@ -64,7 +65,7 @@ def test_half_written_files_of_old_runs_are_removed_and_those_of_today_are_not(t
 def test_all_results_are_read_from_the_run_or_its_results(tmp_path: Path) -> None:
     Store(tmp_path).path("ada").write_text(results.dump(graded()))
     assert read_all(tmp_path).keys() == read_all(tmp_path / "results").keys() == {"ada"}
-    with pytest.raises(ValueError, match="no results"):
+    with pytest.raises(ArgumentsError, match="no results"):
         read_all(tmp_path / "nowhere")
 
 

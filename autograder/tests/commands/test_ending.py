@@ -6,12 +6,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from autograder.cohort.pool import NoWorkersError
 from autograder.commands.ending import FAULT, INTERRUPTED, USAGE, Commands, Ended
+from autograder.faults import ArgumentsError, CommandError
 from autograder.grading.script import SuiteFault
-from autograder.homework.errors import ArgumentsError, CommandError
 from autograder.homework.rubric import RubricError
-from autograder.intake.exports import UnusableError
 from autograder.intake.submission import UnreadableError
 from autograder.sandbox.faults import SandboxFault
 
@@ -31,14 +29,12 @@ def ended(error: BaseException) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (UnusableError("why"), USAGE),
         (ArgumentsError("why"), USAGE),
         (RubricError("why"), FAULT),
         (CommandError("why"), FAULT),
         (SandboxFault("why"), FAULT),
         (SuiteFault("why"), FAULT),
         (UnreadableError("why"), FAULT),
-        (NoWorkersError("why"), FAULT),
         (OSError(errno.ENOSPC, "why: no space"), FAULT),
         (OSError("why"), FAULT),
         (Ended("why", 7), 7),

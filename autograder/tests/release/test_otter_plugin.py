@@ -15,10 +15,10 @@ from otter.run.run_autograder.utils import OtterRuntimeError
 from otter.test_files import GradingResults
 
 from autograder.cohort import sample
+from autograder.faults import CommandError
 from autograder.grading.script import SuiteFault
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.homework.errors import CommandError
 from autograder.homework.rubric import RubricError
 from autograder.intake import reading
 from autograder.intake.submission import UnreadableError

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.cohort import run_file, store
+from autograder.cohort import store
 from autograder.cohort.store import Grade
 
 
@@ -94,4 +94,4 @@ def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
 
 def _names(folder: Path) -> dict[str, str]:
     """Who handed in what; empty for a folder that has only results."""
-    return {key: ", ".join(filter(None, (one.name for one in who))) for key, who in run_file.students(folder).items()}
+    return {key: ", ".join(filter(None, (one.name for one in who))) for key, who in store.students(folder).items()}

@@ -15,7 +15,7 @@ from typing import Any
 
 import jinja2
 
-from autograder.cohort import people, run_file, sample
+from autograder.cohort import sample, store
 from autograder.faults import ArgumentsError
 from autograder.homework import kit, rubric
 from autograder.intake.entries import Entry, Student, load
@@ -58,7 +58,7 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
 
     Raises ArgumentsError for a folder that is no run's, or without the library.
     """
-    works = _fingerprinted(_readable(listing(run_file.paths(out), out).entries))
+    works = _fingerprinted(_readable(listing(store.run_paths(out), out).entries))
     pairs = [_pair(one, other) for one, other in combinations(works, 2) if not _same_people(one, other)]
     likely = [pair for pair in pairs if pair.modules and pair.share >= least]
     return sorted(likely, key=lambda pair: (-pair.share, pair.one, pair.other)), works
@@ -107,8 +107,8 @@ def _print(name: str, text: str, ignored: set[int] | frozenset[int] = frozenset(
 
 def _same_people(one: _Work, other: _Work) -> bool:
     """Whether somebody has handed in both."""
-    mine = {identity for student in one.students for identity in people.identities(student)}
-    return any(identity in mine for student in other.students for identity in people.identities(student))
+    mine = {identity for student in one.students for identity in student.identities}
+    return any(identity in mine for student in other.students for identity in student.identities)
 
 
 def _pair(one: _Work, other: _Work) -> Pair:

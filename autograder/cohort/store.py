@@ -1,24 +1,26 @@
 """The folder of a run: `results/<key>.json`, one for each graded submission, in Gradescope's form.
 
 A result is written completely or not at all. Beside the layers it holds the digests of the submission and the
-kit, so that a later run knows whether it still stands. Faults leave no result.
+kit, so that a later run knows whether it still stands. Faults leave no result. `run.json` says as data what a run was asked to
+grade, and whose each submission is: tables are made for people and for other programs; no name is read back out of them.
 """
 
 import contextlib
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from sys import intern
 from typing import Any
 
 from autograder.faults import ArgumentsError
 from autograder.feedback import results
+from autograder.intake.entries import Entry, Student
 
 Document = dict[str, Any]
-RESULTS, EARLIER = "results", "earlier"
+RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
 OLD = 3600  # seconds after which a half-written file is nobody's any more
 WHOLE = {"no_zip", "zip_large", "zip_many", "zip_overlaps"}  # kinds of notes on an upload as a whole
 REMARK = 500  # characters of what is said about an upload in a table
@@ -146,3 +148,33 @@ def _read(path: Path) -> Grade:
         return grade_of(path.stem, json.loads(path.read_bytes()), path.stat().st_mtime)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ArgumentsError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None
+
+
+# run.json
+
+
+def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Entry]) -> None:
+    """Raises OSError if it cannot be written."""
+    students = {entry.key: [asdict(student) for student in entry.students] for entry in entries}
+    document = {"paths": [str(path.absolute()) for path in paths], "students": students}
+    text = json.dumps(document, indent=1) + "\n"  # ASCII: a path may hold bytes that are no UTF-8
+    results.write_atomically(out / RUN, text)
+
+
+def students(out: Path) -> dict[str, tuple[Student, ...]]:
+    """The students of each submission by key; empty without a readable file."""
+    try:
+        found = json.loads((out / RUN).read_bytes())["students"]
+        return {str(key): tuple(Student(**one) for one in who) for key, who in found.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def run_paths(out: Path) -> list[Path]:
+    """What the run was given. Raises ArgumentsError for a folder that is no run's."""
+    try:
+        return [Path(path) for path in json.loads((out / RUN).read_bytes())["paths"]]
+    except OSError as error:
+        raise ArgumentsError(str(error)) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArgumentsError(f"{out / RUN}: not written by this kit ({error})") from None

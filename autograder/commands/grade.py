@@ -5,21 +5,21 @@ commands take to run.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from autograder.commands.ending import FAULT, INTERRUPTED, Ended
-from autograder.commands.tables import print_table
+from autograder.commands.runs import print_table
 from autograder.intake.text import printable
 
 if TYPE_CHECKING:  # not imported when the command line starts: NumPy and the sandbox take a second
     from autograder.cohort.batch import ClassGrades
-    from autograder.cohort.products import Wanted
+    from autograder.cohort.report import Run
     from autograder.cohort.rows import StudentRow
     from autograder.cohort.store import Store
-    from autograder.cohort.term import Term
     from autograder.intake.exports import Listing
 
 SMALL = 40  # students whose scores are printed, faults that are
@@ -61,66 +61,64 @@ def grade(
     files. A run that was stopped goes on where it was when the same command is given again.
     """
     # Imported here for the start-up time of all other commands.
-    from autograder.cohort import batch, pool, progress, rows, run_file, term
-    from autograder.cohort import cluster as clusters
-    from autograder.cohort.products import Wanted
-    from autograder.cohort.store import Store
+    from autograder.cohort import batch, instructor_files, pool, products, progress, rows, store
     from autograder.homework import rubric
     from autograder.intake.exports import listing
 
     current = rubric.current()
-    given = term.read(current, roster, overrides)
+    people = instructor_files.roster(roster) if roster else []
+    by_hand = instructor_files.overrides(overrides, current) if overrides else []
     found = listing(paths, out)
-    given.check(rows.rows(found.entries, {}, {}))  # refused before an hour of grading, not after it
-    store = Store(out)
-    workers = clusters.connected(cluster) if cluster else pool.local(jobs or pool.cores())
+    rows.check(rows.rows(found.entries, {}, {}), people, by_hand)  # refused before an hour of grading, not after it
+    results = store.Store(out)
+    workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     for form in () if quiet else found.forms:
         click.echo(printable(form), err=True)
-    run_file.write(out, paths, found.entries)
+    store.write_run(out, paths, found.entries)
+    display = progress.Display(None if quiet else sys.stderr)
     try:
-        grades = batch.run(found.entries, store, workers, current.limits, progress.display(sys.stderr, quiet), fresh)
+        grades = batch.run(found.entries, results, workers, current.limits, display, fresh)
     except KeyboardInterrupt:
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise Ended(text, INTERRUPTED) from None
-    sys.exit(_report(found, grades, store, given, Wanted(assignment, anonymous, feedback), quiet))
+    class_rows = rows.finished(rows.rows(found.entries, grades.grades, grades.faults), current, people, by_hand)
+    run = _run(found, grades, results, class_rows)
+    products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
+    _say(run, grades, out, quiet)
+    sys.exit(FAULT if grades.faults or grades.stopped else 0)
 
 
 # After grading
 
 
-def _report(
-    found: "Listing", grades: "ClassGrades", store: "Store", given: "Term", wanted: "Wanted", quiet: bool
-) -> int:
-    """Write what is made of the results, and say where it is."""
-    from autograder.cohort import counting, products, report, similar
-    from autograder.cohort import rows as class_rows
+def _run(found: "Listing", grades: "ClassGrades", store: "Store", rows: "list[StudentRow]") -> "Run":
+    """What the report is about."""
+    from autograder.cohort import report, similar
+    from autograder.homework import rubric
 
-    rows = given.applied(class_rows.rows(found.entries, grades.grades, grades.faults))
     problems = [
         *found.problems,
-        *counting.notices(given.rubric),
+        *(f"{one.id} {one.counted}" for one in rubric.current().criteria.values() if one.counts),
         *_damaged(rows),
         *similar.notices(store.out),
         *_left_over(found, store),
         *_layers(grades.kit.layers),
     ]
-    run = report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
-    products.write(store.out, run, wanted, given.rubric)
+    return report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
+
+
+def _say(run: "Run", grades: "ClassGrades", out: Path, quiet: bool) -> None:
+    """Scores, where the report is, and what went wrong."""
     if not quiet:
-        _print_scores(rows)
-        earlier = f" ({grades.kept} of them by an earlier run)" if grades.kept else ""
-        click.echo(f"{len(grades.grades)} graded{earlier}; see {store.out / 'report.html'}")
-    _say_what_went_wrong(grades, problems)
-    return FAULT if grades.faults or grades.stopped else 0
-
-
-def _say_what_went_wrong(grades: "ClassGrades", problems: list[str]) -> None:
-    for problem in problems:
+        _print_scores(run.rows)
+        earlier = f" ({run.kept} of them by an earlier run)" if run.kept else ""
+        click.echo(f"{run.graded} graded{earlier}; see {out / 'report.html'}")
+    for problem in run.problems:
         click.echo(f"note: {printable(problem)}", err=True)
-    for key, why in list(grades.faults.items())[:SMALL]:
+    for key, why in list(run.faults.items())[:SMALL]:
         click.echo(f"FAULT {key}: {printable(why)}", err=True)
-    if len(grades.faults) > SMALL:
-        click.echo(f"FAULT and {len(grades.faults) - SMALL} more; the report lists them", err=True)
+    if len(run.faults) > SMALL:
+        click.echo(f"FAULT and {len(run.faults) - SMALL} more; the report lists them", err=True)
     if grades.stopped:
         click.echo(f"autograder: stopped: {grades.stopped}. Mend it and run the same command again.", err=True)
 
@@ -149,7 +147,7 @@ def _left_over(found: "Listing", store: "Store") -> list[str]:
     return [f"{store.results} also holds {len(others)} results of other runs, which are not in grades.csv: {named}"]
 
 
-def _print_scores(rows: "list[StudentRow]") -> None:
+def _print_scores(rows: "Sequence[StudentRow]") -> None:
     """The scores of a small class."""
     if len(rows) > SMALL:
         return

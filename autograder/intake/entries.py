@@ -14,6 +14,7 @@ from autograder.sandbox.limits import Limits
 
 # Names that Windows keeps for devices: a result of that name could not be written there.
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+Identity = tuple[str, str]  # a kind, and a value
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,12 @@ class Student:
     sid: str = ""
     email: str = ""
     canvas: str = ""
+
+    @property
+    def identities(self) -> list[Identity]:
+        """What a student is known by, the surest first. A name alone is none: two people may share it."""
+        found = [("email", self.email.lower()), ("sid", self.sid), ("canvas", self.canvas)]
+        return [one for one in found if one[1]]
 
 
 @dataclass(frozen=True)

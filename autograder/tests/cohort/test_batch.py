@@ -20,7 +20,7 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder.cohort import batch, cluster, digest, pool, progress, sample, worker
+from autograder.cohort import batch, digest, pool, progress, sample, worker
 from autograder.cohort.batch import ClassGrades
 from autograder.cohort.pool import Pool
 from autograder.cohort.store import Store
@@ -503,7 +503,7 @@ def test_unusable_arguments_are_refused_with_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.txt").write_text("")
     (tmp_path / "empty").mkdir()
-    monkeypatch.setattr(cluster, "CONNECT", "1s")
+    monkeypatch.setattr(pool, "CONNECT", "1s")
     sample.write(tmp_path / "class" / "ada", {f"{MODULES[0]}.py": ""})
     done = call(*arguments)
     assert done.exit_code == 2

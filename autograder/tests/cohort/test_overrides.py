@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort import overrides
-from autograder.cohort.rows import StudentRow
+from autograder.cohort import instructor_files
+from autograder.cohort.rows import StudentRow, with_overrides
 from autograder.faults import ArgumentsError
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
@@ -27,7 +27,7 @@ def rows() -> list[StudentRow]:
 
 def applied(tmp_path: Path, text: str) -> list[StudentRow]:
     (tmp_path / "o.csv").write_text(HEAD + text, encoding="utf-8")
-    return overrides.applied(rows(), overrides.read(tmp_path / "o.csv", RUBRIC))
+    return with_overrides(rows(), instructor_files.overrides(tmp_path / "o.csv", RUBRIC))
 
 
 @pytest.mark.parametrize("student", ["ADA@x", "1", "s1", "Ada"])
@@ -70,4 +70,4 @@ def test_file_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes | No
     if content is not None:
         (tmp_path / "o.csv").write_bytes(content)
     with pytest.raises(ArgumentsError, match=r"o\.csv"):
-        overrides.read(tmp_path / "o.csv", RUBRIC)
+        instructor_files.overrides(tmp_path / "o.csv", RUBRIC)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort import gradebook, roster
-from autograder.cohort.rows import StudentRow
+from autograder.cohort import instructor_files, products
+from autograder.cohort.rows import StudentRow, with_roster
 from autograder.faults import ArgumentsError
 from autograder.intake.entries import Entry, Student
 from autograder.tests.cohort.making import grade_of_points
@@ -30,7 +30,7 @@ ROWS = [
 
 def applied(tmp_path: Path, text: str) -> list[StudentRow]:
     (tmp_path / "roster.csv").write_text("\ufeff" + text, encoding="utf-8")
-    return roster.applied(ROWS, roster.read(tmp_path / "roster.csv"))
+    return with_roster(ROWS, instructor_files.roster(tmp_path / "roster.csv"))
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,14 @@ def test_names_and_sections_come_from_the_roster(tmp_path: Path, text: str, ada:
 
 def test_who_has_handed_in_nothing_stands_in_the_table_but_not_in_that_for_canvas(tmp_path: Path) -> None:
     rows = applied(tmp_path, GRADESCOPE)
-    assert "Bela Brandt,2,bela@x.org,,,Missing" in gradebook.table(rows)
-    assert "Bela" not in gradebook.canvas_table(rows, "HW")
+    assert "Bela Brandt,2,bela@x.org,,,Missing" in products.table(rows)
+    assert "Bela" not in products.canvas_table(rows, "HW")
 
 
 def test_canvas_student_is_found_by_the_id_of_canvas(tmp_path: Path) -> None:
     (tmp_path / "roster.csv").write_text(CANVAS)
     row = StudentRow(Student("abelada", canvas="901"), Entry("abelada_901"), grade_of_points("x", 5))
-    assert roster.applied([row], roster.read(tmp_path / "roster.csv"))[0].student.sid == "1"
+    assert with_roster([row], instructor_files.roster(tmp_path / "roster.csv"))[0].student.sid == "1"
 
 
 @pytest.mark.parametrize("text", ["", "Name\nAda\n", "a,b\n1,2\n"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.cohort import run_file, sample, similar
+from autograder.cohort import sample, similar, store
 from autograder.cohort.similar import Pair
 from autograder.commands.main import main
 from autograder.homework import rubric
@@ -46,7 +46,7 @@ def run(tmp_path: Path) -> Path:
             copied = OWN.format(n=5, op="<", extra="total").replace("values", "xs").replace("total", "sum_")
             own += "# mine\n" + copied.replace("kept", "found  # yes").replace("found  # yes", "found")
         sample.write(tmp_path / "class" / f"s{number}", {NAME: right + own})
-    run_file.write(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"]).entries)
+    store.write_run(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"]).entries)
     return tmp_path
 
 
@@ -71,7 +71,7 @@ def test_submissions_of_one_student_are_no_pair(run: Path) -> None:
     text = (run / "class" / "abelada_101_1" / NAME).read_text()
     for number in (1, 2):
         sample.write(run / "canvas", {f"abelada_101_{number}_{NAME[:-3]}-{number}.py": text})
-    run_file.write(run, [run / "canvas"], [])
+    store.write_run(run, [run / "canvas"], [])
     assert similar.found(run, 0.5)[0] == []
 
 

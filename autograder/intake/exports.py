@@ -77,7 +77,7 @@ def _section(found: _Found, path: Path) -> _Found:
 def _look(path: Path, out: Path | None) -> _Found:
     try:
         if path.is_dir():
-            return _recognised(trees.of_folder(path, _results_in(path, out)), path, out)
+            return _recognised(_of_class(path, out), path, out)
         if path.suffix.lower() == ".zip" and path.is_file():
             return _recognised(trees.of_zip(path), path, out)
         path.lstat()
@@ -88,9 +88,14 @@ def _look(path: Path, out: Path | None) -> _Found:
     raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
 
 
-def _results_in(path: Path, out: Path | None) -> str:
-    """The name of the folder for results, if it lies directly in `path`: what is in it is no submission."""
-    return out.name if out is not None and out.resolve().parent == path.resolve() else ""
+def _of_class(path: Path, out: Path | None) -> Tree:
+    """A folder, without the one for results if that lies directly in it. Raises OSError, or ArgumentsError for too many files."""
+    found = trees.of_folder(path, out.name if out is not None and out.resolve().parent == path.resolve() else "")
+    if not found.readable:
+        found.sources[""].read(0)
+    if found.sources[""].problem == "many":
+        raise ArgumentsError(f"{path}: has more than {trees.MEMBERS} files; give the folders of one class")
+    return found
 
 
 def _recognised(outer: Tree, path: Path, out: Path | None) -> _Found:
@@ -124,7 +129,7 @@ def _files(paths: list[Path]) -> _Found:
         raise ArgumentsError(f"there are several files called {twice}; give the folders that they lie in instead")
     together = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
-    entry = _entry(key, trees.of_sources(key, folder, sources))
+    entry = _entry(key, Tree(key, folder, sources))
     return _Found(f"{_counted(len(paths), 'file')}: one submission", [entry], [])
 
 
@@ -147,7 +152,7 @@ def _class(tree: Tree, path: Path) -> _Found:
 def _packed(tree: Tree, name: str) -> Tree:
     """A zip that is a submission by itself."""
     place = tree.place if tree.zipped else tree.place / name
-    return trees.of_sources(Path(name).stem, place, {name: tree.files[name]})
+    return Tree(Path(name).stem, place, {name: tree.files[name]})
 
 
 def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -226,11 +231,8 @@ def _is_handed_in(unit: Tree) -> bool:
 
 
 def _names(unit: Tree) -> list[str]:
-    """Names of files at any depth, as far as one looks; empty if the folder cannot be read."""
-    try:
-        return [path.rpartition("/")[2] for path, _ in islice(unit.walk(), LOOKED_AT)]
-    except OSError:
-        return []
+    """Names of files at any depth, as far as one looks."""
+    return [path.rpartition("/")[2] for path, _ in islice(unit.walk(), LOOKED_AT)]
 
 
 def _has_module(names: Iterable[str]) -> bool:

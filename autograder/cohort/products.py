@@ -22,7 +22,8 @@ FEEDBACK = "feedback"  # the folder of the pages for students
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 GRADESCOPE = ("Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID", "Submission Time")
 OWN = ("Late", "Other Submissions", "Remark")
-FINAL = ("Raw Score", "Late Deduction")  # only where the rubric has a due date, or something was set by hand
+FINAL = ("Raw Score", "Late Deduction")  # only where there is a due date, or something was set by hand
+DUE = "Due"  # the last column, where a student has a date of their own
 
 
 def write(out: Path, run: Run, title: str, anonymous: bool = False, feedback: bool = False) -> None:
@@ -60,22 +61,28 @@ def table(rows: Sequence[StudentRow]) -> str:
     """grades.csv; a fault has no score, and says so."""
     graded = dict.fromkeys(mark.criterion for row in rows if row.grade for mark in row.grade.marks)
     criteria = list(graded or rubric.current().criteria)
-    final = rubric.current().due is not None or any(row.overrides for row in rows)
-    lines: list[list[object]] = [[*CANVAS, *GRADESCOPE, *(FINAL if final else ()), *OWN, *criteria]]
+    own_dates = any(row.due for row in rows)
+    final = rubric.current().due is not None or own_dates or any(row.overrides for row in rows)
+    lines: list[list[object]] = [
+        [*CANVAS, *GRADESCOPE, *(FINAL if final else ()), *OWN, *criteria, *([DUE] if own_dates else ())]
+    ]
     for row in rows:
         points = row.grade.points if row.grade else {}
         marks = [number(points[name]) if name in points else "" for name in criteria]
-        lines.append([*_canvas(row), *_gradescope(row), *(_final(row) if final else ()), *_own(row), *marks])
+        due = [row.due.isoformat() if row.due else ""] if own_dates else []
+        lines.append([*_canvas(row), *_gradescope(row), *(_final(row) if final else ()), *_own(row), *marks, *due])
     return _csv(lines)
 
 
 def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
-    """canvas.csv: the total as one assignment; rows without a score are left out, so that they overwrite nothing.
+    """canvas.csv: the total as one assignment, EX for who is excused; other rows without a score are left out, so that they
+    overwrite nothing.
 
     `title` is the heading of the assignment; Canvas takes one that ends in `(id)` for the assignment of that id.
     """
     lines: list[list[object]] = [[*CANVAS, title]]
-    lines += [[*_canvas(row), number(row.score)] for row in rows if row.score is not None]
+    scores = [(row, "EX" if row.excused else row.score) for row in rows]
+    lines += [[*_canvas(row), number(s) if isinstance(s, float | int) else s] for row, s in scores if s is not None]
     return _csv(lines)
 
 

@@ -90,7 +90,7 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
 
 def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for somebody, each once."""
-    return list({row.grade.key: row.grade for row in rows if row.grade}.values())
+    return list({row.grade.key: row.grade for row in rows if row.grade and not row.excused}.values())
 
 
 def _bars(grades: Sequence[Grade]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from autograder.faults import CommandError
 from autograder.intake.text import printable
 
 FAULT, USAGE, INTERRUPTED = 1, 2, 130
-LINES, WIDTH = 10, 400  # of one message: a rubric may be wrong in several places, an error may quote a whole file
+LINES, WIDTH = 100, 400  # of one message: a table may be wrong in many lines, an error may quote a whole file
 
 
 class Ended(click.ClickException):

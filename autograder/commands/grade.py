@@ -37,7 +37,12 @@ Folder = click.Path(path_type=Path)
 @click.option("--fresh", is_flag=True, help="grade everything again, also what has not changed")
 @click.option("--cluster", metavar="ADDRESS", help="grade on the workers of the Dask scheduler at ADDRESS")
 @click.option("--roster", type=Folder, help="a csv of people: names, sections, and who has handed in nothing")
-@click.option("--overrides", type=Folder, help="a csv of points set by hand: student, criterion, points, reason")
+@click.option(
+    "--overrides",
+    type=Folder,
+    multiple=True,
+    help="a csv of points set by hand: student, criterion, points, reason; may be given several times",
+)
 @click.option("--assignment", default="", metavar="TITLE|ID", help="the assignment in Canvas that canvas.csv is for")
 @click.option("--feedback", is_flag=True, help="write a page for each student, OUT/feedback/*.html and *.md")
 @click.option("--anonymous", is_flag=True, help="a report without names, to be shown to the class")
@@ -49,7 +54,7 @@ def grade(
     fresh: bool,
     cluster: str | None,
     roster: Path | None,
-    overrides: Path | None,
+    overrides: tuple[Path, ...],
     assignment: str,
     feedback: bool,
     anonymous: bool,
@@ -66,10 +71,10 @@ def grade(
     from autograder.intake.exports import listing
 
     current = rubric.current()
-    people = instructor_files.roster(roster) if roster else []
-    by_hand = instructor_files.overrides(overrides, current) if overrides else []
+    people = instructor_files.roster(roster, current) if roster else []
+    by_hand = instructor_files.overrides(overrides, current)
     found = listing(paths, out)
-    rows.check(rows.rows(found.entries, {}, {}), people, by_hand)  # refused before an hour of grading, not after it
+    rows.check(found.entries, current, people, by_hand)  # refused before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     for form in () if quiet else found.forms:
@@ -81,8 +86,8 @@ def grade(
     except KeyboardInterrupt:
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise Ended(text, INTERRUPTED) from None
-    class_rows = rows.finished(rows.rows(found.entries, grades.grades, grades.faults), current, people, by_hand)
-    run = _run(found, grades, results, class_rows)
+    class_rows = rows.finished(found.entries, grades.grades, grades.faults, current, people, by_hand)
+    run = _run(found, grades, results, class_rows, rows.notes(class_rows, current, people))
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
     _say(run, grades, out, quiet)
     sys.exit(FAULT if grades.faults or grades.stopped else 0)
@@ -91,7 +96,7 @@ def grade(
 # After grading
 
 
-def _run(found: "Listing", grades: "ClassGrades", store: "Store", rows: "list[StudentRow]") -> "Run":
+def _run(found: "Listing", grades: "ClassGrades", store: "Store", rows: "list[StudentRow]", notes: list[str]) -> "Run":
     """What the report is about."""
     from autograder.cohort import report, similar
     from autograder.homework import rubric
@@ -100,6 +105,7 @@ def _run(found: "Listing", grades: "ClassGrades", store: "Store", rows: "list[St
         *found.problems,
         *(f"{one.id} {one.counted}" for one in rubric.current().criteria.values() if one.counts),
         *_damaged(rows),
+        *notes,
         *similar.notices(store.out),
         *_left_over(found, store),
         *_layers(grades.kit.layers),

@@ -73,6 +73,7 @@ class Rubric:
         self.limits = file.limits
         self.charge = file.charge
         self.due, self.late = file.due, file.late
+        self.uploads, self.missing = file.uploads, file.missing
         self.modules = file.modules
         self._file = file
 

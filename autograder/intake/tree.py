@@ -117,7 +117,9 @@ def _listed(folder: Path) -> dict[str, Source]:
     with os.scandir(folder) as entries:
         found = sorted(islice(entries, LISTED), key=lambda entry: entry.name)
     folders = {f"{entry.name}/" for entry in found if entry.is_dir(follow_symlinks=False)}
-    files = {e.name: _on_disk(Path(e.path), e.stat(follow_symlinks=False)) for e in found if f"{e.name}/" not in folders}
+    files = {
+        e.name: _on_disk(Path(e.path), e.stat(follow_symlinks=False)) for e in found if f"{e.name}/" not in folders
+    }
     return files | {name: Source(0, "folder") for name in sorted(folders)}
 
 
@@ -162,7 +164,9 @@ def _of_members(stream: BinaryIO, place: Path, most: int) -> Tree:
             continue
         parts = [part for part in parts if part not in ("", ".")]
         folders = parts if member.folder else parts[:-1]
-        sources |= {"/".join([*folders[:depth], ""]): Source(0, "folder") for depth in range(1, min(len(folders), DEPTH) + 1)}
+        sources |= {
+            "/".join([*folders[:depth], ""]): Source(0, "folder") for depth in range(1, min(len(folders), DEPTH) + 1)
+        }
         if len(folders) > DEPTH:
             sources["/".join([*folders[: DEPTH + 1], ""])] = Source(0, "deep")
         elif not member.folder and parts:  # of two members of one name the last counts, as when a zip is unpacked

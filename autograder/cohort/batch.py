@@ -56,16 +56,22 @@ class _Job:
 
 
 def run(
-    entries: Sequence[Entry], store: Store, workers: Pool, limits: Limits, display: Display, fresh: bool = False
+    entries: Sequence[Entry],
+    store: Store,
+    workers: Pool,
+    limits: Limits,
+    display: Display,
+    fresh: bool = False,
+    accept_names: bool = False,
 ) -> ClassGrades:
-    """Grade what has no valid result yet.
+    """Grade what has no valid result yet; `accept_names` as in `intake.entries.load`.
 
     Raises KeyboardInterrupt, or CommandError where no worker can be made ready.
     """
     running: dict[Future[Document], _Job] = {}
     try:
         found = ClassGrades(_ready(workers))
-        return _Run(store, workers, limits, display, found, running, fresh).all(entries)
+        return _Run(store, workers, limits, display, found, running, fresh, accept_names).all(entries)
     finally:
         with pool.undisturbed():
             display.close()
@@ -107,9 +113,10 @@ class _Run:
         found: ClassGrades,
         running: dict[Future[Document], _Job],
         fresh: bool,
+        accept_names: bool,
     ):
         self.store, self.workers, self.limits, self.display = store, workers, limits, display
-        self.found, self.running, self.fresh = found, running, fresh
+        self.found, self.running, self.fresh, self.accept_names = found, running, fresh, accept_names
         self.suspects: deque[_Job] = deque()
         self.failed_writes = self.breaks = 0
         self.patience = pool.patience(limits)
@@ -128,7 +135,7 @@ class _Run:
         """What must be graded, read only when its turn comes."""
         for entry in entries:
             try:
-                submission = load(entry, self.limits)
+                submission = load(entry, self.limits, self.accept_names)
             except UnreadableError as error:
                 self._fault(entry, str(error))
                 continue

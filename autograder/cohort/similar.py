@@ -70,7 +70,7 @@ def _readable(entries: Sequence[Entry]) -> list[tuple[Entry, dict[str, str]]]:
     texts = []
     for entry in entries:
         try:
-            files = load(entry, limits).files
+            files = load(entry, limits, accept_names=True).files
         except UnreadableError:  # grading has said so already
             continue
         mine = {name: files[f"{name}.py"].decode("utf-8", "replace") for name in modules if f"{name}.py" in files}

@@ -8,6 +8,7 @@ grade, and whose each submission is: tables are made for people and for other pr
 import contextlib
 import json
 import os
+import textwrap
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,12 +18,13 @@ from typing import Any
 
 from autograder.faults import ArgumentsError
 from autograder.feedback import results
+from autograder.homework.rubric import INTEGRATION
 from autograder.intake.entries import Entry, Student
 
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
 OLD = 3600  # seconds after which a half-written file is nobody's any more
-WHOLE = {"no_zip", "zip_large", "zip_many", "zip_overlaps"}  # kinds of notes on an upload as a whole
+WHOLE = {"no_zip", "zip_large", "zip_many", "zip_overlaps", "notebook"}  # kinds of notes on an upload as a whole
 REMARK = 500  # characters of what is said about an upload in a table
 
 
@@ -39,8 +41,8 @@ class Mark:
 
 @dataclass(frozen=True)
 class Grade:
-    """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `damaged` why
-    nothing of it could be read.
+    """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `empty` why there was
+    nothing in it to grade, `misnamed` are files under another name than the one of a module, `accepted` those graded all the same.
     """
 
     key: str
@@ -49,7 +51,9 @@ class Grade:
     layers: tuple[str, ...]
     graded_at: float
     remark: str = ""
-    damaged: str = ""
+    empty: str = ""
+    misnamed: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
 
     @property
     def points(self) -> dict[str, float]:
@@ -67,9 +71,26 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         raise ValueError("a result without criteria")
     extra = document["extra_data"]
     layers = tuple(intern(str(layer)) for layer in extra["layers"])
-    remark = " ".join(str(note["text"]) for note in extra.get("notes", ()))[:REMARK]
-    damaged = next((str(note["text"]) for note in extra.get("notes", ()) if note["kind"] in WHOLE), "")
-    return Grade(key, float(document["score"]), marks, layers, graded_at, remark, damaged)
+    notes = [(str(note["kind"]), str(note["path"]), str(note["text"])) for note in extra.get("notes", ())]
+    absent = [path for kind, path, _ in notes if kind == "absent"]
+    texts = [text for kind, _, text in notes if kind != "absent"]
+    texts += [f"no file {', '.join(absent)} in the upload"] if absent else []
+    modules = {mark.criterion.partition(".")[0] for mark in marks} - {INTEGRATION}
+    whole = [text for kind, _, text in notes if kind in WHOLE] + ["There is no file of the homework in it."]
+    misnamed, accepted = (
+        tuple(path for kind, path, _ in notes if kind == wanted) for wanted in ("misnamed", "accepted")
+    )
+    return Grade(
+        key,
+        float(document["score"]),
+        marks,
+        layers,
+        graded_at,
+        remark=textwrap.shorten(" ".join(texts), REMARK, placeholder=" ..."),
+        empty=whole[0] if len(absent) == len(modules) else "",
+        misnamed=misnamed,
+        accepted=accepted,
+    )
 
 
 def _mark(test: Mapping[str, Any]) -> Mark:

@@ -35,6 +35,9 @@ Folder = click.Path(path_type=Path)
     help="submissions at a time; as many as there are cores unless given",
 )
 @click.option("--fresh", is_flag=True, help="grade everything again, also what has not changed")
+@click.option(
+    "--accept-names", is_flag=True, help="take `layernorm (1).py`, `LayerNorm.py`, `layernorm.py.txt` for layernorm.py"
+)
 @click.option("--cluster", metavar="ADDRESS", help="grade on the workers of the Dask scheduler at ADDRESS")
 @click.option("--roster", type=Folder, help="a csv of people: names, sections, and who has handed in nothing")
 @click.option(
@@ -52,6 +55,7 @@ def grade(
     out: Path,
     jobs: int | None,
     fresh: bool,
+    accept_names: bool,
     cluster: str | None,
     roster: Path | None,
     overrides: tuple[Path, ...],
@@ -82,7 +86,7 @@ def grade(
     store.write_run(out, paths, found.entries)
     display = progress.Display(None if quiet else sys.stderr)
     try:
-        grades = batch.run(found.entries, results, workers, current.limits, display, fresh)
+        grades = batch.run(found.entries, results, workers, current.limits, display, fresh, accept_names)
     except KeyboardInterrupt:
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise Ended(text, INTERRUPTED) from None
@@ -104,7 +108,7 @@ def _run(found: "Listing", grades: "ClassGrades", store: "Store", rows: "list[St
     problems = [
         *found.problems,
         *(f"{one.id} {one.counted}" for one in rubric.current().criteria.values() if one.counts),
-        *_damaged(rows),
+        *_uploads(rows),
         *notes,
         *similar.notices(store.out),
         *_left_over(found, store),
@@ -129,10 +133,16 @@ def _say(run: "Run", grades: "ClassGrades", out: Path, quiet: bool) -> None:
         click.echo(f"autograder: stopped: {grades.stopped}. Mend it and run the same command again.", err=True)
 
 
-def _damaged(rows: "list[StudentRow]") -> list[str]:
-    """Uploads of which nothing could be read: their 0 is to be looked at before it is published."""
-    found = {row.entry.key: row.grade.damaged for row in rows if row.grade and row.grade.damaged}
-    return [f"{key}: {text}" for key, text in found.items()]
+def _uploads(rows: "list[StudentRow]") -> list[str]:
+    """What is to be looked at before it is published: uploads with nothing to grade, and files under another name."""
+    grades = {row.grade.key: row.grade for row in rows if row.grade}.values()
+    said = [f"{grade.key}: {grade.empty}" for grade in grades if grade.empty]
+    accepted = [f"{grade.key}: {', '.join(grade.accepted)}" for grade in grades if grade.accepted]
+    misnamed = [f"{grade.key}: {', '.join(grade.misnamed)}" for grade in grades if grade.misnamed]
+    said += [f"graded in spite of their names: {'; '.join(accepted)}"] if accepted else []
+    advice = "" if accepted else " (--accept-names takes them where it is clear what is meant)"
+    said += [f"not graded because of their names{advice}: {'; '.join(misnamed)}"] if misnamed else []
+    return said
 
 
 def _layers(used: tuple[str, ...]) -> list[str]:

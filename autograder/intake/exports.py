@@ -20,6 +20,7 @@ from autograder.homework import rubric
 from autograder.intake import canvas, gradescope
 from autograder.intake import tree as trees
 from autograder.intake.entries import Entry, Student, keyed
+from autograder.intake.submission import resembles
 from autograder.intake.tree import Tree
 from autograder.intake.zips import BadZipError
 
@@ -227,7 +228,7 @@ def _is_class(tree: Tree) -> bool:
 
 def _is_handed_in(unit: Tree) -> bool:
     """Whether a folder surely is somebody's submission; one that cannot be read must not vanish."""
-    return not unit.readable or any(map(_is_zip, unit.files)) or _has_module(_names(unit))
+    return not unit.readable or any(map(_is_zip, unit.files)) or any(map(_is_likely_a_module, _names(unit)))
 
 
 def _names(unit: Tree) -> list[str]:
@@ -238,6 +239,11 @@ def _names(unit: Tree) -> list[str]:
 def _has_module(names: Iterable[str]) -> bool:
     wanted = {f"{module}.py" for module in rubric.current().modules}
     return not wanted.isdisjoint(names)
+
+
+def _is_likely_a_module(name: str) -> bool:
+    """Whether a name is that of a module or nearly: a whole class may have downloaded its files twice."""
+    return name.lower().endswith((".py", ".txt")) and any(resembles(name, one) for one in rubric.current().modules)
 
 
 def _is_unit(name: str) -> bool:

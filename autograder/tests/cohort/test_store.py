@@ -73,7 +73,16 @@ def test_remark_is_made_of_the_notes_as_data() -> None:
     entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": {"criterion": "a.b", "misconceptions": []}}
     extra = {"layers": [], "notes": [{"kind": "absent", "path": "a.py", "text": "There is no file a.py."}]}
     document = {"score": 0, "output": "- **prose**", "tests": [entry], "extra_data": extra}
-    assert grade_of("ada", document, 0.0).remark == "There is no file a.py."
+    found = grade_of("ada", document, 0.0)
+    assert (found.remark, found.empty) == ("no file a.py in the upload", "There is no file of the homework in it.")
+
+
+def test_long_remark_is_cut_between_words() -> None:
+    made = document(**{"a.b": (0, 1)})
+    made["extra_data"]["notes"] = [{"kind": "large", "path": "x", "text": "word " * 200}]
+    remark = grade_of("ada", made, 0.0).remark
+    assert len(remark) <= 500
+    assert remark.endswith("word ...")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ Gradescope's own grade tables. Canvas would make an assignment of every further 
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from autograder.cohort import report, store, student_pages
@@ -71,7 +71,7 @@ def table(rows: Sequence[StudentRow]) -> str:
         marks = [number(points[name]) if name in points else "" for name in criteria]
         due = [row.due.isoformat() if row.due else ""] if own_dates else []
         lines.append([*_canvas(row), *_gradescope(row), *(_final(row) if final else ()), *_own(row), *marks, *due])
-    return _csv(lines)
+    return csv_text(lines)
 
 
 def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
@@ -83,7 +83,7 @@ def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
     lines: list[list[object]] = [[*CANVAS, title]]
     scores = [(row, "EX" if row.excused else row.score) for row in rows]
     lines += [[*_canvas(row), number(s) if isinstance(s, float | int) else s] for row, s in scores if s is not None]
-    return _csv(lines)
+    return csv_text(lines)
 
 
 def assignment(wanted: str, title: str) -> str:
@@ -112,7 +112,8 @@ def _own(row: StudentRow) -> list[object]:
     return [str(row.late) if row.late else "late" if row.entry.late else "", others, row.remark]
 
 
-def _csv(lines: list[list[object]]) -> str:
+def csv_text(lines: Iterable[Iterable[object]]) -> str:
+    """A table that is safe to open."""
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows([[cell(value) for value in line] for line in lines])
     return stream.getvalue()

@@ -46,6 +46,15 @@ class Run:
 
 def html(run: Run, anonymous: bool = False) -> str:
     """The page."""
+    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    policy = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    content = _content(run, anonymous)
+    return rendered("report.html", script=Markup(script), style=Markup(style), policy=policy, **content)
+
+
+def rendered(template: str, **content: object) -> str:
+    """A page from one of the templates; everything in `content` is escaped but what is Markup."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -54,11 +63,7 @@ def html(run: Run, anonymous: bool = False) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(number=number, when=_when, percent=lambda share: f"{100 * share:.0f}%")
-    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
-    policy = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
-    page = environment.get_template("report.html")
-    return page.render(script=Markup(script), style=Markup(style), policy=policy, **_content(run, anonymous))
+    return environment.get_template(template).render(**content)
 
 
 def _content(run: Run, anonymous: bool) -> dict[str, Any]:

@@ -13,17 +13,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
-from autograder.cohort import sample, store
+from autograder.cohort import products, report, sample, store
 from autograder.faults import ArgumentsError
-from autograder.homework import kit, rubric
+from autograder.feedback.results import write_atomically
+from autograder.homework import rubric
 from autograder.intake.entries import Entry, Student, load
 from autograder.intake.exports import listing
 from autograder.intake.submission import UnreadableError
 from autograder.intake.text import printable
 
-TEMPLATES = kit.PACKAGE / "cohort" / "templates"
 NAME = "similar.json"
 NOISE = 15  # tokens below which a match is chance: a formula of this homework is that long
 GUARANTEE = 20  # tokens from which a match is always found
@@ -138,10 +136,23 @@ def _overlap(first: Any, second: Any) -> tuple[int, Any]:
 # What is made of it
 
 
-def write(out: Path, pairs: Sequence[Pair]) -> None:
-    """similar.json, which a later report reads. Raises OSError."""
-    text = json.dumps([asdict(pair) for pair in pairs], indent=1) + "\n"
-    (out / NAME).write_text(text, encoding="utf-8")
+def write(out: Path, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> None:
+    """similar.html, similar.csv, and similar.json, which a later report reads. Raises OSError."""
+    write_atomically(out / NAME, json.dumps([asdict(pair) for pair in pairs], indent=1) + "\n")
+    write_atomically(out / "similar.html", page(pairs, works, names))
+    head: list[object] = ["Shared", "One", "Other", "Submission of one", "Submission of other", "Modules"]
+    lines = [
+        [
+            round(pair.share, 2),
+            names.get(pair.one, ""),
+            names.get(pair.other, ""),
+            pair.one,
+            pair.other,
+            " ".join(pair.modules),
+        ]
+        for pair in pairs
+    ]
+    write_atomically(out / "similar.csv", products.csv_text([head, *lines]))
 
 
 def notices(out: Path) -> list[str]:
@@ -161,9 +172,6 @@ def notices(out: Path) -> list[str]:
 def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> str:
     """similar.html: the shared parts of each pair side by side."""
     by_key = {work.key: work for work in works}
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
-    )
     shown = [
         {
             "share": pair.share,
@@ -173,7 +181,7 @@ def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]
         }
         for pair in pairs
     ]
-    return environment.get_template("similar.html").render(title=rubric.current().title, pairs=shown) + "\n"
+    return report.rendered("similar.html", title=rubric.current().title, pairs=shown) + "\n"
 
 
 def _side_by_side(one: _Work, other: _Work, name: str) -> list[list[tuple[str, bool]]]:

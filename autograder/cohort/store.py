@@ -152,13 +152,22 @@ def documents(out: Path, keys: Iterable[str]) -> dict[str, Document]:
     return {key: json.loads((out / RESULTS / f"{key}.json").read_bytes()) for key in keys}
 
 
-def read_all(folder: Path) -> dict[str, Grade]:
-    """Every grade in a run's folder, or in the folder of its results.
+def run_folder(folder: Path) -> Path:
+    """The folder of a run, given itself or the folder of its results. Raises ArgumentsError for what is no run."""
+    found = (
+        folder.absolute().parent if folder.name == RESULTS and (folder.absolute().parent / RUN).is_file() else folder
+    )
+    if not (found / RUN).is_file():
+        raise ArgumentsError(
+            f"{folder}: this is no run, it has no {RUN}; give the OUT of an `autograder grade ... -o OUT`"
+        )
+    return found
 
-    Raises ArgumentsError for a folder without results, or with a file that is no result.
-    """
-    place = folder / RESULTS if (folder / RESULTS).is_dir() else folder
-    paths = sorted(path for path in place.glob("*.json") if not path.name.startswith("."))
+
+def read_all(folder: Path) -> dict[str, Grade]:
+    """Every grade of a run. Raises ArgumentsError for a folder that is none, or with a file that is no result."""
+    folder = run_folder(folder)
+    paths = sorted(path for path in (folder / RESULTS).glob("*.json") if not path.name.startswith("."))
     if not paths:
         raise ArgumentsError(f"{folder}: there are no results in it")
     return {path.stem: _read(path) for path in paths}
@@ -193,9 +202,8 @@ def students(out: Path) -> dict[str, tuple[Student, ...]]:
 
 def run_paths(out: Path) -> list[Path]:
     """What the run was given. Raises ArgumentsError for a folder that is no run's."""
+    out = run_folder(out)
     try:
         return [Path(path) for path in json.loads((out / RUN).read_bytes())["paths"]]
-    except OSError as error:
-        raise ArgumentsError(str(error)) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ArgumentsError(f"{out / RUN}: not written by this kit ({error})") from None

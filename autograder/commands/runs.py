@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autograder.cohort.compare_results import Comparison, CriterionChange, ScoreChange
 
 Folder = click.Path(path_type=Path)
-SHOWN = 30  # pairs that are printed; the page has all
+SHOWN = 30  # lines that are printed; page and csv have all
 FILE_WIDTH = 200  # columns where the output goes to a file, whose lines no terminal breaks
 
 
@@ -38,7 +38,9 @@ def compare(old: Path, new: Path) -> None:
     """Who gains or loses what, by criterion, between two runs of `grade`."""
     from autograder.cohort import compare_results
 
-    _show(compare_results.compare_runs(old, new))
+    found = compare_results.compare_runs(old, new)
+    _show(found)
+    click.echo(f"\nAll of it: {compare_results.write(found, old, new)}, and compare.csv beside it")
 
 
 def _show(found: "Comparison") -> None:
@@ -47,12 +49,14 @@ def _show(found: "Comparison") -> None:
     if found.criteria:
         click.echo("\nCriteria")
         print_table(("Criterion", "gain", "lose", "points"), map(_criterion_line, found.criteria))
-    if found.changes:
-        click.echo("\nStudents")
-        print_table(("Submission", "Student", "old", "new", "change", "in"), map(_student_line, found.changes))
+    if totals:
+        click.echo("\nStudents whose total differs")
+        changes = [change for change in found.changes if change.difference]
+        print_table(("Submission", "Student", "old", "new", "change", "in"), map(_student_line, changes[:SHOWN]))
     for keys, where in ((found.only_old, "first"), (found.only_new, "second")):
         if keys:
-            click.echo(f"\nOnly in the {where}: {', '.join(keys)}")
+            more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
+            click.echo(f"\nOnly in the {where}: {', '.join(keys[:SHOWN])}{more}")
 
 
 def _criterion_line(one: "CriterionChange") -> tuple[str, ...]:
@@ -75,12 +79,10 @@ def similar(out: Path, least: int) -> None:
     """Which submissions of the run in OUT likely share code; OUT/similar.html shows it side by side."""
     from autograder.cohort import similar as similarity
     from autograder.cohort import store
-    from autograder.feedback.results import write_atomically
 
     pairs, works = similarity.found(out, least / 100)
     names = {key: ", ".join(one.name for one in who if one.name) for key, who in store.students(out).items()}
-    similarity.write(out, pairs)
-    write_atomically(out / "similar.html", similarity.page(pairs, works, names))
+    similarity.write(out, pairs, works, names)
     lines = [
         (f"{pair.share:.0%}", names.get(pair.one) or pair.one, names.get(pair.other) or pair.other) for pair in pairs
     ]

@@ -80,6 +80,7 @@ def test_command_writes_the_page_and_the_next_report_names_the_pair(run: Path) -
     assert done.exit_code == 0, done.output
     assert "s2" in done.stdout
     assert (run / "similar.html").exists()
+    assert "s2,s6" in (run / "similar.csv").read_text()
     (notice,) = similar.notices(run)
     assert "s2 and s6 likely share code" in notice
 
@@ -90,7 +91,7 @@ def test_folder_of_no_run_is_one_line(tmp_path: Path) -> None:
 
 
 def test_of_many_pairs_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
-    similar.write(tmp_path, [Pair(f"a{number}", f"b{number}", 0.9, ()) for number in range(similar.SAID + 5)])
+    similar.write(tmp_path, [Pair(f"a{number}", f"b{number}", 0.9, ()) for number in range(similar.SAID + 5)], [], {})
     found = similar.notices(tmp_path)
     assert len(found) == similar.SAID + 1
     assert found[-1].startswith("5 more pairs")

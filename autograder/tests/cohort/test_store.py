@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort.store import Store, grade_of, read_all
+from autograder.cohort.store import Store, grade_of, read_all, write_run
 from autograder.faults import ArgumentsError
 from autograder.feedback import results
 from autograder.tests.cohort.making import document
@@ -64,8 +64,9 @@ def test_half_written_files_of_old_runs_are_removed_and_those_of_today_are_not(t
 
 def test_all_results_are_read_from_the_run_or_its_results(tmp_path: Path) -> None:
     Store(tmp_path).path("ada").write_text(results.dump(graded()))
+    write_run(tmp_path, [], [])
     assert read_all(tmp_path).keys() == read_all(tmp_path / "results").keys() == {"ada"}
-    with pytest.raises(ArgumentsError, match="no results"):
+    with pytest.raises(ArgumentsError, match="no run"):
         read_all(tmp_path / "nowhere")
 
 

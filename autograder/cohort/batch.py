@@ -19,9 +19,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.cohort import digest, pool, worker
-from autograder.cohort.pool import NoWorkersError, Pool
+from autograder.cohort.pool import Pool
 from autograder.cohort.progress import Display
 from autograder.cohort.store import Document, Grade, Store
+from autograder.faults import CommandError
 from autograder.homework.rubric import RubricError
 from autograder.intake.entries import Entry, load
 from autograder.intake.submission import Submission, UnreadableError
@@ -30,6 +31,7 @@ from autograder.sandbox.limits import Limits
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
 WRITES = 3  # failed writes in a row
 BREAKS = 50  # crashes in a row, without one result between them
+NO_WORKERS = "no worker could be made ready"
 
 
 @dataclass
@@ -54,16 +56,22 @@ class _Job:
 
 
 def run(
-    entries: Sequence[Entry], store: Store, workers: Pool, limits: Limits, display: Display, fresh: bool = False
+    entries: Sequence[Entry],
+    store: Store,
+    workers: Pool,
+    limits: Limits,
+    display: Display,
+    fresh: bool = False,
+    accept_names: bool = False,
 ) -> ClassGrades:
-    """Grade what has no valid result yet.
+    """Grade what has no valid result yet; `accept_names` as in `intake.entries.load`.
 
-    Raises KeyboardInterrupt, NoWorkersError or RubricError.
+    Raises KeyboardInterrupt, or CommandError where no worker can be made ready.
     """
     running: dict[Future[Document], _Job] = {}
     try:
         found = ClassGrades(_ready(workers))
-        return _Run(store, workers, limits, display, found, running, fresh).all(entries)
+        return _Run(store, workers, limits, display, found, running, fresh, accept_names).all(entries)
     finally:
         with pool.undisturbed():
             display.close()
@@ -86,9 +94,10 @@ def _ready(workers: Pool) -> worker.Kit:
     except RubricError:
         raise
     except Exception as error:
-        raise NoWorkersError(f"{type(error).__name__}: {error}") from error
+        raise CommandError(f"{NO_WORKERS}: {type(error).__name__}: {error}") from error
     if kit.digest != digest.of_kit():
-        raise NoWorkersError("they have another version of the kit than this command; install the same everywhere")
+        advice = "install the same everywhere"
+        raise CommandError(f"{NO_WORKERS}: they have another version of the kit than this command; {advice}")
     return kit
 
 
@@ -104,9 +113,10 @@ class _Run:
         found: ClassGrades,
         running: dict[Future[Document], _Job],
         fresh: bool,
+        accept_names: bool,
     ):
         self.store, self.workers, self.limits, self.display = store, workers, limits, display
-        self.found, self.running, self.fresh = found, running, fresh
+        self.found, self.running, self.fresh, self.accept_names = found, running, fresh, accept_names
         self.suspects: deque[_Job] = deque()
         self.failed_writes = self.breaks = 0
         self.patience = pool.patience(limits)
@@ -125,7 +135,7 @@ class _Run:
         """What must be graded, read only when its turn comes."""
         for entry in entries:
             try:
-                submission = load(entry, self.limits)
+                submission = load(entry, self.limits, self.accept_names)
             except UnreadableError as error:
                 self._fault(entry, str(error))
                 continue

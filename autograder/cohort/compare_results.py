@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.cohort import run_file, store
+from autograder.cohort import products, report, store
 from autograder.cohort.store import Grade
+from autograder.feedback.results import number, write_atomically
+from autograder.homework import rubric
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Comparison:
 
 
 def compare_runs(old: Path, new: Path) -> Comparison:
-    """Raises OSError or ValueError for a folder without results."""
+    """Raises ArgumentsError for a folder that is no run's."""
     before, after = store.read_all(old), store.read_all(new)
     names = {**_names(old), **_names(new)}
     both = [key for key in before if key in after]
@@ -65,6 +67,22 @@ def compare_runs(old: Path, new: Path) -> Comparison:
         tuple(key for key in before if key not in after),
         tuple(key for key in after if key not in before),
     )
+
+
+def write(found: Comparison, old: Path, new: Path) -> Path:
+    """compare.csv and compare.html in the folder of the newer run; the page's path. Raises OSError."""
+    folder = store.run_folder(new)
+    changed = [criterion.name for criterion in found.criteria]
+    lines = [
+        [change.key, change.who, *map(number, (change.old, change.new, change.difference))]
+        + [number(change.criteria.get(name, 0)) for name in changed]
+        for change in found.changes
+    ]
+    head = ["Submission", "Student", "Old", "New", "Change", *changed]
+    write_atomically(folder / "compare.csv", products.csv_text([head, *lines]))
+    page = report.rendered("compare.html", title=rubric.current().title, found=found, old=str(old), new=str(new))
+    write_atomically(folder / "compare.html", page + "\n")
+    return folder / "compare.html"
 
 
 def _change(old: Grade, new: Grade, who: str) -> ScoreChange:
@@ -93,5 +111,6 @@ def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
 
 
 def _names(folder: Path) -> dict[str, str]:
-    """Who handed in what; empty for a folder that has only results."""
-    return {key: ", ".join(filter(None, (one.name for one in who))) for key, who in run_file.students(folder).items()}
+    """Who handed in what."""
+    students = store.students(store.run_folder(folder))
+    return {key: ", ".join(filter(None, (one.name for one in who))) for key, who in students.items()}

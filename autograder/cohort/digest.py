@@ -16,6 +16,7 @@ from autograder.homework import kit, rubric
 from autograder.intake.submission import Submission
 
 ROOMS = ("sandbox", "homework", "intake", "grading", "feedback")  # what takes part in grading one submission
+AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that are reckoned with after grading
 READ = (".py", ".yaml", ".ini", ".json")  # the kinds of files that these rooms read
 
 
@@ -35,8 +36,8 @@ def of_kit() -> str:
         platform.python_version(),
         platform.machine(),
     ]
-    # The rubric as data, since a comment in it changes no grade; lateness is only reckoned with afterwards.
-    rules = {key: value for key, value in rubric.current().document.items() if key not in ("due", "late")}
+    # The rubric as data, since a comment in it changes no grade.
+    rules = {key: value for key, value in rubric.current().document.items() if key not in AFTERWARDS}
     parts = [*versions, json.dumps(rules, sort_keys=True)]
     named = [part for name, path in sorted(_files().items()) for part in (name.encode(), path.read_bytes())]
     return _digest([*(part.encode() for part in parts), *named])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, pstdev
+from typing import Any
 
 import numpy as np
 
@@ -46,25 +47,18 @@ class Item:
         return next((word for border, word in borders if self.discrimination >= border), "negative")
 
 
-@dataclass(frozen=True)
-class Overview:
-    """The totals of a class."""
-
-    count: int
-    mean: float
-    median: float
-    lowest: float
-    highest: float
-    full: int
-
-
-def overview(grades: Sequence[Grade]) -> Overview | None:
-    """None for an empty class."""
+def overview(grades: Sequence[Grade]) -> dict[str, float] | None:
+    """The totals of a class; None for an empty one."""
     if not grades:
         return None
     scores = [grade.score for grade in grades]
-    full = sum(grade.score >= grade.max_score for grade in grades)
-    return Overview(len(scores), fmean(scores), median(scores), min(scores), max(scores), full)
+    return {
+        "mean": fmean(scores),
+        "median": median(scores),
+        "lowest": min(scores),
+        "highest": max(scores),
+        "full": sum(grade.score >= grade.max_score for grade in grades),
+    }
 
 
 def histogram(grades: Sequence[Grade], bins: int = 20) -> list[int]:
@@ -94,18 +88,8 @@ def items(grades: Sequence[Grade]) -> list[Item]:
     ]
 
 
-@dataclass(frozen=True)
-class ModuleScores:
-    """What a class has earned in one module."""
-
-    module: str
-    mean: float
-    deviation: float
-    most: float
-
-
-def by_module(grades: Sequence[Grade]) -> list[ModuleScores]:
-    """Mean and standard deviation (of this class, so by its number) of the points of each module."""
+def by_module(grades: Sequence[Grade]) -> list[dict[str, Any]]:
+    """Of each module: its name, mean, standard deviation (of this class, so by its number) and maximum of the points."""
     scores: dict[str, list[float]] = {}
     most: dict[str, float] = {}
     for grade in grades:
@@ -118,7 +102,10 @@ def by_module(grades: Sequence[Grade]) -> list[ModuleScores]:
         for module, score in mine.items():
             scores.setdefault(module, []).append(score)
         most |= of
-    return [ModuleScores(module, fmean(found), pstdev(found), most[module]) for module, found in scores.items()]
+    return [
+        {"module": module, "mean": fmean(found), "deviation": pstdev(found), "most": most[module]}
+        for module, found in scores.items()
+    ]
 
 
 def _correlation(pairs: Sequence[tuple[bool, float]]) -> float | None:

@@ -11,73 +11,44 @@ INTERVAL = 10.0  # seconds between two lines in a log
 
 
 class Display:
-    """Counts what is done. Shows nothing itself; `kept` results stood already, a score of None is a fault."""
+    """Counts what is done, and shows it on `stream` if there is one. `kept` results stood already, no score is a fault."""
 
-    def __init__(self) -> None:
+    def __init__(self, stream: TextIO | None = None) -> None:
         self.total = self.done = self.kept = self.faults = 0
         self.scores: list[float] = []
+        self.stream, self.said, self.last = stream, time.monotonic(), 0
+        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[status]}"))
+        bar = Progress(TextColumn("Grading"), *columns, console=Console(file=stream), refresh_per_second=4)
+        self.bar = bar if stream is not None and stream.isatty() else None
 
     def start(self, total: int) -> None:
         self.total = total
+        if self.bar:
+            self.bar.add_task("", total=total, status="")
+            self.bar.start()
 
     def advance(self, score: float | None, kept: bool = False) -> None:
         self.done += 1
         self.kept += kept
         self.faults += score is None
-        if score is not None:
-            self.scores.append(score)
+        self.scores += [] if score is None else [score]
+        if self.bar:
+            self.bar.update(self.bar.task_ids[0], completed=self.done, status=self._status())
+        elif self.stream and time.monotonic() - self.said >= INTERVAL:
+            self._say()
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        if self.bar:
+            self.bar.stop()
+        elif self.stream and self.done != self.last:
+            self._say()
 
-    def status(self) -> str:
+    def _say(self) -> None:
+        self.said, self.last = time.monotonic(), self.done
+        print(f"{self.done} of {self.total}: {self._status()}", file=self.stream, flush=True)
+
+    def _status(self) -> str:
         parts = [f"median {median(self.scores):g}"] if self.scores else []
         parts += [f"{self.kept} unchanged"] if self.kept else []
         parts += [f"{self.faults} faults"] if self.faults else []
         return ", ".join(parts)
-
-
-class Lines(Display):
-    """A line every few seconds, for logs."""
-
-    def __init__(self, stream: TextIO):
-        super().__init__()
-        self.stream, self.said, self.last = stream, time.monotonic(), 0
-
-    def advance(self, score: float | None, kept: bool = False) -> None:
-        super().advance(score, kept)
-        if time.monotonic() - self.said >= INTERVAL:
-            self.close()
-
-    def close(self) -> None:
-        """Say how far it is, unless that was said already."""
-        if self.done != self.last:
-            self.said, self.last = time.monotonic(), self.done
-            print(f"{self.done} of {self.total}: {self.status()}", file=self.stream, flush=True)
-
-
-class Bar(Display):
-    """A progress bar with count, time left and the running median."""
-
-    def __init__(self, stream: TextIO):
-        super().__init__()
-        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[status]}"))
-        self.progress = Progress(TextColumn("Grading"), *columns, console=Console(file=stream), refresh_per_second=4)
-        self.task = self.progress.add_task("", total=None, status="")
-
-    def start(self, total: int) -> None:
-        super().start(total)
-        self.progress.update(self.task, total=total)
-        self.progress.start()
-
-    def advance(self, score: float | None, kept: bool = False) -> None:
-        super().advance(score, kept)
-        self.progress.update(self.task, completed=self.done, status=self.status())
-
-    def close(self) -> None:
-        self.progress.stop()
-
-
-def display(stream: TextIO, quiet: bool) -> Display:
-    if quiet:
-        return Display()
-    return Bar(stream) if stream.isatty() else Lines(stream)

@@ -8,7 +8,8 @@ remark, and no table of students: it can be shown to the class.
 import base64
 import hashlib
 import platform
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,8 +18,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from autograder.cohort import class_picture, item_analysis
-from autograder.cohort.item_analysis import Item, ModuleScores
+from autograder.cohort import item_analysis
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade
 from autograder.feedback.results import number
@@ -44,37 +44,17 @@ class Run:
     kit: str
 
 
-@dataclass(frozen=True)
-class MistakeRow:
-    """A misconception that occurred, and the numbers of the rows where it did."""
-
-    id: str
-    sentence: str
-    read: str
-    rows: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class ModulePart:
-    """A module in the section on criteria."""
-
-    title: str
-    scores: ModuleScores
-    items: Sequence[Item]
-
-
-@dataclass(frozen=True)
-class HistogramBar:
-    """One bar of the histogram, in the units of its picture."""
-
-    x: float
-    height: float
-    count: int
-    label: str
-
-
 def html(run: Run, anonymous: bool = False) -> str:
     """The page."""
+    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    policy = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    content = _content(run, anonymous)
+    return rendered("report.html", script=Markup(script), style=Markup(style), policy=policy, **content)
+
+
+def rendered(template: str, **content: object) -> str:
+    """A page from one of the templates; everything in `content` is escaped but what is Markup."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -83,11 +63,7 @@ def html(run: Run, anonymous: bool = False) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(number=number, when=_when, percent=lambda share: f"{100 * share:.0f}%")
-    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
-    policy = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
-    page = environment.get_template("report.html")
-    return page.render(script=Markup(script), style=Markup(style), policy=policy, **_content(run, anonymous))
+    return environment.get_template(template).render(**content)
 
 
 def _content(run: Run, anonymous: bool) -> dict[str, Any]:
@@ -95,7 +71,7 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
     return {
         "anonymous": anonymous,
-        "picture": class_picture.picture(grades, names, lambda name: _described(name)[0]),
+        "picture": picture(grades, names, lambda name: _described(name)[0]),
         "titles": _titles(),
         "title": rubric.current().title,
         "run": run,
@@ -118,30 +94,31 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
 
 
 def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
-    """The submissions that count for somebody, each once."""
-    return list({row.grade.key: row.grade for row in rows if row.grade}.values())
+    """The submissions that count for somebody, each once; without those in which there was nothing to grade."""
+    counting = (row.grade for row in rows if row.grade and not row.excused and not row.grade.empty)
+    return list({grade.key: grade for grade in counting}.values())
 
 
-def _bars(grades: Sequence[Grade]) -> list[HistogramBar]:
+def _bars(grades: Sequence[Grade]) -> list[dict[str, Any]]:
     counts = item_analysis.histogram(grades, BINS)
     most = max(grades[0].max_score if grades else 0, 1)
     tallest = max(*counts, 1)
     edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
     return [
-        HistogramBar(i / BINS, count / tallest, count, f"{edges[i]} to {edges[i + 1]}")
+        {"x": i / BINS, "height": count / tallest, "count": count, "label": f"{edges[i]} to {edges[i + 1]}"}
         for i, count in enumerate(counts)
     ]
 
 
-def _modules(grades: Sequence[Grade]) -> list[ModulePart]:
+def _modules(grades: Sequence[Grade]) -> list[dict[str, Any]]:
     items = item_analysis.items(grades)
     titles = _titles()
     return [
-        ModulePart(
-            titles.get(scores.module, scores.module),
-            scores,
-            [item for item in items if item.criterion.partition(".")[0] == scores.module],
-        )
+        {
+            "title": titles.get(scores["module"], scores["module"]),
+            **scores,
+            "criteria": [item for item in items if item.criterion.partition(".")[0] == scores["module"]],
+        }
         for scores in item_analysis.by_module(grades)
     ]
 
@@ -151,7 +128,7 @@ def _titles() -> dict[str, str]:
     return {name: module.title for name, module in rubric.current().modules.items()} | {INTEGRATION: "The whole model"}
 
 
-def mistakes(rows: Sequence[StudentRow]) -> list[MistakeRow]:
+def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
     """The misconceptions that occurred, the most frequent first."""
     found: dict[str, list[int]] = {}
     for index, row in enumerate(rows):
@@ -159,7 +136,10 @@ def mistakes(rows: Sequence[StudentRow]) -> list[MistakeRow]:
         for name in sorted(names):
             found.setdefault(name, []).append(index)
     ranked = sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    return [MistakeRow(name, *_described(name), tuple(indices)) for name, indices in ranked]
+    return [
+        {"id": name, "sentence": _described(name)[0], "read": _described(name)[1], "rows": indices}
+        for name, indices in ranked
+    ]
 
 
 def _described(name: str) -> tuple[str, str]:
@@ -200,3 +180,61 @@ def _layers(grades: Sequence[Grade]) -> list[tuple[tuple[str, ...], tuple[str, .
 
 def _when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+# The picture of a class
+
+
+def picture(grades: Sequence[Grade], names: Mapping[str, str], sentence: Callable[[str], str]) -> dict[str, Any] | None:
+    """The picture of a class: a column for each submission, best first, a line for each criterion, a cell for what was lost.
+
+    Cells of one kind are one path, in units of a cell, so that a class of 300 with 60 criteria is some kilobytes. What a cell
+    stands for travels as data, for the line that is shown when one points at it. `names` are whose the submissions are, by
+    key; those that are not in it stay unnamed. None for an empty class.
+    """
+    criteria = list(dict.fromkeys(mark.criterion for grade in grades for mark in grade.marks))
+    columns = sorted(grades, key=lambda grade: (-grade.score, [grade.points.get(one, 0.0) for one in criteria]))
+    if not columns or not criteria:
+        return None
+    marks = [{mark.criterion: mark for mark in grade.marks} for grade in columns]
+    states, cells, mistakes = [], [], dict[str, int]()
+    for criterion in criteria:
+        line, found = "", {}
+        for x, mine in enumerate(marks):
+            mark = mine.get(criterion)
+            missed = mark is not None and mark.score < mark.max_score
+            line += "." if not missed else "#" if mark and mark.misconceptions else "x"
+            if missed and mark and mark.misconceptions:
+                found[x] = [mistakes.setdefault(one, len(mistakes)) for one in mark.misconceptions]
+        states.append(line)
+        cells.append(found)
+    data = {
+        "names": [names.get(grade.key, "") for grade in columns],
+        "scores": [round(grade.score, 2) for grade in columns],
+        "criteria": criteria,
+        "lines": states,
+        "cells": cells,
+        "mistakes": [sentence(one) or one for one in mistakes],
+    }
+    groups = Counter(criterion.partition(".")[0] for criterion in criteria)
+    return {
+        "width": len(columns),
+        "height": len(criteria),
+        "lost": _path(states, "x"),
+        "named": _path(states, "#"),
+        "groups": tuple(groups.items()),
+        "data": data,
+    }
+
+
+def _path(lines: Sequence[str], state: str) -> str:
+    """Rectangles over the runs of one state in each line."""
+    return "".join(f"M{x} {y}h{width}v1h-{width}z" for y, line in enumerate(lines) for x, width in _runs(line, state))
+
+
+def _runs(line: str, state: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    while (start := line.find(state, start)) >= 0:
+        width = len(line[start:]) - len(line[start:].lstrip(state))
+        yield start, width
+        start += width

@@ -1,11 +1,22 @@
-"""A class as rows, one for each student: what they handed in, what it earned, and what was made of that."""
+"""A class as rows, one for each student: what they handed in, what it earned, and what was made of that.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+What an instructor adds is five steps, in this order: who is who, with which due date (the roster), which of several uploads
+counts (the rubric's `uploads`), which criteria (`counts`), what lateness costs (`due` and `late`), and last what was set by
+hand, so that nothing is taken off from points that a person has decided.
+"""
 
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from autograder.cohort.instructor_files import TOTAL, Override, Person
 from autograder.cohort.store import Grade
-from autograder.intake.entries import Entry, Student
+from autograder.faults import ArgumentsError
+from autograder.homework.rubric import LateEntry, Rubric
+from autograder.intake.entries import Entry, Identity, Student
+
+DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -26,7 +37,8 @@ class Lateness:
 class StudentRow:
     """A student with the submission that counts (`grade` is None if it is a fault) and those that do not.
 
-    `absent`: in the roster, but without a submission. `total` and `overrides`: set by hand, and what is said about it.
+    `others` stand in the order in which they were handed in. `due`: this student's own date, or a longer one. `absent`: in the
+    roster, but without a submission. `total` and `overrides`: set by hand, and what is said about it.
     """
 
     student: Student
@@ -36,33 +48,41 @@ class StudentRow:
     others: tuple[Entry, ...] = ()
     section: str = ""
     absent: bool = False
+    due: datetime | None = None
+    excused: bool = False
     late: Lateness | None = None
     total: float | None = None
     overrides: tuple[str, ...] = ()
 
     @property
     def score(self) -> float | None:
-        """What counts in the end: the total that was set by hand, else the grade without what lateness costs."""
-        if self.total is not None:
-            return self.total
+        """What counts in the end: the total that was set by hand, else the grade without what lateness costs.
+
+        None where nothing counts: for who is excused, or missing, and for a fault.
+        """
+        if self.excused or self.total is not None:
+            return None if self.excused else self.total
         return self.grade.score - (self.late.deduction if self.late else 0) if self.grade else None
 
     @property
     def status(self) -> str:
-        return "Missing" if self.absent else "Graded" if self.grade else "Fault"
+        if self.excused or self.absent:
+            return "Excused" if self.excused else "Missing"
+        return "Graded" if self.grade else "Fault"
 
     @property
     def remark(self) -> str:
         """What an instructor should know about a row."""
         parts = [f"not graded, a fault of the grader: {self.fault}"] if self.status == "Fault" else []
         parts += ["has not handed in anything"] if self.absent else []
+        parts += ["excused by the roster"] if self.excused and not self.overrides else []
         parts += [self.entry.remark] if self.entry.remark else []
         parts += [self.grade.remark] if self.grade is not None and self.grade.remark else []
         return "; ".join([*parts, *self.overrides])
 
 
 def rows(entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> list[StudentRow]:
-    """Every student once, in the order of the entries; of several submissions the newest counts."""
+    """Every student once, in the order of the entries, with the newest of several submissions."""
     emails = _emails(entries)
     handed_in: dict[object, list[tuple[Student, Entry]]] = {}
     for entry in entries:
@@ -72,10 +92,9 @@ def rows(entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[
 
 
 def _row(found: list[tuple[Student, Entry]], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> StudentRow:
-    latest = max(range(len(found)), key=lambda i: (found[i][1].created_at, _number(found[i][1].key), i))
-    student, entry = found[latest]
-    others = tuple(other for i, (_, other) in enumerate(found) if i != latest)
-    return StudentRow(student, entry, grades.get(entry.key), faults.get(entry.key, ""), others, entry.section)
+    *others, (student, entry) = sorted(found, key=lambda one: (one[1].created_at, _number(one[1].key)))
+    earlier = tuple(other for _, other in others)
+    return StudentRow(student, entry, grades.get(entry.key), faults.get(entry.key, ""), earlier, entry.section)
 
 
 def _emails(entries: Sequence[Entry]) -> dict[str, set[str]]:
@@ -100,3 +119,238 @@ def _identity(student: Student, entry: Entry, emails: Mapping[str, set[str]]) ->
 def _number(key: str) -> int:
     digits = key.rpartition("_")[2]
     return int(digits) if digits.isdigit() else 0
+
+
+# The five steps
+
+
+def finished(
+    entries: Sequence[Entry],
+    grades: Mapping[str, Grade],
+    faults: Mapping[str, str],
+    rubric: Rubric,
+    roster: Sequence[Person] = (),
+    overrides: Sequence[Override] = (),
+) -> list[StudentRow]:
+    """The rows of a class after all five steps. Raises ArgumentsError for overrides that fit nobody or one another."""
+    found = with_roster(rows(entries, grades, faults), roster, rubric)
+    found = without_dropped(with_choice(found, grades, faults, rubric), rubric)
+    return with_overrides(with_lateness(found, rubric), overrides)
+
+
+def check(entries: Sequence[Entry], rubric: Rubric, roster: Sequence[Person], overrides: Sequence[Override]) -> None:
+    """The same complaints, as far as they need no grades."""
+    _by_position(with_roster(rows(entries, {}, {}), roster, rubric), overrides)
+
+
+def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
+    """What an instructor should know before the tables are published: which uploads count, who is missing, who is a stranger."""
+    said = []
+    for row in rows:
+        if row.others:
+            others = ", ".join(other.key for other in row.others)
+            said.append(
+                f"{_who(row)}: of {len(row.others) + 1} uploads {row.entry.key} counts (uploads: {rubric.uploads}), not {others}"
+            )
+    known = _positions(person.student for person in roster)
+    strangers = [_who(row) for row in rows if roster and not row.absent and _found(row.student, known) is None]
+    said += [f"not in the roster: {', '.join(strangers)}"] if strangers else []
+    missing = sum(row.status == "Missing" for row in rows)
+    counts = "no score" if rubric.missing == "empty" else "0 points"
+    return said + (
+        [f"{missing} in the roster without an upload: {counts} (missing: {rubric.missing})"] if missing else []
+    )
+
+
+def _who(row: StudentRow) -> str:
+    return row.student.name or row.entry.key
+
+
+# What counts: a dropped criterion leaves the tables; the results have the points as they count already
+
+
+def without_dropped(rows: Sequence[StudentRow], rubric: Rubric) -> list[StudentRow]:
+    """The rows without dropped criteria."""
+    dropped = {criterion.id for criterion in rubric.criteria.values() if criterion.counts == "dropped"}
+    return [replace(row, grade=_without(dropped, row.grade)) if row.grade else row for row in rows]
+
+
+def _without(dropped: Collection[str], grade: Grade) -> Grade:
+    return replace(grade, marks=tuple(mark for mark in grade.marks if mark.criterion not in dropped))
+
+
+# Who is who
+
+
+def with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Rubric) -> list[StudentRow]:
+    """The rows with what the roster adds to them, then a row without a submission for each student who has none."""
+    if not roster:
+        return list(rows)
+    positions = _positions(person.student for person in roster)
+    seen: set[int] = set()
+    completed = []
+    for row in rows:
+        at = _found(row.student, positions)
+        completed.append(row if at is None else _completed(row, roster[at], rubric))
+        seen |= set() if at is None else {at}
+    absent = [person for at, person in enumerate(roster) if at not in seen]
+    nothing = 0.0 if rubric.missing == "zero" else None
+    empty = StudentRow(Student(), Entry("", None), None, absent=True, total=nothing)
+    return completed + [_completed(empty, person, rubric) for person in absent]
+
+
+def _completed(row: StudentRow, person: Person, rubric: Rubric) -> StudentRow:
+    """What the export says stays; the roster fills what it leaves open, and gives the name that is official."""
+    one, other = row.student, person.student
+    student = Student(
+        other.name or one.name, one.sid or other.sid, one.email or other.email, one.canvas or other.canvas
+    )
+    longer = rubric.due + person.extension if rubric.due and person.extension else None
+    return replace(row, student=student, section=person.section, due=person.due or longer, excused=person.excused)
+
+
+def _positions(students: Iterable[Student]) -> dict[Identity, int]:
+    """The position of each student by everything that nobody else is known by."""
+    positions: dict[Identity, int] = {}
+    shared = set()
+    for position, student in enumerate(students):
+        for one in student.identities:
+            shared |= {one} if one in positions else set()
+            positions[one] = position
+    return {one: position for one, position in positions.items() if one not in shared}
+
+
+def _found(student: Student, positions: Mapping[Identity, int]) -> int | None:
+    """The position of a student, by the surest of what they are known by."""
+    return next((positions[one] for one in student.identities if one in positions), None)
+
+
+# Which of several uploads counts
+
+
+def with_choice(
+    rows: Sequence[StudentRow], grades: Mapping[str, Grade], faults: Mapping[str, str], rubric: Rubric
+) -> list[StudentRow]:
+    """The rows with the upload that counts by the rubric: the last, the best after lateness, or the last that is on time.
+
+    Where none was on time, the last counts. Of equally good ones the last counts, and a fault only where there is no grade.
+    """
+    if rubric.uploads == "last":
+        return list(rows)
+    return [_chosen(row, grades, faults, rubric) if row.others else row for row in rows]
+
+
+def _chosen(row: StudentRow, grades: Mapping[str, Grade], faults: Mapping[str, str], rubric: Rubric) -> StudentRow:
+    uploads = [
+        replace(row, entry=one, grade=grades.get(one.key), fault=faults.get(one.key, ""))
+        for one in (*row.others, row.entry)
+    ]
+    if rubric.uploads == "best":
+        worth = [-1.0 if (score := _late(one, rubric).score) is None else score for one in uploads]
+    else:
+        worth = [float(not _is_late(one, rubric)) for one in uploads]
+    at = max(range(len(uploads)), key=lambda at: (worth[at], at))
+    own = row.section != row.entry.section  # from the roster, not from where the upload lay
+    others = tuple(one.entry for one in uploads if one is not uploads[at])
+    return replace(uploads[at], others=others, section=row.section if own else uploads[at].entry.section)
+
+
+def _is_late(row: StudentRow, rubric: Rubric) -> bool:
+    due = row.due or rubric.due
+    if due is None or not row.entry.created_at:
+        return row.entry.late
+    return lateness(row.entry.created_at, 0, due, rubric.late or LateEntry()) is not None
+
+
+# Late work: only the kit's own scores are reckoned with. What Gradescope has taken off is never read, so it cannot be counted twice
+
+
+def lateness(created_at: str, raw: float, due: datetime, rule: LateEntry) -> Lateness | None:
+    """None for work in time. `created_at` is a time in ISO form, `raw` the score to take points from."""
+    by = datetime.fromisoformat(created_at) - due
+    if by <= timedelta(minutes=rule.grace_minutes):
+        return None
+    days = math.ceil((by - timedelta(minutes=rule.grace_minutes)) / DAY)
+    deduction = days * (rule.points_a_day + raw * rule.percent_a_day / 100)
+    return Lateness(by, days, min(deduction, raw * (1 - rule.floor_percent / 100)))
+
+
+def with_lateness(rows: Sequence[StudentRow], rubric: Rubric) -> list[StudentRow]:
+    """The rows with what their lateness costs, as they are where there is no due date or no time is known."""
+    return [_late(row, rubric) for row in rows]
+
+
+def _late(row: StudentRow, rubric: Rubric) -> StudentRow:
+    due = row.due or rubric.due
+    if row.grade is None or not row.entry.created_at or due is None:
+        return row
+    return replace(row, late=lateness(row.entry.created_at, row.grade.score, due, rubric.late or LateEntry()))
+
+
+# What was set by hand
+
+
+def with_overrides(rows: Sequence[StudentRow], overrides: Sequence[Override]) -> list[StudentRow]:
+    """The rows with their overrides.
+
+    Raises ArgumentsError with every line whose student is nobody, several, or has no grade whose criterion could be set, and
+    every two lines that contradict one another.
+    """
+    mine = _by_position(rows, overrides)
+    problems = [
+        f"{one.place}: {one.student} has no grade; only the total can be set"
+        for at, row in enumerate(rows)
+        for one in mine.get(at, ())
+        if row.grade is None and one.criterion != TOTAL
+    ]
+    if problems:
+        raise ArgumentsError("\n".join(problems))
+    return [_set_by_hand(row, mine[at]) if at in mine else row for at, row in enumerate(rows)]
+
+
+def _by_position(rows: Sequence[StudentRow], overrides: Sequence[Override]) -> dict[int, list[Override]]:
+    """The overrides of each row; of several that say the same the first. Raises ArgumentsError with all that cannot be used."""
+    found: dict[int, dict[str, Override]] = {}
+    problems = []
+    for one in overrides:
+        try:
+            mine = found.setdefault(_position(one, rows), {})
+        except ValueError as error:
+            problems.append(f"{one.place}: {error}")
+            continue
+        first = mine.setdefault(one.criterion, one)
+        if first.points != one.points:
+            problems.append(f"{one.place}: {one.student}: {one}; but {first.place} says: {first}")
+    if problems:
+        raise ArgumentsError("\n".join(problems))
+    return {at: list(mine.values()) for at, mine in found.items()}
+
+
+def _position(override: Override, rows: Sequence[StudentRow]) -> int:
+    """Raises ValueError for nobody or several."""
+    wanted = override.student.lower()
+    for known_as in (_surely, lambda row: {row.student.name.lower()}):
+        found = [at for at, row in enumerate(rows) if wanted in known_as(row)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ValueError(f"{override.student} is {len(found)} students; give an address or id")
+    raise ValueError(f"nobody here is called {override.student}")
+
+
+def _surely(row: StudentRow) -> set[str]:
+    student, keys = row.student, [entry.key for entry in (row.entry, *row.others)]
+    return {part.lower() for part in (student.email, student.sid, student.canvas, *keys) if part}
+
+
+def _set_by_hand(row: StudentRow, overrides: Sequence[Override]) -> StudentRow:
+    criteria = {one.criterion: one.points for one in overrides if one.criterion != TOTAL and one.points is not None}
+    grade = _with(row.grade, criteria) if row.grade and criteria else row.grade
+    row = replace(row, grade=grade, overrides=tuple(map(str, overrides)))
+    totals = [one.points for one in overrides if one.criterion == TOTAL]
+    return replace(row, total=totals[0], excused=totals[0] is None) if totals else row
+
+
+def _with(grade: Grade, criteria: Mapping[str, float]) -> Grade:
+    marks = tuple(replace(mark, score=criteria.get(mark.criterion, mark.score)) for mark in grade.marks)
+    return replace(grade, marks=marks, score=sum(mark.score for mark in marks))

@@ -13,16 +13,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
-from autograder.cohort import people, run_file, sample
-from autograder.homework import kit, rubric
+from autograder.cohort import products, report, sample, store
+from autograder.faults import ArgumentsError
+from autograder.feedback.results import write_atomically
+from autograder.homework import rubric
 from autograder.intake.entries import Entry, Student, load
 from autograder.intake.exports import listing
 from autograder.intake.submission import UnreadableError
 from autograder.intake.text import printable
 
-TEMPLATES = kit.PACKAGE / "cohort" / "templates"
 NAME = "similar.json"
 NOISE = 15  # tokens below which a match is chance: a formula of this homework is that long
 GUARANTEE = 20  # tokens from which a match is always found
@@ -30,10 +29,6 @@ COMMON = 0.1  # share of the submissions from which on a piece of code is what o
 SAID = 10  # pairs that are named in the report and on the console
 OWN = 150  # characters of code of one's own, names left out, below which a share says nothing
 FEW = 3  # submissions that may share a piece all the same, in a small class
-
-
-class MissingLibraryError(Exception):
-    """copydetect is not installed."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +54,9 @@ class _Work:
 def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
     """Pairs of a run's submissions that share at least `least` of their own code, the most similar first.
 
-    Raises MissingLibraryError, UnusableError, OSError, or ValueError for a folder that is no run's.
+    Raises ArgumentsError for a folder that is no run's, or without the library.
     """
-    works = _fingerprinted(_readable(listing(run_file.paths(out), out).entries))
+    works = _fingerprinted(_readable(listing(store.run_paths(out), out).entries))
     pairs = [_pair(one, other) for one, other in combinations(works, 2) if not _same_people(one, other)]
     likely = [pair for pair in pairs if pair.modules and pair.share >= least]
     return sorted(likely, key=lambda pair: (-pair.share, pair.one, pair.other)), works
@@ -73,7 +68,7 @@ def _readable(entries: Sequence[Entry]) -> list[tuple[Entry, dict[str, str]]]:
     texts = []
     for entry in entries:
         try:
-            files = load(entry, limits).files
+            files = load(entry, limits, accept_names=True).files
         except UnreadableError:  # grading has said so already
             continue
         mine = {name: files[f"{name}.py"].decode("utf-8", "replace") for name in modules if f"{name}.py" in files}
@@ -102,7 +97,7 @@ def _print(name: str, text: str, ignored: set[int] | frozenset[int] = frozenset(
     try:
         from copydetect import CodeFingerprint  # an extra, and slow to import
     except ImportError:
-        raise MissingLibraryError("`autograder similar` needs copydetect: pip install -e '.[similar]'") from None
+        raise ArgumentsError("`autograder similar` needs copydetect: pip install -e '.[similar]'") from None
     return CodeFingerprint(
         f"{name}.py", NOISE, GUARANTEE - NOISE + 1, list(ignored), language="python", fp=io.StringIO(text)
     )
@@ -110,8 +105,8 @@ def _print(name: str, text: str, ignored: set[int] | frozenset[int] = frozenset(
 
 def _same_people(one: _Work, other: _Work) -> bool:
     """Whether somebody has handed in both."""
-    mine = {identity for student in one.students for identity in people.identities(student)}
-    return any(identity in mine for student in other.students for identity in people.identities(student))
+    mine = {identity for student in one.students for identity in student.identities}
+    return any(identity in mine for student in other.students for identity in student.identities)
 
 
 def _pair(one: _Work, other: _Work) -> Pair:
@@ -141,10 +136,23 @@ def _overlap(first: Any, second: Any) -> tuple[int, Any]:
 # What is made of it
 
 
-def write(out: Path, pairs: Sequence[Pair]) -> None:
-    """similar.json, which a later report reads. Raises OSError."""
-    text = json.dumps([asdict(pair) for pair in pairs], indent=1) + "\n"
-    (out / NAME).write_text(text, encoding="utf-8")
+def write(out: Path, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> None:
+    """similar.html, similar.csv, and similar.json, which a later report reads. Raises OSError."""
+    write_atomically(out / NAME, json.dumps([asdict(pair) for pair in pairs], indent=1) + "\n")
+    write_atomically(out / "similar.html", page(pairs, works, names))
+    head: list[object] = ["Shared", "One", "Other", "Submission of one", "Submission of other", "Modules"]
+    lines = [
+        [
+            round(pair.share, 2),
+            names.get(pair.one, ""),
+            names.get(pair.other, ""),
+            pair.one,
+            pair.other,
+            " ".join(pair.modules),
+        ]
+        for pair in pairs
+    ]
+    write_atomically(out / "similar.csv", products.csv_text([head, *lines]))
 
 
 def notices(out: Path) -> list[str]:
@@ -164,9 +172,6 @@ def notices(out: Path) -> list[str]:
 def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> str:
     """similar.html: the shared parts of each pair side by side."""
     by_key = {work.key: work for work in works}
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
-    )
     shown = [
         {
             "share": pair.share,
@@ -176,7 +181,7 @@ def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]
         }
         for pair in pairs
     ]
-    return environment.get_template("similar.html").render(title=rubric.current().title, pairs=shown) + "\n"
+    return report.rendered("similar.html", title=rubric.current().title, pairs=shown) + "\n"
 
 
 def _side_by_side(one: _Work, other: _Work, name: str) -> list[list[tuple[str, bool]]]:

@@ -1,25 +1,30 @@
 """The folder of a run: `results/<key>.json`, one for each graded submission, in Gradescope's form.
 
 A result is written completely or not at all. Beside the layers it holds the digests of the submission and the
-kit, so that a later run knows whether it still stands. Faults leave no result.
+kit, so that a later run knows whether it still stands. Faults leave no result. `run.json` says as data what a run was asked to
+grade, and whose each submission is: tables are made for people and for other programs; no name is read back out of them.
 """
 
 import contextlib
 import json
 import os
+import textwrap
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from sys import intern
 from typing import Any
 
+from autograder.faults import ArgumentsError
 from autograder.feedback import results
+from autograder.homework.rubric import INTEGRATION
+from autograder.intake.entries import Entry, Student
 
 Document = dict[str, Any]
-RESULTS, EARLIER = "results", "earlier"
+RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
 OLD = 3600  # seconds after which a half-written file is nobody's any more
-WHOLE = {"no_zip", "zip_large", "zip_many", "zip_overlaps"}  # kinds of notes on an upload as a whole
+WHOLE = {"no_zip", "zip_large", "zip_many", "zip_overlaps", "notebook"}  # kinds of notes on an upload as a whole
 REMARK = 500  # characters of what is said about an upload in a table
 
 
@@ -36,8 +41,8 @@ class Mark:
 
 @dataclass(frozen=True)
 class Grade:
-    """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `damaged` why
-    nothing of it could be read.
+    """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `empty` why there was
+    nothing in it to grade, `misnamed` are files under another name than the one of a module, `accepted` those graded all the same.
     """
 
     key: str
@@ -46,7 +51,9 @@ class Grade:
     layers: tuple[str, ...]
     graded_at: float
     remark: str = ""
-    damaged: str = ""
+    empty: str = ""
+    misnamed: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
 
     @property
     def points(self) -> dict[str, float]:
@@ -64,9 +71,26 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         raise ValueError("a result without criteria")
     extra = document["extra_data"]
     layers = tuple(intern(str(layer)) for layer in extra["layers"])
-    remark = " ".join(str(note["text"]) for note in extra.get("notes", ()))[:REMARK]
-    damaged = next((str(note["text"]) for note in extra.get("notes", ()) if note["kind"] in WHOLE), "")
-    return Grade(key, float(document["score"]), marks, layers, graded_at, remark, damaged)
+    notes = [(str(note["kind"]), str(note["path"]), str(note["text"])) for note in extra.get("notes", ())]
+    absent = [path for kind, path, _ in notes if kind == "absent"]
+    texts = [text for kind, _, text in notes if kind != "absent"]
+    texts += [f"no file {', '.join(absent)} in the upload"] if absent else []
+    modules = {mark.criterion.partition(".")[0] for mark in marks} - {INTEGRATION}
+    whole = [text for kind, _, text in notes if kind in WHOLE] + ["There is no file of the homework in it."]
+    misnamed, accepted = (
+        tuple(path for kind, path, _ in notes if kind == wanted) for wanted in ("misnamed", "accepted")
+    )
+    return Grade(
+        key,
+        float(document["score"]),
+        marks,
+        layers,
+        graded_at,
+        remark=textwrap.shorten(" ".join(texts), REMARK, placeholder=" ..."),
+        empty=whole[0] if len(absent) == len(modules) else "",
+        misnamed=misnamed,
+        accepted=accepted,
+    )
 
 
 def _mark(test: Mapping[str, Any]) -> Mark:
@@ -82,10 +106,13 @@ class Store:
     """The results under one folder."""
 
     def __init__(self, out: Path):
-        """Raises OSError if nothing can be written there."""
+        """Raises ArgumentsError if nothing can be written there."""
         self.out = out
         self.results = out / RESULTS
-        self.results.mkdir(parents=True, exist_ok=True)
+        try:
+            self.results.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ArgumentsError(f"-o {out}: cannot be written ({error.strerror or error})") from error
         for path in self.results.glob(".*.json.*"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > OLD:
@@ -125,20 +152,58 @@ def documents(out: Path, keys: Iterable[str]) -> dict[str, Document]:
     return {key: json.loads((out / RESULTS / f"{key}.json").read_bytes()) for key in keys}
 
 
-def read_all(folder: Path) -> dict[str, Grade]:
-    """Every grade in a run's folder, or in the folder of its results.
+def run_folder(folder: Path) -> Path:
+    """The folder of a run, given itself or the folder of its results. Raises ArgumentsError for what is no run."""
+    found = (
+        folder.absolute().parent if folder.name == RESULTS and (folder.absolute().parent / RUN).is_file() else folder
+    )
+    if not (found / RUN).is_file():
+        raise ArgumentsError(
+            f"{folder}: this is no run, it has no {RUN}; give the OUT of an `autograder grade ... -o OUT`"
+        )
+    return found
 
-    Raises OSError or ValueError for a folder without results, or with a file that is no result.
-    """
-    place = folder / RESULTS if (folder / RESULTS).is_dir() else folder
-    paths = sorted(path for path in place.glob("*.json") if not path.name.startswith("."))
+
+def read_all(folder: Path) -> dict[str, Grade]:
+    """Every grade of a run. Raises ArgumentsError for a folder that is none, or with a file that is no result."""
+    folder = run_folder(folder)
+    paths = sorted(path for path in (folder / RESULTS).glob("*.json") if not path.name.startswith("."))
     if not paths:
-        raise ValueError(f"{folder}: there are no results in it")
+        raise ArgumentsError(f"{folder}: there are no results in it")
     return {path.stem: _read(path) for path in paths}
 
 
 def _read(path: Path) -> Grade:
     try:
         return grade_of(path.stem, json.loads(path.read_bytes()), path.stat().st_mtime)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ArgumentsError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None
+
+
+# run.json
+
+
+def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Entry]) -> None:
+    """Raises OSError if it cannot be written."""
+    students = {entry.key: [asdict(student) for student in entry.students] for entry in entries}
+    document = {"paths": [str(path.absolute()) for path in paths], "students": students}
+    text = json.dumps(document, indent=1) + "\n"  # ASCII: a path may hold bytes that are no UTF-8
+    results.write_atomically(out / RUN, text)
+
+
+def students(out: Path) -> dict[str, tuple[Student, ...]]:
+    """The students of each submission by key; empty without a readable file."""
+    try:
+        found = json.loads((out / RUN).read_bytes())["students"]
+        return {str(key): tuple(Student(**one) for one in who) for key, who in found.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def run_paths(out: Path) -> list[Path]:
+    """What the run was given. Raises ArgumentsError for a folder that is no run's."""
+    out = run_folder(out)
+    try:
+        return [Path(path) for path in json.loads((out / RUN).read_bytes())["paths"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArgumentsError(f"{out / RUN}: not written by this kit ({error})") from None

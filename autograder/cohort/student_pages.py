@@ -6,17 +6,15 @@ All that it says about the work is the text of results/<submission>.json, as Gra
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from autograder.cohort import report
 from autograder.cohort.rows import StudentRow
 from autograder.feedback.results import number
-from autograder.homework import kit
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.intake.text import markdown
 
-TEMPLATES = kit.PACKAGE / "cohort" / "templates"
 # Nothing in a page may become a link, a picture or HTML: parts of it were chosen by a student.
 _READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink", "html_inline", "html_block"])
 
@@ -36,11 +34,8 @@ def pages(rows: Sequence[StudentRow], documents: Mapping[str, Any], rubric: Rubr
 
 
 def _html(row: StudentRow, text: str, rubric: Rubric) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
-    )
     body = Markup(_READER.render(text))
-    return environment.get_template("student.html").render(title=rubric.title, name=row.student.name, body=body) + "\n"
+    return report.rendered("student.html", title=rubric.title, name=row.student.name, body=body) + "\n"
 
 
 def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Iterator[str]:

@@ -15,6 +15,7 @@ from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
 from autograder.cohort import digest
+from autograder.faults import CommandError
 from autograder.feedback import results
 from autograder.grading.grader import Grader, open_grader
 from autograder.intake.submission import Submission
@@ -31,7 +32,7 @@ class Kit:
     layers: tuple[str, ...]
 
 
-class OtherKit(Exception):
+class OtherKit(CommandError):
     """A worker has other files or versions than the one that sends the work."""
 
 

@@ -11,10 +11,11 @@ from typing import IO, Any
 
 import click
 
+from autograder.faults import CommandError
 from autograder.intake.text import printable
 
 FAULT, USAGE, INTERRUPTED = 1, 2, 130
-LINES, WIDTH = 10, 400  # of one message: a rubric may be wrong in several places, an error may quote a whole file
+LINES, WIDTH = 100, 400  # of one message: a table may be wrong in many lines, an error may quote a whole file
 
 
 class Ended(click.ClickException):
@@ -33,26 +34,10 @@ class Ended(click.ClickException):
 
 def explained(error: Exception) -> Ended | None:
     """The end that an exception means; None for what should not happen."""
-    # Imported when something has gone wrong: these take a second, and a command may need none of them.
-    from autograder.cohort.pool import NoWorkersError
-    from autograder.cohort.products import NotWrittenError
-    from autograder.grading.script import SuiteFault
-    from autograder.homework.errors import CommandError
-    from autograder.homework.rubric import RubricError
-    from autograder.intake.exports import UnusableError
-    from autograder.intake.submission import UnreadableError
-    from autograder.sandbox.faults import SandboxFault
-
-    if isinstance(error, NoWorkersError):
-        return Ended(f"no worker could be made ready: {error}{_advice(str(error))}", FAULT)
+    if isinstance(error, CommandError):
+        return Ended(str(error) + _advice(str(error)), error.status)
     if isinstance(error, BrokenExecutor):
         return Ended("the worker processes end at once; is there enough memory? `--jobs 1` needs the least", FAULT)
-    if isinstance(error, CommandError):
-        return Ended(str(error), error.status)
-    if isinstance(error, UnusableError):
-        return Ended(str(error), USAGE)
-    if isinstance(error, RubricError | SandboxFault | SuiteFault | UnreadableError | NotWrittenError):
-        return Ended(str(error) + _advice(str(error)), FAULT)
     if isinstance(error, OSError):
         return Ended(_of_the_machine(error), FAULT)
     return None
@@ -60,7 +45,8 @@ def explained(error: Exception) -> Ended | None:
 
 def _advice(text: str) -> str:
     """What helps where the reason is the place of temporary files."""
-    if any(os.strerror(number) in text for number in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)):
+    full = any(os.strerror(number) in text for number in (errno.ENOSPC, errno.EROFS, errno.EDQUOT))
+    if full and "TMPDIR" not in text:
         return "; make room for temporary files, or name another folder for them: TMPDIR=... autograder ..."
     return ""
 

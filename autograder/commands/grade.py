@@ -5,22 +5,21 @@ commands take to run.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from autograder.commands.ending import FAULT, INTERRUPTED, Ended
-from autograder.commands.tables import print_table
+from autograder.commands.runs import print_table
 from autograder.intake.text import printable
 
 if TYPE_CHECKING:  # not imported when the command line starts: NumPy and the sandbox take a second
     from autograder.cohort.batch import ClassGrades
-    from autograder.cohort.pool import Pool
-    from autograder.cohort.products import Wanted
+    from autograder.cohort.report import Run
     from autograder.cohort.rows import StudentRow
     from autograder.cohort.store import Store
-    from autograder.cohort.term import Term
     from autograder.intake.exports import Listing
 
 SMALL = 40  # students whose scores are printed, faults that are
@@ -36,9 +35,17 @@ Folder = click.Path(path_type=Path)
     help="submissions at a time; as many as there are cores unless given",
 )
 @click.option("--fresh", is_flag=True, help="grade everything again, also what has not changed")
+@click.option(
+    "--accept-names", is_flag=True, help="take `layernorm (1).py`, `LayerNorm.py`, `layernorm.py.txt` for layernorm.py"
+)
 @click.option("--cluster", metavar="ADDRESS", help="grade on the workers of the Dask scheduler at ADDRESS")
 @click.option("--roster", type=Folder, help="a csv of people: names, sections, and who has handed in nothing")
-@click.option("--overrides", type=Folder, help="a csv of points set by hand: student, criterion, points, reason")
+@click.option(
+    "--overrides",
+    type=Folder,
+    multiple=True,
+    help="a csv of points set by hand: student, criterion, points, reason; may be given several times",
+)
 @click.option("--assignment", default="", metavar="TITLE|ID", help="the assignment in Canvas that canvas.csv is for")
 @click.option("--feedback", is_flag=True, help="write a page for each student, OUT/feedback/*.html and *.md")
 @click.option("--anonymous", is_flag=True, help="a report without names, to be shown to the class")
@@ -48,9 +55,10 @@ def grade(
     out: Path,
     jobs: int | None,
     fresh: bool,
+    accept_names: bool,
     cluster: str | None,
     roster: Path | None,
-    overrides: Path | None,
+    overrides: tuple[Path, ...],
     assignment: str,
     feedback: bool,
     anonymous: bool,
@@ -62,92 +70,79 @@ def grade(
     files. A run that was stopped goes on where it was when the same command is given again.
     """
     # Imported here for the start-up time of all other commands.
-    from autograder.cohort import batch, pool, progress, rows, run_file, term
-    from autograder.cohort.products import Wanted
+    from autograder.cohort import batch, instructor_files, pool, products, progress, rows, store
     from autograder.homework import rubric
     from autograder.intake.exports import listing
 
     current = rubric.current()
-    given = term.read(current, roster, overrides)
+    people = instructor_files.roster(roster, current) if roster else []
+    by_hand = instructor_files.overrides(overrides, current)
     found = listing(paths, out)
-    given.check(rows.rows(found.entries, {}, {}))  # refused before an hour of grading, not after it
-    store = _store(out)
-    workers = _cluster(cluster) if cluster else pool.local(jobs or pool.cores())
+    rows.check(found.entries, current, people, by_hand)  # refused before an hour of grading, not after it
+    results = store.Store(out)
+    workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     for form in () if quiet else found.forms:
         click.echo(printable(form), err=True)
-    run_file.write(out, paths, found.entries)
+    store.write_run(out, paths, found.entries)
+    display = progress.Display(None if quiet else sys.stderr)
     try:
-        grades = batch.run(found.entries, store, workers, current.limits, progress.display(sys.stderr, quiet), fresh)
+        grades = batch.run(found.entries, results, workers, current.limits, display, fresh, accept_names)
     except KeyboardInterrupt:
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise Ended(text, INTERRUPTED) from None
-    sys.exit(_report(found, grades, store, given, Wanted(assignment, anonymous, feedback), quiet))
-
-
-def _store(out: Path) -> "Store":
-    from autograder.cohort.store import Store
-    from autograder.intake.exports import UnusableError
-
-    try:
-        return Store(out)
-    except OSError as error:
-        raise UnusableError(f"-o {out}: cannot be written ({error.strerror or error})") from error
-
-
-def _cluster(address: str) -> "Pool":
-    from autograder.cohort import cluster
-    from autograder.intake.exports import UnusableError
-
-    try:
-        return cluster.connected(address)
-    except cluster.ClusterError as error:
-        raise UnusableError(f"--cluster {address}: {error}") from error
+    class_rows = rows.finished(found.entries, grades.grades, grades.faults, current, people, by_hand)
+    run = _run(found, grades, results, class_rows, rows.notes(class_rows, current, people))
+    products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
+    _say(run, grades, out, quiet)
+    sys.exit(FAULT if grades.faults or grades.stopped else 0)
 
 
 # After grading
 
 
-def _report(
-    found: "Listing", grades: "ClassGrades", store: "Store", given: "Term", wanted: "Wanted", quiet: bool
-) -> int:
-    """Write what is made of the results, and say where it is."""
-    from autograder.cohort import counting, products, report, similar
-    from autograder.cohort import rows as class_rows
+def _run(found: "Listing", grades: "ClassGrades", store: "Store", rows: "list[StudentRow]", notes: list[str]) -> "Run":
+    """What the report is about."""
+    from autograder.cohort import report, similar
+    from autograder.homework import rubric
 
-    rows = given.applied(class_rows.rows(found.entries, grades.grades, grades.faults))
     problems = [
         *found.problems,
-        *counting.notices(given.rubric),
-        *_damaged(rows),
+        *(f"{one.id} {one.counted}" for one in rubric.current().criteria.values() if one.counts),
+        *_uploads(rows),
+        *notes,
         *similar.notices(store.out),
         *_left_over(found, store),
         *_layers(grades.kit.layers),
     ]
-    run = report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
-    products.write(store.out, run, wanted, given.rubric)
+    return report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
+
+
+def _say(run: "Run", grades: "ClassGrades", out: Path, quiet: bool) -> None:
+    """Scores, where the report is, and what went wrong."""
     if not quiet:
-        _print_scores(rows)
-        earlier = f" ({grades.kept} of them by an earlier run)" if grades.kept else ""
-        click.echo(f"{len(grades.grades)} graded{earlier}; see {store.out / 'report.html'}")
-    _say_what_went_wrong(grades, problems)
-    return FAULT if grades.faults or grades.stopped else 0
-
-
-def _say_what_went_wrong(grades: "ClassGrades", problems: list[str]) -> None:
-    for problem in problems:
+        _print_scores(run.rows)
+        earlier = f" ({run.kept} of them by an earlier run)" if run.kept else ""
+        click.echo(f"{run.graded} graded{earlier}; see {out / 'report.html'}")
+    for problem in run.problems:
         click.echo(f"note: {printable(problem)}", err=True)
-    for key, why in list(grades.faults.items())[:SMALL]:
+    for key, why in list(run.faults.items())[:SMALL]:
         click.echo(f"FAULT {key}: {printable(why)}", err=True)
-    if len(grades.faults) > SMALL:
-        click.echo(f"FAULT and {len(grades.faults) - SMALL} more; the report lists them", err=True)
+    if len(run.faults) > SMALL:
+        click.echo(f"FAULT and {len(run.faults) - SMALL} more; the report lists them", err=True)
     if grades.stopped:
         click.echo(f"autograder: stopped: {grades.stopped}. Mend it and run the same command again.", err=True)
 
 
-def _damaged(rows: "list[StudentRow]") -> list[str]:
-    """Uploads of which nothing could be read: their 0 is to be looked at before it is published."""
-    found = {row.entry.key: row.grade.damaged for row in rows if row.grade and row.grade.damaged}
-    return [f"{key}: {text}" for key, text in found.items()]
+def _uploads(rows: "list[StudentRow]") -> list[str]:
+    """What is to be looked at before it is published: uploads with nothing to grade, and files under another name."""
+    grades = {row.grade.key: row.grade for row in rows if row.grade}.values()
+    said = [f"{grade.key}: {grade.empty}" for grade in grades if grade.empty]
+    accepted = [f"{grade.key}: {', '.join(grade.accepted)}" for grade in grades if grade.accepted]
+    misnamed = [f"{grade.key}: {', '.join(grade.misnamed)}" for grade in grades if grade.misnamed]
+    said += [f"graded in spite of their names: {'; '.join(accepted)}"] if accepted else []
+    advice = "" if accepted else " (--accept-names takes them where it is clear what is meant)"
+    said += [f"not graded because of their names{advice}: {'; '.join(misnamed)}"] if misnamed else []
+    return said
 
 
 def _layers(used: tuple[str, ...]) -> list[str]:
@@ -168,7 +163,7 @@ def _left_over(found: "Listing", store: "Store") -> list[str]:
     return [f"{store.results} also holds {len(others)} results of other runs, which are not in grades.csv: {named}"]
 
 
-def _print_scores(rows: "list[StudentRow]") -> None:
+def _print_scores(rows: "Sequence[StudentRow]") -> None:
     """The scores of a small class."""
     if len(rows) > SMALL:
         return

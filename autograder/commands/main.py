@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from autograder import __version__
-from autograder.commands import audit, compare, doctor, grade, rehearse, similar, which_kit
+from autograder.commands import audit, doctor, grade, rehearse, runs
 from autograder.commands.ending import Commands
+from autograder.homework import kit
 
 GRADING = {"audit", "demo", "grade", "rehearse"}  # commands whose result depends on which kit is installed
 
@@ -17,8 +18,24 @@ GRADING = {"audit", "demo", "grade", "rehearse"}  # commands whose result depend
 @click.pass_context
 def main(context: click.Context) -> None:
     """Grade homework: a Transformer decoder in NumPy."""
-    if context.invoked_subcommand in GRADING and (line := which_kit.notice(Path.cwd())):
+    if context.invoked_subcommand in GRADING and (line := other_kit(Path.cwd())):
         click.echo(line, err=True)
+
+
+def other_kit(folder: Path) -> str:
+    """A line if `folder` lies in a clone that is not the kit's own home, else "".
+
+    With two clones, or after `pip install .` without -e, later edits of rubric.yaml would be ignored without a word.
+    """
+    clone = next((place for place in (folder, *folder.parents) if _is_clone(place)), None)
+    if clone is None or clone == kit.home():
+        return ""
+    advice = f"to use the one here: pip install -e {clone}"
+    return f"note: this grades by {kit.rubric_file()}, not by the rubric.yaml in {clone}; {advice}"
+
+
+def _is_clone(folder: Path) -> bool:
+    return all((folder / name).exists() for name in ("rubric.yaml", "solutions", "autograder", "pyproject.toml"))
 
 
 def _listed(text: str) -> list[str]:
@@ -65,7 +82,7 @@ PRODUCTS = {
     "graded/results": "what each student is told",
 }
 
-for command in (audit.audit, grade.grade, compare.compare, similar.similar, rehearse.rehearse, doctor.doctor):
+for command in (audit.audit, grade.grade, runs.compare, runs.similar, rehearse.rehearse, doctor.doctor):
     main.add_command(command)
 
 

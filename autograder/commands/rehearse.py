@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from autograder.homework.errors import CommandError
+from autograder.faults import CommandError
 
 PLACE = click.Path(path_type=Path)
 PROBLEMS = 8  # of a results.json, that are shown

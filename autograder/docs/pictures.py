@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.cohort import class_picture, sample
+from autograder.cohort import report, sample
 from autograder.cohort.store import Grade, grade_of
 from autograder.feedback import results
 from autograder.grading.grader import Grader, open_grader
@@ -43,21 +43,22 @@ def student(grader: Grader) -> str:
 
 def instructor(grader: Grader) -> str:
     """The picture of a class as in report.html, and its most frequent mistakes."""
-    picture = class_picture.picture(list(_class(grader)), {}, lambda name: name)
+    picture = report.picture(list(_class(grader)), {}, lambda name: name)
     assert picture is not None
-    shapes = "".join(f'<path d="{getattr(picture, kind)}" fill="{colour}"/>' for kind, colour in COLOURS.items())
-    left, high = 190, 6 * picture.height
-    across = (WIDTH - left - 12) / picture.width
+    width, height = picture["width"], picture["height"]
+    shapes = "".join(f'<path d="{picture[kind]}" fill="{colour}"/>' for kind, colour in COLOURS.items())
+    left, high = 190, 6 * height
+    across = (WIDTH - left - 12) / width
     body = [
-        _text(12, LINE, f"{picture.width} submissions, best on the left; a line for each criterion"),
+        _text(12, LINE, f"{width} submissions, best on the left; a line for each criterion"),
         f'<g transform="translate({left} {LINE + 10}) scale({across:.4f} 6)">'
-        f'<rect width="{picture.width}" height="{picture.height}" fill="#e8edf4"/>{shapes}</g>',
+        f'<rect width="{width}" height="{height}" fill="#e8edf4"/>{shapes}</g>',
     ]
     row = 0
-    for module, count in picture.groups:
+    for module, count in picture["groups"]:
         body.append(_text(12, LINE + 14 + 6 * (row + count / 2), module))
         row += count
-    lines = ["orange: lost, and the mistake is known; blue: lost", "", *_frequent(picture.data)]
+    lines = ["orange: lost, and the mistake is known; blue: lost", "", *_frequent(picture["data"])]
     body += [_text(12, high + LINE * (at + 3), line) for at, line in enumerate(lines)]
     return _svg(high + LINE * (len(lines) + 3), "".join(body))
 

@@ -17,7 +17,10 @@ from autograder.intake.submission import Submission
 from autograder.intake.text import shown
 
 ALONE = "Every module is graded alone, next to correct versions of the others: a mistake costs only where it was made."
-OWN_FILES = "Only NumPy, the standard library and your own files can be imported."
+OWN_FILES = "Only NumPy, the standard library and your own files can be imported; delete the line if nothing uses it."
+NO_INPUT = "Nobody answers `input()` while a submission is graded: delete the call."
+NO_LINE = "EOF when reading a line"  # what Python says where nobody answers `input()`
+UTF8 = "The file is not saved as UTF-8. Save it again in this encoding."
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,23 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     advice = ""
     if error.kind in ("ModuleNotFoundError", "ImportError"):
         advice = f" {OWN_FILES}"
+    elif error.kind == "EOFError" and error.text == NO_LINE:
+        advice = f" {NO_INPUT}"
+    elif not _is_utf8(submission.files.get(f"{module.module}.py", b"")):
+        advice = f" {UTF8}"
     elif "SyntaxError" in error.kinds:
         advice = f" Python cannot read the file; run `python {module.module}.py` at home to see the place."
     text = said(error.text)
     return f"`{module.module}.py` could not be imported: {error.kind}{': ' + text if text else ''}{place}.{advice}"
+
+
+def _is_utf8(content: bytes) -> bool:
+    """Whether it is text in UTF-8; no text holds null bytes, which UTF-16 is full of."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in content
 
 
 def no_answer(record: Record | None) -> str:

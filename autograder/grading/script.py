@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.faults import CommandError
 from autograder.grading.compare import TOLERANCE, tolerance
 from autograder.grading.pytest_plugin import RECORDERS, RECORDING, criterion_of
 from autograder.grading.record import Rules, Step, Target
@@ -27,7 +28,7 @@ from autograder.homework.rubric import INTEGRATION, Rubric, RubricError
 from autograder.sandbox.answering import Answers
 
 
-class SuiteFault(Exception):
+class SuiteFault(CommandError):
     """A hidden test went wrong on the reference, which no student can cause."""
 
 

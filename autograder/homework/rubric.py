@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from autograder.faults import CommandError
 from autograder.homework import kit
 from autograder.homework.rubric_checks import explained, inconsistencies, line_of, twice
 from autograder.homework.rubric_file import (
@@ -27,7 +28,7 @@ from autograder.homework.rubric_file import (
 )
 
 
-class RubricError(ValueError):
+class RubricError(CommandError):
     """The rubric cannot be used; the text says where and what would be right."""
 
 
@@ -72,6 +73,7 @@ class Rubric:
         self.limits = file.limits
         self.charge = file.charge
         self.due, self.late = file.due, file.late
+        self.uploads, self.missing = file.uploads, file.missing
         self.modules = file.modules
         self._file = file
 

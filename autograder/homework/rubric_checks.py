@@ -93,6 +93,8 @@ def inconsistencies(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
 def _late(file: RubricFile) -> Iterator[tuple[tuple[str, ...], str]]:
     if file.late and not file.due:
         yield ("late",), "says what a late submission costs, but there is no key due, as in due: 2026-11-20T23:59+01:00"
+    if file.uploads == "last_on_time" and not file.due:
+        yield ("uploads",), "last_on_time needs the key due, as in due: 2026-11-20T23:59+01:00"
     if file.late and file.late.points_a_day and file.late.percent_a_day:
         yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
 

@@ -11,6 +11,8 @@ Feedback = Literal["full", "diagnosis", "score"]
 LooksAt = Literal["values", "form", "examples"]
 Charge = Literal["mistakes", "criteria"]
 Counts = Literal["dropped", "full"]
+Uploads = Literal["last", "best", "last_on_time"]
+Missing = Literal["empty", "zero"]
 INTEGRATION = "integration"
 
 
@@ -69,6 +71,8 @@ class RubricFile(Strict):
     charge: Charge = "mistakes"
     due: AwareDatetime | None = None
     late: LateEntry | None = None
+    uploads: Uploads = Field(default="last", description="which of several uploads of one student counts")
+    missing: Missing = Field(default="empty", description="the score of who is in the roster and has handed in nothing")
     limits: Limits = Limits()
     modules: dict[str, ModuleEntry] = Field(min_length=1)
     integration: IntegrationEntry | None = None

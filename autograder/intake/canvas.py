@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.intake.entries import Entry, Student
-from autograder.intake.tree import Source, of_sources
+from autograder.intake.tree import Source, Tree
 
 _NAME = re.compile(
     r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+|\d+)_"
@@ -76,5 +76,5 @@ def _entry(files: list[_File], place: Path) -> Entry:
     number = first.user if first.user.isdigit() else ""
     student = Student(first.student or first.user, sid="" if number else first.user, canvas=number)
     key = f"{first.student}_{first.user}" if first.student else first.user
-    upload = of_sources(key, place, {file.name: file.source for file in newest.values()})
+    upload = Tree(key, place, {file.name: file.source for file in newest.values()})
     return Entry(key, upload, (student,), any(file.late for file in files))

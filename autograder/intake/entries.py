@@ -3,17 +3,22 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
+from autograder.homework import rubric
 from autograder.intake.reading import read_tree
-from autograder.intake.submission import Submission, UnreadableError
+from autograder.intake.submission import Note, Submission, UnreadableError
 from autograder.intake.tree import Tree
+from autograder.intake.zips import DamagedError
 from autograder.sandbox.limits import Limits
 
 # Names that Windows keeps for devices: a result of that name could not be written there.
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+NAMED = 40  # functions of a notebook that a note names
+Identity = tuple[str, str]  # a kind, and a value
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,12 @@ class Student:
     sid: str = ""
     email: str = ""
     canvas: str = ""
+
+    @property
+    def identities(self) -> list[Identity]:
+        """What a student is known by, the surest first. A name alone is none: two people may share it."""
+        found = [("email", self.email.lower()), ("sid", self.sid), ("canvas", self.canvas)]
+        return [one for one in found if one[1]]
 
 
 @dataclass(frozen=True)
@@ -44,14 +55,32 @@ class Entry:
     section: str = ""
 
 
-def load(entry: Entry, limits: Limits) -> Submission:
-    """The submission of an entry, read now.
+def load(entry: Entry, limits: Limits, accept_names: bool = False) -> Submission:
+    """The submission of an entry, read now; with files under names that are nearly right, if these are accepted.
 
     Raises UnreadableError where the grader cannot read it.
     """
     if entry.upload is None:
         raise UnreadableError(entry.problem or f"{entry.key}: there is nothing to read")
-    return read_tree(entry.upload, limits, entry.key)
+    found = read_tree(entry.upload, limits, entry.key)
+    if accept_names:
+        found = found.accepting_names(rubric.current().modules)
+    if any(name.lower().endswith(".py") for name in found.files):
+        return found
+    return replace(found, refused=(*_notebooks(entry.upload, limits), *found.refused))
+
+
+def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:
+    """A note on the first notebook, with the functions that its code cells define; nothing of it is run."""
+    for path, source in islice(upload.walk(), limits.upload_files):
+        if path.lower().endswith(".ipynb") and not source.problem:
+            try:
+                text = source.read(limits.upload_mb * 2**20).decode("utf-8", "replace")
+            except (DamagedError, OSError):  # it would not have been graded
+                text = ""
+            functions = dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text))
+            yield Note("notebook", path, wanted=", ".join(islice(functions, NAMED)))
+            return
 
 
 # Keys: names for result files

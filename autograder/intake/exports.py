@@ -15,10 +15,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from autograder.faults import ArgumentsError
 from autograder.homework import rubric
 from autograder.intake import canvas, gradescope
 from autograder.intake import tree as trees
 from autograder.intake.entries import Entry, Student, keyed
+from autograder.intake.submission import resembles
 from autograder.intake.tree import Tree
 from autograder.intake.zips import BadZipError
 
@@ -30,10 +32,6 @@ _NO_ZIP = {
     "zip_many": "has more files than the zip of a class; unpack it and give its folders",
     "zip_overlaps": "is a zip whose files overlap, as no program makes them; it was not opened",
 }
-
-
-class UnusableError(ValueError):
-    """Paths that name nothing to grade; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class _Found:
 def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     """Everything to be graded at `paths`, without the folder `out`, where results go.
 
-    Raises UnusableError for a path that does not exist, cannot be read, or holds no form of submission.
+    Raises ArgumentsError for a path that does not exist, cannot be read, or holds no form of submission.
     """
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
@@ -67,7 +65,7 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
         found.append(_files(modules))
     entries = keyed(entry for one in found for entry in one.entries)
     if not entries:
-        raise UnusableError(f"{', '.join(map(str, paths))}: there is no submission in it")
+        raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
     problems = tuple(problem for one in found for problem in one.problems)
     return Listing(tuple(entries), tuple(one.form for one in found), problems)
 
@@ -80,20 +78,25 @@ def _section(found: _Found, path: Path) -> _Found:
 def _look(path: Path, out: Path | None) -> _Found:
     try:
         if path.is_dir():
-            return _recognised(trees.of_folder(path, _results_in(path, out)), path, out)
+            return _recognised(_of_class(path, out), path, out)
         if path.suffix.lower() == ".zip" and path.is_file():
             return _recognised(trees.of_zip(path), path, out)
         path.lstat()
     except BadZipError as error:
-        raise UnusableError(f"{path}: {_NO_ZIP[error.kind]}") from None
+        raise ArgumentsError(f"{path}: {_NO_ZIP[error.kind]}") from None
     except OSError as error:
-        raise UnusableError(f"{path}: {error.strerror or error}") from error
-    raise UnusableError(f"{path}: neither a folder nor a .zip nor a .py file")
+        raise ArgumentsError(f"{path}: {error.strerror or error}") from error
+    raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
 
 
-def _results_in(path: Path, out: Path | None) -> str:
-    """The name of the folder for results, if it lies directly in `path`: what is in it is no submission."""
-    return out.name if out is not None and out.resolve().parent == path.resolve() else ""
+def _of_class(path: Path, out: Path | None) -> Tree:
+    """A folder, without the one for results if that lies directly in it. Raises OSError, or ArgumentsError for too many files."""
+    found = trees.of_folder(path, out.name if out is not None and out.resolve().parent == path.resolve() else "")
+    if not found.readable:
+        found.sources[""].read(0)
+    if found.sources[""].problem == "many":
+        raise ArgumentsError(f"{path}: has more than {trees.MEMBERS} files; give the folders of one class")
+    return found
 
 
 def _recognised(outer: Tree, path: Path, out: Path | None) -> _Found:
@@ -108,9 +111,9 @@ def _recognised(outer: Tree, path: Path, out: Path | None) -> _Found:
         case "class":
             return _class(tree, path)
     if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
-        raise UnusableError(f"{path}: the results would go into the submission itself; give another -o")
+        raise ArgumentsError(f"{path}: the results would go into the submission itself; give another -o")
     if next(outer.walk(), None) is None:
-        raise UnusableError(f"{path}: there is no submission in it, it is empty")
+        raise ArgumentsError(f"{path}: there is no submission in it, it is empty")
     return _Found(f"{path}: one submission", [_entry(outer.name, outer)], _misplaced(outer, path))
 
 
@@ -124,10 +127,10 @@ def _files(paths: list[Path]) -> _Found:
     names = [path.name.lower() for path in paths]
     twice = next((name for name in names if names.count(name) > 1), "")
     if twice:
-        raise UnusableError(f"there are several files called {twice}; give the folders that they lie in instead")
+        raise ArgumentsError(f"there are several files called {twice}; give the folders that they lie in instead")
     together = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
-    entry = _entry(key, trees.of_sources(key, folder, sources))
+    entry = _entry(key, Tree(key, folder, sources))
     return _Found(f"{_counted(len(paths), 'file')}: one submission", [entry], [])
 
 
@@ -150,7 +153,7 @@ def _class(tree: Tree, path: Path) -> _Found:
 def _packed(tree: Tree, name: str) -> Tree:
     """A zip that is a submission by itself."""
     place = tree.place if tree.zipped else tree.place / name
-    return trees.of_sources(Path(name).stem, place, {name: tree.files[name]})
+    return Tree(Path(name).stem, place, {name: tree.files[name]})
 
 
 def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -225,20 +228,22 @@ def _is_class(tree: Tree) -> bool:
 
 def _is_handed_in(unit: Tree) -> bool:
     """Whether a folder surely is somebody's submission; one that cannot be read must not vanish."""
-    return not unit.readable or any(map(_is_zip, unit.files)) or _has_module(_names(unit))
+    return not unit.readable or any(map(_is_zip, unit.files)) or any(map(_is_likely_a_module, _names(unit)))
 
 
 def _names(unit: Tree) -> list[str]:
-    """Names of files at any depth, as far as one looks; empty if the folder cannot be read."""
-    try:
-        return [path.rpartition("/")[2] for path, _ in islice(unit.walk(), LOOKED_AT)]
-    except OSError:
-        return []
+    """Names of files at any depth, as far as one looks."""
+    return [path.rpartition("/")[2] for path, _ in islice(unit.walk(), LOOKED_AT)]
 
 
 def _has_module(names: Iterable[str]) -> bool:
     wanted = {f"{module}.py" for module in rubric.current().modules}
     return not wanted.isdisjoint(names)
+
+
+def _is_likely_a_module(name: str) -> bool:
+    """Whether a name is that of a module or nearly: a whole class may have downloaded its files twice."""
+    return name.lower().endswith((".py", ".txt")) and any(resembles(name, one) for one in rubric.current().modules)
 
 
 def _is_unit(name: str) -> bool:

@@ -56,7 +56,8 @@ def read(path: Path, limits: Limits, name: str = "") -> Submission:
     Raises UnreadableError if there is nothing at `path` or it cannot be read.
     """
     try:
-        upload = trees.of_folder(path) if path.is_dir() else trees.of_file(path)
+        names = LISTED_FACTOR * limits.upload_files
+        upload = trees.of_folder(path, most=names) if path.is_dir() else trees.of_file(path)
     except FileNotFoundError as error:
         raise UnreadableError(f"{path}: there is no such file or folder") from error
     except OSError as error:
@@ -111,9 +112,13 @@ def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note:
     part = _Part({}, [])
     for path, source in sources:
         room.names -= 1
+        many = Note("many", number=room.limits.upload_files)
+        if (room.names < 0 or room.files <= 0 or source.problem == "many") and many not in part.notes:
+            part.notes.append(many)
         if room.names < 0 or room.files <= 0:
-            part.notes.append(Note("many", number=room.limits.upload_files))
             break
+        if source.problem == "closed":
+            source.read(0)  # raises why
         if source.problem not in ("deep", "folder") and PurePosixPath(path).suffix.lower() not in KEPT:
             continue
         problem, content = _problem(path, source, room), b""

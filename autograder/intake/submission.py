@@ -2,10 +2,11 @@
 
 import unicodedata
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from autograder.faults import CommandError
 from autograder.intake.text import shown
 
 NOTES_SHOWN = 20  # notes on one upload that a student is shown
@@ -34,13 +35,18 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
         "The upload is not a zip file that can be opened. Make it again, or upload the .py files themselves."
     ),
     "absent": lambda note: f"There is no file {note.shown} in the upload. Upload it under exactly this name.",
+    "accepted": lambda note: f"There was no file {note.wanted}; {note.shown} was graded as {note.wanted}.",
+    "notebook": lambda note: (
+        f"There is no .py file in the upload, only {note.shown}. Notebooks are not graded and never run: put "
+        f"{note.wanted or 'your functions'} into the .py files, and upload these."
+    ),
     "misnamed": lambda note: (
         f"There is no file {note.wanted}, but {note.shown}: rename it to {note.wanted} and upload again."
     ),
 }
 
 
-class UnreadableError(Exception):
+class UnreadableError(CommandError):
     """The grader cannot read a submission: its own fault or the machine's, never a student's."""
 
 
@@ -48,7 +54,7 @@ class UnreadableError(Exception):
 class Note:
     """Something about an upload that its student must know. `path` is a name that the student chose, "" for the whole.
 
-    `number` is a size in MB or a count, `wanted` the name that a file should have.
+    `number` is a size in MB or a count, `wanted` the name that a file should have, or what a notebook defines.
     """
 
     kind: str
@@ -89,8 +95,26 @@ class Submission:
             return None
         if wanted in self._by_name:
             return self._by_name[wanted]
-        close = [name for name in self.files if resembles(name, module) and name not in known]
+        close = self._close(module, known)
         return Note("misnamed", close[0], wanted=wanted) if close else Note("absent", wanted)
+
+    def _close(self, module: str, known: Collection[str]) -> list[str]:
+        """The files that are likely meant to be a module."""
+        return [name for name in self.files if resembles(name, module) and name not in known]
+
+    def accepting_names(self, modules: Collection[str]) -> "Submission":
+        """The same with each missing module taken from the one file that is likely meant to be it, and a note that says so.
+
+        Nothing is taken where two different files could be meant.
+        """
+        files, notes = dict(self.files), []
+        known = {f"{module}.py" for module in modules}
+        for module in modules:
+            close = [name for name in self._close(module, known) if name.lower().endswith((".py", ".txt"))]
+            if f"{module}.py" not in files and len({files[name] for name in close}) == 1:
+                files[f"{module}.py"] = files[close[0]]
+                notes.append(Note("accepted", close[0], wanted=f"{module}.py"))
+        return replace(self, files=files, refused=(*notes, *self.refused))
 
     def trouble(self, module: str, known: Collection[str]) -> str:
         """The sentence of `missing`, "" if the file is there."""

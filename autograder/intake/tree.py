@@ -1,6 +1,6 @@
-"""Files in folders, on disk or in a zip, seen alike: enough to tell what a path holds without reading any of it.
+"""An upload as a flat listing, path by path, whether it lies in a folder or in a zip: enough to tell what it is, unread.
 
-A Tree lists one level at a time, when first asked, so that what a student has nested a thousand deep is never entered.
+A folder has an entry of its own, with a slash at the end, so that an empty one is seen. What is nested too deep is not entered.
 """
 
 import errno
@@ -18,7 +18,7 @@ from autograder.intake import regular, zips
 
 DEPTH = 20  # folders in folders; what lies deeper is not looked at
 LISTED = 50_000  # names in one folder; a class has fewer, an upload far fewer
-MEMBERS = 400_000  # files in the zip of a class
+MEMBERS = 400_000  # names in the folder or zip of a class
 JUNK = frozenset(
     {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", ".venv", "venv"}
     | {"checks", "tests"}
@@ -28,67 +28,57 @@ _NOT_THERE = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}  # errors that an 
 
 @dataclass(frozen=True)
 class Source:
-    """A file that has not been read. `problem` is the kind of a Note if it cannot be used ("link", ...), else ""."""
+    """A file that has not been read. `problem` is the kind of a Note if it cannot be used ("link", ...), else "".
+
+    For the entry of a folder it is "folder", "deep", or "closed": then `read` raises the OSError that kept it from being listed;
+    that of the whole is "many" where not everything is in the listing.
+    """
 
     size: int
     problem: str = ""
     read: Callable[[int], bytes] = field(default=lambda most: b"", repr=False, compare=False)
 
 
-@dataclass(frozen=True)
-class Level:
-    """What lies directly in a folder."""
-
-    files: Mapping[str, Source] = field(default_factory=dict)
-    folders: Mapping[str, "Tree"] = field(default_factory=dict)
-
-
+@dataclass(frozen=True, eq=False)
 class Tree:
-    """A folder. `place` is where it lies on disk; for a folder in a zip, where the zip lies."""
+    """A folder. `place` is where it lies on disk; for a folder in a zip, where the zip lies. `sources` has "" for itself."""
 
-    def __init__(self, name: str, place: Path, listed: Callable[[], Level], zipped: bool = False):
-        self.name, self.place, self.zipped = name, place, zipped
-        self._listed = listed
-
-    @cached_property
-    def _level(self) -> Level:
-        return self._listed()
-
-    @property
-    def files(self) -> Mapping[str, Source]:
-        """The files directly here, links and devices among them. Raises OSError if the folder cannot be read."""
-        return self._level.files
-
-    @property
-    def folders(self) -> Mapping[str, "Tree"]:
-        """The folders directly here. Raises OSError if the folder cannot be read."""
-        return self._level.folders
+    name: str
+    place: Path
+    sources: Mapping[str, Source]
+    zipped: bool = False
 
     @property
     def readable(self) -> bool:
-        try:
-            return self._level is not None
-        except OSError:
-            return False
+        """Whether the folder itself could be listed."""
+        return "" not in self.sources or self.sources[""].problem != "closed"
+
+    @cached_property
+    def files(self) -> dict[str, Source]:
+        """The files directly here, links and devices among them, and those whose path leads out."""
+        return {p: source for p, source in self.sources.items() if p and ("/" not in p or p.startswith(("../", "/")))}
+
+    @cached_property
+    def folders(self) -> dict[str, "Tree"]:
+        """The folders directly here."""
+        parts: dict[str, dict[str, Source]] = {}
+        for path, source in self.sources.items():
+            first, slash, rest = path.partition("/")
+            if slash and first not in ("..", ""):
+                parts.setdefault(first, {})[rest] = source
+        place = self.place
+        return {
+            name: Tree(name, place if self.zipped else place / name, inside, self.zipped)
+            for name, inside in parts.items()
+        }
 
     def walk(self) -> Iterator[tuple[str, Source]]:
-        """Every file with its path, level by level, without junk; a folder that is too deep is a source with a problem.
-
-        Raises OSError for a folder that cannot be read. Lists as it goes: stop asking, and nothing more is looked at.
-        """
-        waiting: list[tuple[str, int, Tree]] = [("", 0, self)]
-        for above, depth, tree in waiting:
-            level = tree._listed() if depth else tree._level  # what lies deeper is not kept in memory
-            for name, source in level.files.items():
-                if not _junk(name):
-                    yield above + name, source
-            for name, inner in level.folders.items():
-                if name.lower().endswith((".py", ".zip")):
-                    yield above + name, Source(0, "folder")
-                if depth < DEPTH and not _junk(name):
-                    waiting.append((f"{above}{name}/", depth + 1, inner))
-                elif not _junk(name):
-                    yield above + name, Source(0, "deep")
+        """Every file with its path, level by level, without junk; so is a folder with a problem, or named like a file."""
+        for path, source in self.sources.items():
+            named = path.removesuffix("/")
+            usual = source.problem == "folder" and not named.lower().endswith((".py", ".zip"))
+            if not usual and not any(map(_junk, named.split("/"))):
+                yield named, source
 
 
 def _junk(name: str) -> bool:
@@ -98,28 +88,43 @@ def _junk(name: str) -> bool:
 # On disk
 
 
-def of_folder(folder: Path, without: str = "") -> Tree:
-    """The tree of a folder, but for what is called `without` directly in it."""
-    return Tree(folder.absolute().name, folder, partial(_listed, folder, without))
+def of_folder(folder: Path, without: str = "", most: int = MEMBERS) -> Tree:
+    """The tree of a folder, up to `most` names, but for what is called `without` directly in it."""
+    sources: dict[str, Source] = {"": Source(0, "folder")}
+    waiting = [("", folder)]
+    for above, place in waiting:
+        try:
+            found = _listed(place)
+        except OSError as error:
+            if error.errno not in _NOT_THERE:
+                sources[above] = Source(0, "closed", partial(_refused, error))
+            continue
+        for name, source in found.items():
+            if not above and name.removesuffix("/") == without:
+                continue
+            if len(sources) > most:
+                sources[""] = Source(0, "many")
+                break
+            deep = source.problem == "folder" and above.count("/") >= DEPTH
+            sources[above + name] = Source(0, "deep") if deep else source
+            if source.problem == "folder" and not deep and not _junk(name.removesuffix("/")):
+                waiting.append((above + name, place / name))
+    return Tree(folder.absolute().name, folder, sources)
 
 
-def _listed(folder: Path, without: str = "") -> Level:
-    files: dict[str, Source] = {}
-    folders: dict[str, Tree] = {}
-    try:
-        with os.scandir(folder) as entries:
-            found = sorted(islice(entries, LISTED), key=lambda entry: entry.name)
-            for entry in found:
-                if entry.name == without:
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    folders[entry.name] = of_folder(Path(entry.path))
-                else:
-                    files[entry.name] = _on_disk(Path(entry.path), entry.stat(follow_symlinks=False))
-    except OSError as error:
-        if error.errno not in _NOT_THERE:
-            raise
-    return Level(files, folders)
+def _listed(folder: Path) -> dict[str, Source]:
+    """The files and folders directly in a folder. Raises OSError."""
+    with os.scandir(folder) as entries:
+        found = sorted(islice(entries, LISTED), key=lambda entry: entry.name)
+    folders = {f"{entry.name}/" for entry in found if entry.is_dir(follow_symlinks=False)}
+    files = {
+        e.name: _on_disk(Path(e.path), e.stat(follow_symlinks=False)) for e in found if f"{e.name}/" not in folders
+    }
+    return files | {name: Source(0, "folder") for name in sorted(folders)}
+
+
+def _refused(error: OSError, most: int) -> bytes:
+    raise error
 
 
 def _on_disk(path: Path, found: os.stat_result) -> Source:
@@ -131,12 +136,7 @@ def _on_disk(path: Path, found: os.stat_result) -> Source:
 def of_file(path: Path) -> Tree:
     """A tree of one file. A link to it is followed if that is what the user of the command has named."""
     real = Path(os.path.realpath(path))
-    return Tree(path.stem, path, partial(Level, {path.name: _on_disk(real, real.lstat())}))
-
-
-def of_sources(name: str, place: Path, files: Mapping[str, Source]) -> Tree:
-    """A tree of files that lie elsewhere."""
-    return Tree(name, place, partial(Level, files))
+    return Tree(path.stem, path, {path.name: _on_disk(real, real.lstat())})
 
 
 # In a zip
@@ -147,56 +147,29 @@ def of_zip(path: Path) -> Tree:
 
     Raises OSError, or BadZipError for what is no zip or none that can be trusted.
     """
-    return _of_members(regular.opened(Path(os.path.realpath(path))), path.stem, path, MEMBERS)
+    return _of_members(regular.opened(Path(os.path.realpath(path))), path, MEMBERS)
 
 
 def of_bytes(data: bytes, place: Path, most: int) -> Tree:
     """The tree of a zip in memory, of at most `most` members. Raises BadZipError."""
-    return _of_members(BytesIO(data), place.stem, place, most)
+    return _of_members(BytesIO(data), place, most)
 
 
-def _of_members(stream: BinaryIO, name: str, place: Path, most: int) -> Tree:
-    root = _Folder(name, place)
+def _of_members(stream: BinaryIO, place: Path, most: int) -> Tree:
+    sources: dict[str, Source] = {}
     for member in zips.members(stream, most):
-        folders, last, problem = _parted(member.name)
-        inner = root
-        for part in folders:
-            inner = inner.child(part)
-        # Of two members of one name the last counts, as when a zip is unpacked.
-        if not member.folder:
-            inner.files[last] = Source(member.size, problem or member.problem, member.read)
-        elif last:
-            inner.child(last)
-    return root.tree()
-
-
-def _parted(name: str) -> tuple[list[str], str, str]:
-    """The folders of a member, its name there, and what is wrong with its path; such a path is not taken apart further."""
-    parts = name.rstrip("/").split("/")
-    if ".." in parts or name.startswith("/"):
-        at = parts.index("..") if ".." in parts else 0
-        return parts[:at], "/".join(parts[at:]), "outside"
-    parts = [part for part in parts if part not in ("", ".")]
-    if len(parts) > DEPTH + 10:
-        return parts[:DEPTH], "/".join(parts[DEPTH:]), "deep"
-    return parts[:-1], parts[-1] if parts else "", ""
-
-
-@dataclass
-class _Folder:
-    """A folder of a zip while its members are put where they belong."""
-
-    name: str
-    place: Path
-    files: dict[str, Source] = field(default_factory=dict)
-    folders: dict[str, "_Folder"] = field(default_factory=dict)
-
-    def child(self, name: str) -> "_Folder":
-        return self.folders.setdefault(name, _Folder(name, self.place))
-
-    def tree(self) -> Tree:
-        return Tree(self.name, self.place, self._level, zipped=True)
-
-    def _level(self) -> Level:
-        folders = {name: self.folders[name].tree() for name in sorted(self.folders)}
-        return Level({name: self.files[name] for name in sorted(self.files)}, folders)
+        parts = member.name.removesuffix("/").split("/")
+        if ".." in parts or member.name.startswith("/"):
+            sources[member.name] = Source(member.size, "outside", member.read)
+            continue
+        parts = [part for part in parts if part not in ("", ".")]
+        folders = parts if member.folder else parts[:-1]
+        sources |= {
+            "/".join([*folders[:depth], ""]): Source(0, "folder") for depth in range(1, min(len(folders), DEPTH) + 1)
+        }
+        if len(folders) > DEPTH:
+            sources["/".join([*folders[: DEPTH + 1], ""])] = Source(0, "deep")
+        elif not member.folder and parts:  # of two members of one name the last counts, as when a zip is unpacked
+            sources["/".join(parts)] = Source(member.size, member.problem, member.read)
+    ordered = sorted(sources, key=lambda path: (path.removesuffix("/").count("/"), path.split("/")))
+    return Tree(place.stem, place, {"": Source(0, "folder")} | {path: sources[path] for path in ordered}, zipped=True)

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.homework.errors import CommandError
+from autograder.faults import CommandError
 from autograder.release.prerequisites import MASTER, clone, require_kernel, require_otter, temporary_folder
 
 REASON_LENGTH = 600  # characters

@@ -7,9 +7,9 @@ installed, give the same bytes.
 from collections.abc import Sequence
 from pathlib import Path
 
+from autograder.faults import ArgumentsError, of_system
 from autograder.grading import script
 from autograder.homework import kit, rubric
-from autograder.homework.errors import ArgumentsError, of_system
 from autograder.release import files, selection
 from autograder.release.assign import assigned
 from autograder.release.prerequisites import MASTER

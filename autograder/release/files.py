@@ -4,7 +4,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from autograder.homework.errors import of_system
+from autograder.faults import of_system
 
 EXECUTABLE = ("run_autograder", "setup.sh")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from otter.assign.solutions import replace_solutions
 
+from autograder.faults import CommandError
 from autograder.feedback.results import number
 from autograder.homework import kit, mistakes
-from autograder.homework.errors import CommandError
 from autograder.homework.rubric import Rubric
 from autograder.release import home_table
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from otter.plugins import AbstractOtterPlugin
 
+from autograder.faults import CommandError
 from autograder.feedback.results import gradescope, number
 from autograder.grading.grader import Graded
 from autograder.homework import kit, rubric
-from autograder.homework.errors import CommandError
 from autograder.release import quarantine
 
 FAULT_LENGTH = 500  # characters

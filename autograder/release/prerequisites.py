@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.faults import CommandError, of_system
 from autograder.homework import kit
-from autograder.homework.errors import CommandError, of_system
 
 MASTER = "transformer.ipynb"  # the master notebook, in solutions/
 OTTER_VERSION = "7"  # the major version that this kit was made for

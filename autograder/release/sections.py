@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from autograder.homework.errors import ArgumentsError
+from autograder.faults import ArgumentsError
 
 Cell = dict[str, Any]
 BEGIN = "# BEGIN QUESTION"

@@ -14,10 +14,10 @@ from typing import Any
 
 import yaml
 
+from autograder.faults import ArgumentsError
 from autograder.feedback.results import number
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.homework.errors import ArgumentsError
 from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import files, packing, sections
 from autograder.release.prerequisites import MASTER, clone, temporary_folder

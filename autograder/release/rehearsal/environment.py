@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from autograder.homework.errors import ArgumentsError, CommandError
+from autograder.faults import ArgumentsError, CommandError
 from autograder.release import lock
 from autograder.release.prerequisites import require_kernel, require_otter
 from autograder.release.rehearsal.tree import GRADESCOPE

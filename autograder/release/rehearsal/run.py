@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from autograder.homework.errors import CommandError
+from autograder.faults import CommandError
 from autograder.release.prerequisites import temporary_folder
 from autograder.release.rehearsal import environment, tree
 from autograder.release.rehearsal.environment import Environment

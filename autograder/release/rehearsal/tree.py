@@ -7,7 +7,7 @@ import stat
 import zipfile
 from pathlib import Path
 
-from autograder.homework.errors import ArgumentsError
+from autograder.faults import ArgumentsError
 
 GRADESCOPE = "/autograder"  # where the tree stands on Gradescope
 NEEDED = ("run_autograder", "setup.sh", "run_otter.py", "environment.yml")  # what Otter puts into its zip

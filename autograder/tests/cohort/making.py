@@ -6,8 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from autograder.cohort import run_file
-from autograder.cohort.store import Document, Grade, Mark
+from autograder.cohort.store import Document, Grade, Mark, write_run
 from autograder.feedback.results import dump
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
@@ -32,7 +31,7 @@ def run(folder: Path, **documents: Document) -> Path:
     (folder / "results").mkdir(parents=True)
     for key, one in documents.items():
         (folder / "results" / f"{key}.json").write_text(dump(one))
-    run_file.write(folder, [folder], [Entry(key, None, (Student(f"={key}"),)) for key in documents])
+    write_run(folder, [folder], [Entry(key, None, (Student(f"={key}"),)) for key in documents])
     return folder
 
 

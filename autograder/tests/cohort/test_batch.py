@@ -20,7 +20,7 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder.cohort import batch, cluster, digest, pool, progress, sample, worker
+from autograder.cohort import batch, digest, pool, progress, sample, worker
 from autograder.cohort.batch import ClassGrades
 from autograder.cohort.pool import Pool
 from autograder.cohort.store import Store
@@ -393,10 +393,10 @@ def test_fault_is_listed_and_is_no_0(
     out = copied(graded, tmp_path / "out")
     normal = entries.load
 
-    def load(entry: Any, limits: Any) -> Submission:
+    def load(entry: Any, *others: Any) -> Submission:
         if entry.key == "s01":
             raise OSError(errno.EIO, "Input/output error", "s01")
-        return normal(entry, limits)
+        return normal(entry, *others)
 
     monkeypatch.setattr(batch, "load", load)
     done = call(small, "-o", out, "--jobs", "1")
@@ -503,7 +503,7 @@ def test_unusable_arguments_are_refused_with_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.txt").write_text("")
     (tmp_path / "empty").mkdir()
-    monkeypatch.setattr(cluster, "CONNECT", "1s")
+    monkeypatch.setattr(pool, "CONNECT", "1s")
     sample.write(tmp_path / "class" / "ada", {f"{MODULES[0]}.py": ""})
     done = call(*arguments)
     assert done.exit_code == 2
@@ -567,3 +567,57 @@ def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert "\x1b" not in done.output
     assert len(rows(tmp_path / "out")) == 1
+
+
+NAMES = [f"{name}.py" for name in MODULES]
+
+
+@pytest.fixture(scope="module")
+def misnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Right uploads: one as a browser renames the files, one in capitals, one as Windows hides the end of a name, and others."""
+    folder, files = tmp_path_factory.mktemp("misnamed"), sample.references()
+    sample.write(folder / "ada", {name.replace(".py", " (1).py"): text for name, text in files.items()})
+    sample.write(folder / "bela", {name.title().replace("_", ""): text for name, text in files.items()})
+    sample.write(folder / "chidi", {f"{name}.txt": text for name, text in files.items()})
+    twice = {f"{MODULES[0]} ({n}).py": files[NAMES[0]] + f"# {n}" for n in (1, 2)}
+    sample.write(folder / "dana", {name: text for name, text in files.items() if name != NAMES[0]} | twice)
+    cell = {"cell_type": "code", "source": ["import numpy as np\n", "def layer_norm(x):\n", "    raise SystemExit\n"]}
+    sample.write(folder / "emil", {"hw.ipynb": json.dumps({"cells": [cell]})})
+    (folder / "fatima").mkdir()
+    return folder
+
+
+@pytest.mark.usefixtures("in_a_thread")
+def test_names_that_are_nearly_right_are_graded_if_asked_for_and_listed_if_not(misnamed: Path, tmp_path: Path) -> None:
+    refused, accepted = tmp_path / "refused", tmp_path / "accepted"
+    done = call(misnamed, "-o", refused)
+    line = next(line for line in done.stderr.splitlines() if "--accept-names" in line)
+    for text in (f"ada: {MODULES[0]} (1).py", "bela: ", "chidi: ", f"dana: {MODULES[0]} (1).py"):
+        assert text in line
+    assert [rows(refused)[name]["Total Score"] for name in ("ada", "bela", "chidi")] == ["0"] * 3
+    done = call(misnamed, "-o", accepted, "--accept-names")
+    assert [rows(accepted)[name]["Total Score"] for name in ("ada", "bela", "chidi")] == ["100"] * 3
+    assert (
+        f"There was no file {NAMES[0]}; {MODULES[0]} (1).py was graded as {NAMES[0]}."
+        in rows(accepted)["ada"]["Remark"]
+    )
+    assert b"was graded as" in documents(accepted)["ada"]
+    first, second = (
+        next(line for line in done.stderr.splitlines() if line.startswith(f"note: {how}")) for how in ("graded", "not")
+    )
+    assert "ada: " in first and "dana" not in first
+    assert f"dana: {MODULES[0]} (1).py" in second  # two different files could be meant
+
+
+@pytest.mark.usefixtures("in_a_thread")
+def test_uploads_with_nothing_to_grade_are_noted_and_not_in_the_median(misnamed: Path, tmp_path: Path) -> None:
+    done = call(misnamed, "-o", tmp_path / "out", "--accept-names")
+    notebook = (
+        "There is no .py file in the upload, only hw.ipynb. Notebooks are not graded and never run: put layer_norm into"
+    )
+    assert f"note: emil: {notebook}" in done.stderr
+    assert "note: fatima: There is no file of the homework in it." in done.stderr
+    assert rows(tmp_path / "out")["fatima"]["Remark"] == f"no file {', '.join(NAMES)} in the upload"
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<dt>Median</dt><dd>100 " in page
+    assert "<dt>Nothing to grade</dt><dd>2 " in page

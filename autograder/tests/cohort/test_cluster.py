@@ -14,7 +14,7 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder.cohort import cluster, sample
+from autograder.cohort import pool, sample
 from autograder.commands.main import main
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
@@ -157,7 +157,7 @@ def test_scheduler_without_workers_says_how_to_start_some(dask: Cluster, small: 
     "address", ["nowhere:1", "127.0.0.1:1", "nonsense://x", "http://127.0.0.1:1", "tcp://127.0.0.1:abc", ""]
 )
 def test_wrong_address_is_one_line(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    monkeypatch.setattr(cluster, "CONNECT", "1s")
+    monkeypatch.setattr(pool, "CONNECT", "1s")
     done = grade(small, tmp_path / "out", "--cluster", address or " ")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
     assert "Dask scheduler" in done.stderr

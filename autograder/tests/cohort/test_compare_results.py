@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort.compare_results import compare_runs
+from autograder.cohort.compare_results import compare_runs, write
+from autograder.faults import ArgumentsError
 from autograder.tests.cohort.making import document, run
 
 
@@ -49,6 +50,17 @@ def test_compare_of_a_run_with_itself_finds_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"tests": []}', '{"score": 1, "tests": [{}]}'])
 def test_compare_refuses_what_is_no_result(tmp_path: Path, content: str) -> None:
-    (tmp_path / "x.json").write_text(content)
-    with pytest.raises(ValueError, match=r"x\.json"):
-        compare_runs(tmp_path, tmp_path)
+    folder = run(tmp_path / "run", ada=document(a=(1, 1)))
+    (folder / "results" / "x.json").write_text(content)
+    with pytest.raises(ArgumentsError, match=r"x\.json"):
+        compare_runs(folder, folder)
+
+
+def test_csv_and_page_have_every_change_and_names_are_safe(tmp_path: Path) -> None:
+    old = run(tmp_path / "old", ada=document(a=(1, 1), b=(0, 1)), gone=document(a=(1, 1)))
+    new = run(tmp_path / "new", ada=document(a=(0, 1), b=(1, 1)), came=document(a=(1, 1)))
+    page = write(compare_runs(old, new), old, new).read_text()
+    assert page.count("<tr><td>ada</td>") == 1
+    assert "Only in the first</h2>\n<p>gone</p>" in page
+    table = (new / "compare.csv").read_text().splitlines()
+    assert table == ["Submission,Student,Old,New,Change,a,b", "ada,'=ada,1,1,0,-1,1"]

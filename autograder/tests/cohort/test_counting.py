@@ -1,7 +1,6 @@
 """Criteria that are dropped leave the tables, and the reason is said for those that are given to all as well."""
 
-from autograder.cohort import counting
-from autograder.cohort.rows import StudentRow
+from autograder.cohort.rows import StudentRow, without_dropped
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
 from autograder.tests.cohort.making import grade_of_points, rubric_with
@@ -14,14 +13,16 @@ def test_dropped_criterion_is_in_no_table() -> None:
         {FIRST.id: {"counts": "dropped", "why": "a typo"}, SECOND.id: {"counts": "full", "why": "old"}}
     )
     row = StudentRow(Student("Ada"), Entry("s1"), grade_of_points("s1", rubrics.current().points))
-    (found,) = counting.applied([row], rubric)
+    (found,) = without_dropped([row], rubric)
     assert found.grade is not None
     assert found.grade.max_score == rubrics.current().points - FIRST.points == rubric.most
     assert FIRST.id not in found.grade.points and SECOND.id in found.grade.points
-    assert counting.notices(rubric) == [f"{FIRST.id} does not count: a typo", f"{SECOND.id} is given to all: old"]
+    assert [one.counted for one in rubric.criteria.values() if one.counts] == [
+        "does not count: a typo",
+        "is given to all: old",
+    ]
 
 
 def test_rubric_without_such_criteria_changes_nothing() -> None:
     row = StudentRow(Student("Ada"), Entry("s1"), grade_of_points("s1", 5))
-    assert counting.applied([row], rubric_with()) == [row]
-    assert counting.notices(rubric_with()) == []
+    assert without_dropped([row], rubric_with()) == [row]

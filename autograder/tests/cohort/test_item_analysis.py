@@ -65,5 +65,5 @@ def test_who_earned_nothing_makes_no_criterion_look_good() -> None:
 
 def test_modules_have_mean_and_standard_deviation() -> None:
     (found,) = item_analysis.by_module([grade("a", True, True), grade("b", True, False), grade("c", False, False)])
-    assert (found.module, found.mean, found.most) == ("m", 2.0, 4.0)
-    assert found.deviation == pytest.approx(np.std([4, 2, 0]))
+    assert (found["module"], found["mean"], found["most"]) == ("m", 2.0, 4.0)
+    assert found["deviation"] == pytest.approx(np.std([4, 2, 0]))

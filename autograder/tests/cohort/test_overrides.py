@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort import overrides
-from autograder.cohort.rows import StudentRow
+from autograder.cohort import instructor_files
+from autograder.cohort.rows import StudentRow, with_overrides
+from autograder.faults import ArgumentsError
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
-from autograder.intake.exports import UnusableError
 from autograder.tests.cohort.making import grade_of_points
 
 RUBRIC = rubrics.current()
@@ -27,7 +27,7 @@ def rows() -> list[StudentRow]:
 
 def applied(tmp_path: Path, text: str) -> list[StudentRow]:
     (tmp_path / "o.csv").write_text(HEAD + text, encoding="utf-8")
-    return overrides.applied(rows(), overrides.read(tmp_path / "o.csv", RUBRIC))
+    return with_overrides(rows(), instructor_files.overrides([tmp_path / "o.csv"], RUBRIC))
 
 
 @pytest.mark.parametrize("student", ["ADA@x", "1", "s1", "Ada"])
@@ -55,12 +55,13 @@ def test_total_is_set_whatever_else_there_is(tmp_path: Path) -> None:
         ("Ada,total,1000,x\n", "o.csv:2: 1000 points"),
         ("Ada,total,nan,x\n", "o.csv:2: nan points"),
         ("Ada,total,5,\n", "o.csv:2: the column 'reason' is empty"),
-        ("Ada,total,5,x\n\nada,total,6,y\n", "o.csv:4: ada and total stand in"),
+        ("Ada,total,5,x\n\n1,total,6,y\n", "o.csv:4: 1: total set to 6: y; but "),
+        (f"Ada,{FIRST.id},EX,x\n", "o.csv:2: EX excuses a student from the whole homework"),
         (f"Chidi,{FIRST.id},1,x\n", "o.csv:2: Chidi has no grade"),
     ],
 )
 def test_line_that_cannot_be_used_is_refused_with_its_number(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(UnusableError, match=r"o\.csv") as caught:
+    with pytest.raises(ArgumentsError, match=r"o\.csv") as caught:
         applied(tmp_path, text)
     assert said in str(caught.value)
 
@@ -69,5 +70,53 @@ def test_line_that_cannot_be_used_is_refused_with_its_number(tmp_path: Path, tex
 def test_file_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "o.csv").write_bytes(content)
-    with pytest.raises(UnusableError, match=r"o\.csv"):
-        overrides.read(tmp_path / "o.csv", RUBRIC)
+    with pytest.raises(ArgumentsError, match=r"o\.csv"):
+        instructor_files.overrides([tmp_path / "o.csv"], RUBRIC)
+
+
+def test_every_bad_line_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        applied(tmp_path, "Ada,total,many,x\nAda,total,5,x\nBela,total,5,\n")
+    assert [line.partition("o.csv:")[2][:2] for line in str(caught.value).splitlines()] == ["2:", "4:"]
+    with pytest.raises(ArgumentsError) as caught:
+        applied(tmp_path, "Nobody,total,5,x\nAda,total,5,x\nBela,total,5,x\n")
+    assert [line.partition("o.csv:")[2][:2] for line in str(caught.value).splitlines()] == ["2:", "4:"]
+
+
+def test_excused_by_hand_has_no_score(tmp_path: Path) -> None:
+    ada, *_ = applied(tmp_path, "Ada,total,EX,ill\n")
+    assert (ada.score, ada.status, ada.remark) == (None, "Excused", "excused: ill")
+
+
+GRADERS = ("student,criterion,points,reason,author,date\n", "student;criterion;points;reason;author;date\n")
+
+
+def of_two(tmp_path: Path, first: str, second: str) -> list[StudentRow]:
+    (tmp_path / "one.csv").write_text(GRADERS[0] + first)
+    (tmp_path / "two.csv").write_text(GRADERS[1] + second)
+    return with_overrides(rows(), instructor_files.overrides([tmp_path / "one.csv", tmp_path / "two.csv"], RUBRIC))
+
+
+def test_files_of_two_graders_are_merged_with_who_and_when(tmp_path: Path) -> None:
+    ada, bela, *_ = of_two(
+        tmp_path,
+        "1,total,50,seen,Kim,2026-11-27\n",
+        "ada@x;total;50;seen;Lou;2026-11-28\n2;total;7,5;oral;Lou;2026-11-28\n",
+    )
+    assert (ada.score, ada.overrides) == (50, ("total set to 50: seen (Kim, 2026-11-27)",))
+    assert (bela.score, bela.overrides) == (7.5, ("total set to 7.5: oral (Lou, 2026-11-28)",))
+
+
+def test_graders_who_contradict_one_another_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        of_two(tmp_path, "1,total,50,seen,Kim,2026-11-27\n", "ada@x;total;60;seen;Lou;2026-11-28\n")
+    assert "two.csv:2: ada@x: total set to 60: seen (Lou, 2026-11-28); but " in str(caught.value)
+    assert "one.csv:2 says: total set to 50: seen (Kim, 2026-11-27)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("author", "date", "said"), [("", "2026-11-27", "'author' is empty"), ("Kim", "27.11.", "write it as 2026-11-27")]
+)
+def test_who_and_when_are_given_if_there_is_a_column(tmp_path: Path, author: str, date: str, said: str) -> None:
+    with pytest.raises(ArgumentsError, match=said):
+        of_two(tmp_path, f"1,total,50,seen,{author},{date}\n", "")

@@ -15,7 +15,7 @@ class Terminal(StringIO):
 @pytest.mark.parametrize("stream", [Terminal(), StringIO()])
 def test_progress_shows_count_and_median(stream: StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "INTERVAL", 0.0)
-    shown = progress.display(stream, quiet=False)
+    shown = progress.Display(stream)
     shown.start(5)
     for score in (10.0, None, 30.0):
         shown.advance(score)
@@ -27,10 +27,9 @@ def test_progress_shows_count_and_median(stream: StringIO, monkeypatch: pytest.M
         assert part in text
 
 
-def test_quiet_shows_nothing() -> None:
-    stream = StringIO()
-    shown = progress.display(stream, quiet=True)
+def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = progress.Display()
     shown.start(1)
     shown.advance(1.0)
     shown.close()
-    assert stream.getvalue() == ""
+    assert capsys.readouterr() == ("", "")

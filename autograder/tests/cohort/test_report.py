@@ -118,11 +118,11 @@ def test_every_figure_is_on_the_page() -> None:
 
 def test_mistakes_are_counted_over_students_and_ranked() -> None:
     found = report.mistakes(run(("a", "b", "c", "d")).rows)
-    assert [(mistake.id, mistake.rows) for mistake in found] == [
-        (f"{FUNCTION}.no_root", (1, 3)),
-        (f"{FUNCTION}.unheard_of", (2,)),
+    assert [(mistake["id"], mistake["rows"]) for mistake in found] == [
+        (f"{FUNCTION}.no_root", [1, 3]),
+        (f"{FUNCTION}.unheard_of", [2]),
     ]
-    assert found[0].sentence and found[0].read
+    assert found[0]["sentence"] and found[0]["read"]
 
 
 def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:

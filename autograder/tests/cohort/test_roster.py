@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort import gradebook, roster
-from autograder.cohort.rows import StudentRow
+from autograder.cohort import instructor_files, products, report
+from autograder.cohort.rows import StudentRow, finished, notes, with_roster
+from autograder.faults import ArgumentsError
+from autograder.homework.rubric import Rubric
 from autograder.intake.entries import Entry, Student
-from autograder.intake.exports import UnusableError
-from autograder.tests.cohort.making import grade_of_points
+from autograder.tests.cohort.making import grade_of_points, rubric_with
+
+RUBRIC = rubric_with()
 
 GRADESCOPE = """\
 First Name,Last Name,SID,Email,Role,Section
@@ -30,7 +33,7 @@ ROWS = [
 
 def applied(tmp_path: Path, text: str) -> list[StudentRow]:
     (tmp_path / "roster.csv").write_text("\ufeff" + text, encoding="utf-8")
-    return roster.applied(ROWS, roster.read(tmp_path / "roster.csv"))
+    return with_roster(ROWS, instructor_files.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)
 
 
 @pytest.mark.parametrize(
@@ -50,17 +53,143 @@ def test_names_and_sections_come_from_the_roster(tmp_path: Path, text: str, ada:
 
 def test_who_has_handed_in_nothing_stands_in_the_table_but_not_in_that_for_canvas(tmp_path: Path) -> None:
     rows = applied(tmp_path, GRADESCOPE)
-    assert "Bela Brandt,2,bela@x.org,,,Missing" in gradebook.table(rows)
-    assert "Bela" not in gradebook.canvas_table(rows, "HW")
+    assert "Bela Brandt,2,bela@x.org,,,Missing" in products.table(rows)
+    assert "Bela" not in products.canvas_table(rows, "HW")
 
 
 def test_canvas_student_is_found_by_the_id_of_canvas(tmp_path: Path) -> None:
     (tmp_path / "roster.csv").write_text(CANVAS)
     row = StudentRow(Student("abelada", canvas="901"), Entry("abelada_901"), grade_of_points("x", 5))
-    assert roster.applied([row], roster.read(tmp_path / "roster.csv"))[0].student.sid == "1"
+    assert with_roster([row], instructor_files.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)[0].student.sid == "1"
 
 
 @pytest.mark.parametrize("text", ["", "Name\nAda\n", "a,b\n1,2\n"])
 def test_roster_by_which_nobody_is_known_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UnusableError, match="no column has an address"):
+    with pytest.raises(ArgumentsError, match="no column has an address"):
         applied(tmp_path, text)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_roster_is_read_as_excel_writes_it(tmp_path: Path, encoding: str, separator: str) -> None:
+    text = "Name,Email\nZoë Weiß,zoe@x.org\n".replace(",", separator)
+    (tmp_path / "roster.csv").write_bytes(text.encode(encoding))
+    (person,) = instructor_files.roster(tmp_path / "roster.csv", RUBRIC)
+    assert person.student == Student("Zoë Weiß", "", "zoe@x.org")
+
+
+# One student is not the class
+
+DUE = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
+
+
+def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
+    """Ada's row, whose upload of 100 points is from `at`; `cells` are hers under due, extension_hours and excused."""
+    (tmp_path / "roster.csv").write_text(f"email,due,extension_hours,excused\nada@x.org,{cells}\n")
+    entry = Entry("s1", None, (Student("Ada", email="ada@x.org"),), created_at=at)
+    people = instructor_files.roster(tmp_path / "roster.csv", rubric)
+    return finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric, people)[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "score"),
+    [
+        (",,", 9),
+        (",24,", 10),
+        (',"0,5",', 9),
+        ("2026-11-21T23:59+01:00,,", 10),
+        ("2026-11-21T23:59,,", 10),
+        ("2026-11-19T23:59+01:00,,", 8),
+    ],
+)
+def test_one_students_due_date_is_their_own(tmp_path: Path, cells: str, score: float) -> None:
+    row = of(tmp_path, cells, "2026-11-21T10:00:00Z")
+    assert row.score == pytest.approx(score)
+    assert ("Due" in products.table([row]).splitlines()[0].split(",")) == (cells != ",,")
+
+
+@pytest.mark.parametrize("cell", ["x", "yes", "1", "EX"])
+def test_excused_student_has_no_score_and_ex_in_canvas(tmp_path: Path, cell: str) -> None:
+    row = of(tmp_path, f",,{cell}", "2026-11-21T10:00:00Z")
+    assert (row.score, row.status, row.remark) == (None, "Excused", "excused by the roster")
+    assert products.canvas_table([row], "HW").splitlines()[1].endswith(",EX")
+    assert report.submissions_that_count([row]) == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ("20.11.2026,,", "roster.csv:2: due is '20.11.2026'; write it as 2026-11-27T23:59"),
+        (",two,", "roster.csv:2: extension_hours is 'two', which is no number of hours"),
+        (",-3,", "roster.csv:2: extension_hours is '-3'"),
+        ("2026-11-21T23:59+01:00,3,", "roster.csv:2: give either due or extension_hours"),
+        (",,maybe", "roster.csv:2: excused is 'maybe'; write yes or no"),
+    ],
+)
+def test_date_that_cannot_be_used_is_refused(tmp_path: Path, cells: str, said: str) -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        of(tmp_path, cells, "")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("cells", [",3,", "2026-11-21T23:59,,"])
+def test_extension_of_a_homework_without_a_due_date_is_refused(tmp_path: Path, cells: str) -> None:
+    with pytest.raises(ArgumentsError, match=r"roster.csv:2: .*2026-11-27T23:59\+01:00"):
+        of(tmp_path, cells, "", RUBRIC)
+
+
+def test_who_has_handed_in_nothing_gets_0_where_the_rubric_says_so(tmp_path: Path) -> None:
+    zero = rubric_with(missing="zero")
+    (tmp_path / "roster.csv").write_text("email,excused\nada@x.org,\nbela@x.org,x\n")
+    people = instructor_files.roster(tmp_path / "roster.csv", zero)
+    found = finished([], {}, {}, zero, people)
+    assert [(row.status, row.score) for row in found] == [("Missing", 0), ("Excused", None)]
+    assert notes(found, zero, people) == ["1 in the roster without an upload: 0 points (missing: zero)"]
+    assert notes(finished([], {}, {}, RUBRIC, people), RUBRIC, people) == [
+        "1 in the roster without an upload: no score (missing: empty)"
+    ]
+
+
+def test_who_is_not_in_the_roster_is_named(tmp_path: Path) -> None:
+    (tmp_path / "roster.csv").write_text(GRADESCOPE)
+    people = instructor_files.roster(tmp_path / "roster.csv", RUBRIC)
+    assert notes(with_roster(ROWS, people, RUBRIC), RUBRIC, people)[0] == "not in the roster: Zoe"
+
+
+# Which of several uploads counts
+
+UPLOADS = {
+    "first": ("2026-11-19T10:00:00Z", 0),
+    "second": ("2026-11-20T10:00:00Z", 2),
+    "late": ("2026-11-21T10:00:00Z", 1),
+}
+
+
+@pytest.mark.parametrize(
+    ("uploads", "extension", "counts"),
+    [("last", "", "late"), ("best", "", "first"), ("last_on_time", "", "second"), ("last_on_time", "24", "late")],
+)
+def test_upload_that_counts_is_the_one_that_the_rubric_says(
+    tmp_path: Path, uploads: str, extension: str, counts: str
+) -> None:
+    rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10}, uploads=uploads)
+    (tmp_path / "roster.csv").write_text(f"email,extension_hours\nada@x.org,{extension}\n")
+    ada = Student("Ada", email="ada@x.org")
+    entries = [Entry(key, None, (ada,), created_at=at) for key, (at, _) in UPLOADS.items()]
+    grades = {key: grade_of_points(key, RUBRIC.points, lost) for key, (_, lost) in UPLOADS.items()}
+    people = instructor_files.roster(tmp_path / "roster.csv", rubric)
+    (row,) = finished(entries, grades, {}, rubric, people)
+    assert row.entry.key == counts
+    others = ", ".join(key for key in UPLOADS if key != counts)
+    assert notes([row], rubric, people) == [f"Ada: of 3 uploads {counts} counts (uploads: {uploads}), not {others}"]
+
+
+def test_where_none_is_on_time_the_last_counts_and_a_fault_is_not_the_best() -> None:
+    ada = Student("Ada", email="ada@x.org")
+    entries = [Entry(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 4)]
+    grades = {"a": grade_of_points("a", 10), "b": grade_of_points("b", 10)}
+    on_time = rubric_with(due="2026-11-20T23:59+01:00", uploads="last_on_time")
+    (row,) = finished(entries, grades, {"c": "disk"}, on_time)
+    assert (row.entry.key, row.status) == ("c", "Fault")
+    (row,) = finished(entries, grades, {"c": "disk"}, rubric_with(uploads="best"))
+    assert (row.entry.key, row.status) == ("b", "Graded")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort import run_file
+from autograder.cohort import store
+from autograder.faults import ArgumentsError
 from autograder.intake.entries import Entry, Student
 from autograder.tests.synthetic_class import AWKWARD
 
@@ -13,15 +14,15 @@ from autograder.tests.synthetic_class import AWKWARD
 def test_names_and_paths_come_back_as_they_were(tmp_path: Path) -> None:
     entries = [Entry(f"s{number}", None, (Student(name, email="a@b"),)) for number, name in enumerate(AWKWARD)]
     given = tmp_path / os.fsdecode(b"\xff")
-    run_file.write(tmp_path, [given], entries)
-    assert run_file.students(tmp_path) == {entry.key: entry.students for entry in entries}
-    assert run_file.paths(tmp_path) == [given]
+    store.write_run(tmp_path, [given], entries)
+    assert store.students(tmp_path) == {entry.key: entry.students for entry in entries}
+    assert store.run_paths(tmp_path) == [given]
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", "{}", '{"students": {"a": [{"nonsense": 1}]}}'])
 def test_without_a_usable_file_nobody_is_known(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "run.json").write_text(content)
-    assert run_file.students(tmp_path) == {}
-    with pytest.raises((OSError, ValueError)):
-        run_file.paths(tmp_path)
+    assert store.students(tmp_path) == {}
+    with pytest.raises(ArgumentsError):
+        store.run_paths(tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.cohort import run_file, sample, similar
+from autograder.cohort import sample, similar, store
 from autograder.cohort.similar import Pair
 from autograder.commands.main import main
 from autograder.homework import rubric
@@ -46,7 +46,7 @@ def run(tmp_path: Path) -> Path:
             copied = OWN.format(n=5, op="<", extra="total").replace("values", "xs").replace("total", "sum_")
             own += "# mine\n" + copied.replace("kept", "found  # yes").replace("found  # yes", "found")
         sample.write(tmp_path / "class" / f"s{number}", {NAME: right + own})
-    run_file.write(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"]).entries)
+    store.write_run(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"]).entries)
     return tmp_path
 
 
@@ -71,7 +71,7 @@ def test_submissions_of_one_student_are_no_pair(run: Path) -> None:
     text = (run / "class" / "abelada_101_1" / NAME).read_text()
     for number in (1, 2):
         sample.write(run / "canvas", {f"abelada_101_{number}_{NAME[:-3]}-{number}.py": text})
-    run_file.write(run, [run / "canvas"], [])
+    store.write_run(run, [run / "canvas"], [])
     assert similar.found(run, 0.5)[0] == []
 
 
@@ -80,6 +80,7 @@ def test_command_writes_the_page_and_the_next_report_names_the_pair(run: Path) -
     assert done.exit_code == 0, done.output
     assert "s2" in done.stdout
     assert (run / "similar.html").exists()
+    assert "s2,s6" in (run / "similar.csv").read_text()
     (notice,) = similar.notices(run)
     assert "s2 and s6 likely share code" in notice
 
@@ -90,7 +91,7 @@ def test_folder_of_no_run_is_one_line(tmp_path: Path) -> None:
 
 
 def test_of_many_pairs_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
-    similar.write(tmp_path, [Pair(f"a{number}", f"b{number}", 0.9, ()) for number in range(similar.SAID + 5)])
+    similar.write(tmp_path, [Pair(f"a{number}", f"b{number}", 0.9, ()) for number in range(similar.SAID + 5)], [], {})
     found = similar.notices(tmp_path)
     assert len(found) == similar.SAID + 1
     assert found[-1].startswith("5 more pairs")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort.store import Store, grade_of, read_all
+from autograder.cohort.store import Store, grade_of, read_all, write_run
+from autograder.faults import ArgumentsError
 from autograder.feedback import results
 from autograder.tests.cohort.making import document
 
@@ -63,8 +64,9 @@ def test_half_written_files_of_old_runs_are_removed_and_those_of_today_are_not(t
 
 def test_all_results_are_read_from_the_run_or_its_results(tmp_path: Path) -> None:
     Store(tmp_path).path("ada").write_text(results.dump(graded()))
+    write_run(tmp_path, [], [])
     assert read_all(tmp_path).keys() == read_all(tmp_path / "results").keys() == {"ada"}
-    with pytest.raises(ValueError, match="no results"):
+    with pytest.raises(ArgumentsError, match="no run"):
         read_all(tmp_path / "nowhere")
 
 
@@ -72,7 +74,16 @@ def test_remark_is_made_of_the_notes_as_data() -> None:
     entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": {"criterion": "a.b", "misconceptions": []}}
     extra = {"layers": [], "notes": [{"kind": "absent", "path": "a.py", "text": "There is no file a.py."}]}
     document = {"score": 0, "output": "- **prose**", "tests": [entry], "extra_data": extra}
-    assert grade_of("ada", document, 0.0).remark == "There is no file a.py."
+    found = grade_of("ada", document, 0.0)
+    assert (found.remark, found.empty) == ("no file a.py in the upload", "There is no file of the homework in it.")
+
+
+def test_long_remark_is_cut_between_words() -> None:
+    made = document(**{"a.b": (0, 1)})
+    made["extra_data"]["notes"] = [{"kind": "large", "path": "x", "text": "word " * 200}]
+    remark = grade_of("ada", made, 0.0).remark
+    assert len(remark) <= 500
+    assert remark.endswith("word ...")
 
 
 @pytest.mark.parametrize(

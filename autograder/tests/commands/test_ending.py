@@ -6,12 +6,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from autograder.cohort.pool import NoWorkersError
 from autograder.commands.ending import FAULT, INTERRUPTED, USAGE, Commands, Ended
+from autograder.faults import ArgumentsError, CommandError
 from autograder.grading.script import SuiteFault
-from autograder.homework.errors import ArgumentsError, CommandError
 from autograder.homework.rubric import RubricError
-from autograder.intake.exports import UnusableError
 from autograder.intake.submission import UnreadableError
 from autograder.sandbox.faults import SandboxFault
 
@@ -31,14 +29,12 @@ def ended(error: BaseException) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (UnusableError("why"), USAGE),
         (ArgumentsError("why"), USAGE),
         (RubricError("why"), FAULT),
         (CommandError("why"), FAULT),
         (SandboxFault("why"), FAULT),
         (SuiteFault("why"), FAULT),
         (UnreadableError("why"), FAULT),
-        (NoWorkersError("why"), FAULT),
         (OSError(errno.ENOSPC, "why: no space"), FAULT),
         (OSError("why"), FAULT),
         (Ended("why", 7), 7),
@@ -65,11 +61,11 @@ def test_very_long_and_dangerous_texts_are_cut_and_cleaned() -> None:
     assert "\x1b" not in said
 
 
-def test_rubric_that_is_wrong_in_many_places_is_ten_lines() -> None:
-    _, said = ended(RubricError("\n".join(f"rubric.yaml:{number}: wrong" for number in range(90))))
+def test_rubric_that_is_wrong_everywhere_is_a_hundred_lines() -> None:
+    _, said = ended(RubricError("\n".join(f"rubric.yaml:{number}: wrong" for number in range(180))))
     assert said.splitlines()[0] == "autograder: rubric.yaml:0: wrong"
     assert said.splitlines()[-1] == "... and 80 more lines"
-    assert len(said.splitlines()) == 11
+    assert len(said.splitlines()) == 101
 
 
 def test_nobody_reading_on_is_no_fault() -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.commands import which_kit
-from autograder.commands.main import main
+from autograder.commands.main import main, other_kit
 from autograder.homework import kit
 
 
@@ -20,15 +19,15 @@ def clone(folder: Path) -> Path:
 
 def test_other_clone_is_named_with_what_to_do(tmp_path: Path) -> None:
     inside = clone(tmp_path / "second") / "solutions"
-    line = which_kit.notice(inside)
+    line = other_kit(inside)
     assert str(kit.rubric_file()) in line
     assert f"pip install -e {tmp_path / 'second'}" in line
 
 
 def test_nothing_is_said_in_the_own_clone_or_elsewhere(tmp_path: Path) -> None:
-    assert which_kit.notice(kit.home()) == ""
-    assert which_kit.notice(kit.solutions()) == ""
-    assert which_kit.notice(tmp_path) == ""
+    assert other_kit(kit.home()) == ""
+    assert other_kit(kit.solutions()) == ""
+    assert other_kit(tmp_path) == ""
 
 
 def test_commands_that_grade_say_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from autograder.feedback.summary import no_answer, notes, summary
-from autograder.grading.grader import Graded, ModuleResult
+from autograder.grading.grader import Graded, Grader, ModuleResult
 from autograder.grading.judge import judged
 from autograder.grading.record import Record, Rules, Step, Target
+from autograder.homework import rubric
+from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error, Reply
 from autograder.tests.feedback.making import NO_CALL, criterion, result
 
@@ -86,3 +88,20 @@ def test_modules_that_cannot_be_used() -> None:
 
 def test_the_rule_of_grading_stands_last() -> None:
     assert summary(result()).strip().startswith("Every module is graded alone")
+
+
+@pytest.mark.parametrize(
+    ("content", "advice"),
+    [
+        (b"name = input()\n", "Nobody answers `input()`"),
+        (b"import torch\n", "delete the line if nothing uses it"),
+        ("x = 1\n".encode("utf-16"), "not saved as UTF-8"),
+        ("x = 1\n".encode("utf-16-le"), "not saved as UTF-8"),
+        ("x = 'ä'\n".encode("latin-1"), "not saved as UTF-8"),
+        (b"def f(:\n", "Python cannot read the file"),
+    ],
+)
+def test_module_that_cannot_be_imported_says_what_helps(grader: Grader, content: bytes, advice: str) -> None:
+    module = next(iter(rubric.current().modules))
+    result = grader.grade(Submission("ada", {f"{module}.py": content}), [module])
+    assert advice in summary(result)

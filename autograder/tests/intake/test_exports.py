@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.faults import ArgumentsError
 from autograder.intake.entries import load
-from autograder.intake.exports import UnusableError, kind, listing
+from autograder.intake.exports import kind, listing
 from autograder.intake.tree import of_folder
 from autograder.tests.intake.making import (
     FIRST,
@@ -67,7 +68,7 @@ def test_one_file_is_a_submission(tmp_path: Path) -> None:
 
 def test_files_of_one_name_are_refused_with_the_way_out(tmp_path: Path) -> None:
     put(tmp_path, {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
-    with pytest.raises(UnusableError, match="give the folders"):
+    with pytest.raises(ArgumentsError, match="give the folders"):
         listing([tmp_path / "ada" / FIRST, tmp_path / "bela" / FIRST])
 
 
@@ -76,7 +77,7 @@ def test_path_that_is_damaged_or_empty_is_refused_and_is_nobodys_0(tmp_path: Pat
     (tmp_path / "ada.zip").write_bytes(content)
     (tmp_path / "bela").mkdir()
     for place in ("ada.zip", "bela"):
-        with pytest.raises(UnusableError, match=place):
+        with pytest.raises(ArgumentsError, match=place):
             listing([tmp_path / place])
 
 
@@ -84,7 +85,7 @@ def test_path_that_is_damaged_or_empty_is_refused_and_is_nobodys_0(tmp_path: Pat
 def test_other_paths_are_refused_by_name(tmp_path: Path, name: str) -> None:
     if name != "nowhere":
         put(tmp_path, {name: "text"})
-    with pytest.raises(UnusableError, match=name):
+    with pytest.raises(ArgumentsError, match=name):
         listing([tmp_path / name])
 
 
@@ -158,7 +159,7 @@ def test_class_that_cannot_be_read_is_refused_with_the_reason() -> None:
     with as_nobody() as folder:
         put(folder / "class", {f"ada/{FIRST}": ""})
         (folder / "class").chmod(0)
-        with pytest.raises(UnusableError, match="ermission"):
+        with pytest.raises(ArgumentsError, match="ermission"):
             listing([folder / "class"])
 
 
@@ -215,7 +216,7 @@ def test_results_beside_the_submissions_are_no_submission(tmp_path: Path) -> Non
 
 def test_results_inside_a_submission_are_refused(tmp_path: Path) -> None:
     put(tmp_path, WORK)
-    with pytest.raises(UnusableError, match="into the submission"):
+    with pytest.raises(ArgumentsError, match="into the submission"):
         listing([tmp_path], tmp_path / "results" / "out")
 
 

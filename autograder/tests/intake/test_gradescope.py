@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.faults import ArgumentsError
 from autograder.intake.entries import Student, load
-from autograder.intake.exports import Listing, UnusableError, listing
+from autograder.intake.exports import Listing, listing
 from autograder.intake.submission import UnreadableError
 from autograder.tests.intake.making import FIRST, LIMITS, contents, keys, put
 
@@ -155,5 +156,5 @@ def test_yml_beside_folders_that_gradescope_does_not_name_is_not_believed(tmp_pa
 def test_damaged_export_is_refused_and_is_nobodys_0(tmp_path: Path) -> None:
     path = put(tmp_path / "export.zip", EXPORT)
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(UnusableError, match="download it again"):
+    with pytest.raises(ArgumentsError, match="download it again"):
         listing([path])

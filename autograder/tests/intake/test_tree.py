@@ -1,4 +1,4 @@
-"""Folders on disk and in zips are seen alike, one level at a time, and never through a link."""
+"""Folders on disk and in zips are listed alike, up to a depth and a number, and never through a link."""
 
 import io
 import os
@@ -11,7 +11,7 @@ import pytest
 
 from autograder.intake import tree as trees
 from autograder.intake.tree import DEPTH, of_bytes, of_file, of_folder, of_zip
-from autograder.tests.intake.making import Files, put
+from autograder.tests.intake.making import Files, as_nobody, put
 
 FILES: Files = {"a.py": "1", "sub/b.py": "22", "sub/deep/c.py": "333", "__MACOSX/a.py": "", "sub/._b.py": ""}
 
@@ -82,6 +82,23 @@ def test_one_folder_is_listed_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(trees, "LISTED", 5)
     put(tmp_path, {f"{number}.py": "" for number in range(9)})
     assert len(of_folder(tmp_path).files) == 5
+
+
+def test_listing_says_when_it_is_not_complete(tmp_path: Path) -> None:
+    put(tmp_path, {f"{number}/x.txt": "" for number in range(9)})
+    assert [source.problem for _, source in of_folder(tmp_path, most=5).walk()] == ["many"]
+    assert len(list(of_folder(tmp_path, most=18).walk())) == 9
+
+
+def test_folder_that_cannot_be_listed_is_in_the_listing_with_the_reason() -> None:
+    with as_nobody() as folder:
+        put(folder, {"up/a.py": "", "up/closed/b.py": ""})
+        (folder / "up" / "closed").chmod(0)
+        found = dict(of_folder(folder / "up").walk())
+        (folder / "up" / "closed").chmod(0o700)
+    assert {name: source.problem for name, source in found.items()} == {"a.py": "", "closed": "closed"}
+    with pytest.raises(OSError, match="ermission"):
+        found["closed"].read(0)
 
 
 def test_results_are_left_out(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.homework.errors import CommandError
+from autograder.faults import CommandError
 from autograder.release import assign
 
 HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\n    f()\n"
@@ -21,7 +21,7 @@ HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\
             "no space left on the disk, while Otter wrote to ",
         ),
         ("...\nCriteria that failed: a.b, a.c\nCriteria that failed: d.e", "they lose a.b, a.c, d.e"),
-        (f"{HEAD}autograder.homework.errors.CommandError: do this", "do this"),
+        (f"{HEAD}autograder.faults.CommandError: do this", "do this"),
         (f"{HEAD}autograder.homework.rubric.RubricError: line 3\nand line 4", "line 3 and line 4"),
         (f"{HEAD}ValueError: wrong", "otter assign failed: ValueError: wrong"),
         (f"{HEAD}KeyError: {'x' * 5000}", f"otter assign failed: KeyError: {'x' * 100}"),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from autograder.faults import ArgumentsError, CommandError
 from autograder.homework import kit
-from autograder.homework.errors import ArgumentsError, CommandError
 from autograder.release import build, files
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.homework.errors import CommandError
+from autograder.faults import CommandError
 from autograder.release import files
 
 

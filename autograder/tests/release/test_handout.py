@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+from autograder.faults import CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.homework.errors import CommandError
 from autograder.homework.rubric import INTEGRATION
 from autograder.release import files, handout, home_table
 

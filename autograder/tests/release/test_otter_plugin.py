@@ -15,10 +15,10 @@ from otter.run import main as otter_run
 from otter.test_files import GradingResults
 
 from autograder.cohort import sample
+from autograder.faults import CommandError
 from autograder.grading.script import SuiteFault
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.homework.errors import CommandError
 from autograder.homework.rubric import RubricError
 from autograder.intake.submission import UnreadableError
 from autograder.release import otter_plugin

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.faults import CommandError
 from autograder.homework import kit
-from autograder.homework.errors import CommandError
 from autograder.release import prerequisites
 
 InTree = Callable[[str], "subprocess.CompletedProcess[str]"]

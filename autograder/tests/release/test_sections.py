@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.homework.errors import ArgumentsError
+from autograder.faults import ArgumentsError
 from autograder.release import sections
 from autograder.release.sections import Cell
 

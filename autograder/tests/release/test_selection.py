@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
+from autograder.faults import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.homework.errors import ArgumentsError, CommandError
 from autograder.proof import cases
 from autograder.release import build, files, sections, selection
 from autograder.release.rehearsal import run

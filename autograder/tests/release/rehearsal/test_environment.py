@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.homework.errors import ArgumentsError, CommandError
+from autograder.faults import ArgumentsError, CommandError
 from autograder.release.rehearsal import environment, run
 
 

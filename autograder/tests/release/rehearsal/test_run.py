@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from autograder.homework.errors import CommandError
+from autograder.faults import CommandError
 from autograder.release.rehearsal import run
 
 

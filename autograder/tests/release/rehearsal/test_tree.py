@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.homework.errors import ArgumentsError
+from autograder.faults import ArgumentsError
 from autograder.release.rehearsal import tree
 
 Make = Callable[[Path, Mapping[str, bytes]], Path]

@@ -1,4 +1,4 @@
-"""The one family of exceptions that end a command with a line: what is wrong, and what to do about it."""
+"""The one family of exceptions that end a command with a line and an exit status; any room may raise one."""
 
 import errno
 import shutil
@@ -10,7 +10,7 @@ _ADVICE = {errno.ENOSPC: _NO_ROOM, errno.EDQUOT: _NO_ROOM, errno.EROFS: _CLOSED,
 
 
 class CommandError(Exception):
-    """Something that a person can mend: the machine, the homework, the kit. The text says what and how."""
+    """Something that a person can mend: the machine, the homework, the kit. The text says what, and what to do about it."""
 
     status = 1
 

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from autograder.cohort import gradebook, lateness, rows
+from autograder.cohort import products, rows
 from autograder.cohort.store import Grade, Mark
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
@@ -28,7 +28,7 @@ def entry(key: str, *students: Student, at: str = "", remark: str = "") -> Entry
 
 def table(*entries: Entry, faults: dict[str, str] | None = None) -> list[dict[str, str]]:
     grades = {one.key: grade(one.key, True, False) for one in entries if one.key not in (faults or {})}
-    text = gradebook.table(rows.rows(entries, grades, faults or {}))
+    text = products.table(rows.rows(entries, grades, faults or {}))
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -42,7 +42,7 @@ def test_one_row_a_student_and_one_column_a_criterion() -> None:
 
 def test_headers_are_what_canvas_and_gradescope_know() -> None:
     """Canvas: GradebookImporter#header?; Gradescope: the columns of its own tables."""
-    header = gradebook.table([]).splitlines()[0].split(",")
+    header = products.table([]).splitlines()[0].split(",")
     assert "Student" in header[0] and "ID" in header[1]
     assert (header[2], header[3], header[4]) == ("SIS User ID", "SIS Login ID", "Section")
     assert {"Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID"} <= set(header)
@@ -51,8 +51,8 @@ def test_headers_are_what_canvas_and_gradescope_know() -> None:
 def test_canvas_table_has_the_total_alone_and_no_faults() -> None:
     entries = [entry("s1", ADA), entry("s2", BELA)]
     found = rows.rows(entries, {"s1": grade("s1", True)}, {"s2": "disk"})
-    lines = list(csv.reader(io.StringIO(gradebook.canvas_table(found, "Homework"))))
-    assert lines == [[*gradebook.CANVAS, "Homework"], ["Ada Abel", "", "1", "ada@example.org", "", "2"]]
+    lines = list(csv.reader(io.StringIO(products.canvas_table(found, "Homework"))))
+    assert lines == [[*products.CANVAS, "Homework"], ["Ada Abel", "", "1", "ada@example.org", "", "2"]]
 
 
 def test_newest_submission_of_a_student_counts_and_others_are_listed() -> None:
@@ -115,13 +115,13 @@ def test_other_names_survive_as_they_are(name: str) -> None:
     [("", "HW"), ("77", "HW (77)"), ("Homework 1", "Homework 1"), ("Homework 1 (77)", "Homework 1 (77)")],
 )
 def test_canvas_assignment_that_exists_is_named_by_id_or_title(wanted: str, heading: str) -> None:
-    assert gradebook.assignment(wanted, "HW") == heading
+    assert products.assignment(wanted, "HW") == heading
 
 
 def test_raw_late_and_final_stand_side_by_side_where_there_is_a_due_date(monkeypatch: pytest.MonkeyPatch) -> None:
     rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10})
     monkeypatch.setattr(rubrics, "current", lambda: rubric)
     found = [rows.StudentRow(ADA, entry("s1", ADA, at="2026-11-22T10:00:00Z"), grade("s1", True, True))]
-    (line,) = csv.DictReader(io.StringIO(gradebook.table(lateness.applied(found, rubric))))
+    (line,) = csv.DictReader(io.StringIO(products.table(rows.with_lateness(found, rubric))))
     assert (line["Raw Score"], line["Late Deduction"], line["Total Score"]) == ("4", "0.8", "3.2")
     assert line["Late"] == "1 d 11 h 1 min late"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.homework.errors import ArgumentsError, CommandError, of_system
+from autograder.faults import ArgumentsError, CommandError, of_system
 
 
 def refused(number: int, *place: str) -> str:

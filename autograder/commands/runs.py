@@ -1,0 +1,92 @@
+"""What is done with the folders of runs: `autograder compare` and `autograder similar`; and tables on standard output.
+
+What they need is imported inside, for the start-up time of all other commands.
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.intake.text import printable
+
+if TYPE_CHECKING:
+    from autograder.cohort.compare_results import Comparison, CriterionChange, ScoreChange
+
+Folder = click.Path(path_type=Path)
+SHOWN = 30  # lines that are printed; page and csv have all
+FILE_WIDTH = 200  # columns where the output goes to a file, whose lines no terminal breaks
+
+
+def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    """Cells may hold anything; what a terminal could take for a command is left out."""
+    table = Table(*head, box=None, pad_edge=False)
+    for line in lines:
+        table.add_row(*(Text(printable(cell)) for cell in line))
+    Console(width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)
+
+
+@click.command()
+@click.argument("old", type=Folder)
+@click.argument("new", type=Folder)
+def compare(old: Path, new: Path) -> None:
+    """Who gains or loses what, by criterion, between two runs of `grade`."""
+    from autograder.cohort import compare_results
+
+    found = compare_results.compare_runs(old, new)
+    _show(found)
+    click.echo(f"\nAll of it: {compare_results.write(found, old, new)}, and compare.csv beside it")
+
+
+def _show(found: "Comparison") -> None:
+    totals = sum(change.difference != 0 for change in found.changes)
+    click.echo(f"{found.compared} submissions are in both runs; {len(found.changes)} differ, {totals} in their total.")
+    if found.criteria:
+        click.echo("\nCriteria")
+        print_table(("Criterion", "gain", "lose", "points"), map(_criterion_line, found.criteria))
+    if totals:
+        click.echo("\nStudents whose total differs")
+        changes = [change for change in found.changes if change.difference]
+        print_table(("Submission", "Student", "old", "new", "change", "in"), map(_student_line, changes[:SHOWN]))
+    for keys, where in ((found.only_old, "first"), (found.only_new, "second")):
+        if keys:
+            more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
+            click.echo(f"\nOnly in the {where}: {', '.join(keys[:SHOWN])}{more}")
+
+
+def _criterion_line(one: "CriterionChange") -> tuple[str, ...]:
+    before, after = ("none" if points is None else f"{points:g}" for points in one.points)
+    return one.name, str(one.gain), str(one.lose), f"{before} -> {after}" if one.rubric_changed else after
+
+
+def _student_line(change: "ScoreChange") -> tuple[str, ...]:
+    where = ", ".join(f"{name} {difference:+g}" for name, difference in change.criteria.items())
+    scores = (f"{change.old:g}", f"{change.new:g}", f"{change.difference:+g}" if change.difference else "0")
+    return change.key, change.who, *scores, where
+
+
+@click.command()
+@click.argument("out", type=Folder)
+@click.option(
+    "--least", type=click.IntRange(1, 100), default=60, show_default=True, help="percent of the shorter one's own code"
+)
+def similar(out: Path, least: int) -> None:
+    """Which submissions of the run in OUT likely share code; OUT/similar.html shows it side by side."""
+    from autograder.cohort import similar as similarity
+    from autograder.cohort import store
+
+    pairs, works = similarity.found(out, least / 100)
+    names = {key: ", ".join(one.name for one in who if one.name) for key, who in store.students(out).items()}
+    similarity.write(out, pairs, works, names)
+    lines = [
+        (f"{pair.share:.0%}", names.get(pair.one) or pair.one, names.get(pair.other) or pair.other) for pair in pairs
+    ]
+    if lines:
+        print_table(("Shared", "One", "Other"), lines[:SHOWN])
+    number = "1 pair" if len(pairs) == 1 else f"{len(pairs)} pairs"
+    click.echo(f"{number} among {len(works)} submissions likely share code; see {out / 'similar.html'}")

@@ -15,7 +15,7 @@ import numpy as np
 from autograder.homework import kit, rubric
 from autograder.intake.submission import Submission
 
-ROOMS = ("sandbox", "homework", "intake", "grading", "feedback")  # what takes part in grading one submission
+ROOMS = ("values", "sandbox", "homework", "intake", "grading", "feedback")  # what takes part in grading one submission
 READ = (".py", ".yaml", ".ini", ".json")  # the kinds of files that these rooms read
 
 

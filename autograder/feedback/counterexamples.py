@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from autograder.feedback.display import display, function_source, literal, pair
 from autograder.feedback.observations import observe
 from autograder.feedback.sentences import ended, form_of_example, sentence, unwritten
 from autograder.feedback.text import said_in_code
 from autograder.grading.record import Record
 from autograder.homework import reference
+from autograder.values.display import display, function_source, literal, pair
 
 LONGEST = 3000  # characters of a value that came back
 

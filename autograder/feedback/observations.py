@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.feedback.differences import ROUGH, difference, equal, factor, rounding, same
 from autograder.feedback.other_arguments import others
 from autograder.grading.record import Record
 from autograder.homework import reference
+from autograder.values.differences import ROUGH, difference, equal, factor, rounding, same
 
 MOST_FEATURES = 2  # that tell the wrong examples from the right ones: more than these say nothing
 FORMS: dict[str, Callable[[int], float]] = {

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.feedback.differences import equal
 from autograder.grading.record import Step
 from autograder.homework import reference, rubric
+from autograder.values.differences import equal
 
 RIGHT = "Your result would be right"
 MOST = 300  # other arguments of one example that are tried

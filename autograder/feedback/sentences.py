@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.compare import compare, describe
 from autograder.grading.record import Record, Target
 from autograder.homework import reference, rubric
 from autograder.sandbox.messages import Change, Ended, Error
+from autograder.values.compare import compare
+from autograder.values.kinds import describe
 
 ENDED = {
     "deadline": "The call took too long and was stopped{where}: look for a loop that never ends.",

@@ -11,9 +11,9 @@ from autograder.grading.recorder import copied as given
 from autograder.sandbox import wire
 from autograder.sandbox.messages import Change, Error, Reply
 from autograder.sandbox.student.calls import Absent, Calls
-from autograder.sandbox.student.changes import Difference
-from autograder.sandbox.student.errors import builtin_kinds, text_of
-from autograder.sandbox.student.values import copied
+from autograder.values.changes import Difference
+from autograder.values.errors import builtin_kinds, text_of
+from autograder.values.tree import copied
 
 
 class Direct:

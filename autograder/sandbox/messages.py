@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.sandbox import wire
-from autograder.sandbox.student.changes import MAX_CHANGES
-from autograder.sandbox.student.errors import MAX_TEXT
 from autograder.sandbox.wire import Handle, Kept
+from autograder.values.changes import MAX_CHANGES
+from autograder.values.errors import MAX_TEXT
 
 HOW_CHANGED = ("entry written", "key added", "key removed", "length", "replaced", "dtype or shape")
 MAX_KINDS = 32  # classes that an error is said to be of

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.differences import equal
 from autograder.feedback.other_arguments import others
 from autograder.homework import reference
 from autograder.tests.feedback.making import step
+from autograder.values.differences import equal
 
 FUNCTIONS = reference.functions()
 Q, K, V = np.array([[1.0, 0.0], [0.5, 2.0]]), np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([[1.0, 2.0], [3.0, 5.0]])

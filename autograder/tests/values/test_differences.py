@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.differences import difference, equal, factor
+from autograder.values.differences import difference, equal, factor
 
 TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 10.0]])
 WEIGHTS = np.array([[0.25, 0.75], [0.5, 0.5]])

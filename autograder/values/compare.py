@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.wire import Opaque
+from .kinds import describe
 
 # Largest deviation allowed, as a share of max(1, the largest expected magnitude). `autograder audit --tolerances` shows what
 # correct and wrong solutions deviate by; both stay away from these figures by a factor of ten or more.
@@ -65,21 +65,6 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
 def values_agree(first: Any, second: Any) -> bool:
     """Whether two values of a student's are the same up to rounding."""
     return compare(first, second, tolerance((first, second))).difference is None
-
-
-def describe(value: Any) -> str:
-    """What kind of thing a value is, in words that its maker cannot choose."""
-    if isinstance(value, Opaque):
-        return value.kind
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype} with shape {value.shape}"
-    if value is None:
-        return "None"
-    names: dict[type, str] = {
-        bool: "a bool", np.bool_: "a bool", int: "an int", np.integer: "an int", float: "a float", np.floating: "a float",
-        str: "text", tuple: "a tuple", list: "a list", dict: "a dict",
-    }  # fmt: skip
-    return next((name for cls, name in names.items() if isinstance(value, cls)), "an object of another type")
 
 
 def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Verdict:

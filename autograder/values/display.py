@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.compare import describe
+from .kinds import describe
 
 DIGITS = (6, 9, 12, 17)  # how many are tried until two values that differ look different
 LARGEST = 512  # entries of an array that is shown; a larger one is only described

@@ -1,12 +1,12 @@
 """Values on their way out of a student's process: as plain data, copied, and whether they share memory."""
 
-import inspect
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox import wire
-from autograder.values.kinds import Opaque
+from autograder.values.kinds import Opaque, describe
+from autograder.values.tree import arrays
 
 
 def sendable(value: Any, limit: int) -> Any:
@@ -56,7 +56,8 @@ def _plain(value: Any, depth: int) -> Any:
         if len(value) > wire.MAX_VALUES // 4:
             return Opaque("something too large to send")
         return {_key(key): _plain(part, depth - 1) for key, part in value.items()}
-    return Opaque(_kind(value))
+    name = describe(value)
+    return Opaque(name if name in wire.OPAQUE_KINDS else "an object of another type")
 
 
 _KEYS = (int, float, bool, type(None))
@@ -79,24 +80,6 @@ def _array_opaque(value: "np.ndarray[Any, Any]") -> Any:
     return Opaque(kinds.get(value.dtype.kind, "an array of another kind"))
 
 
-def _kind(value: Any) -> str:
-    if isinstance(value, type):
-        return "a class"
-    if inspect.isgenerator(value):
-        return "a generator"
-    names: dict[type, str] = {
-        dict: "a dict",
-        set: "a set",
-        frozenset: "a set",
-        bytes: "bytes",
-        complex: "a complex number",
-    }
-    for cls, name in names.items():
-        if isinstance(value, cls):
-            return name
-    return "a function" if callable(value) else "an object of another type"
-
-
 def _size(value: Any) -> int:
     if isinstance(value, np.ndarray):
         return value.nbytes + 64
@@ -107,14 +90,6 @@ def _size(value: Any) -> int:
     return 4 * len(value) + 16 if isinstance(value, str) else 16
 
 
-def _arrays(value: Any) -> list["np.ndarray[Any, Any]"]:
-    if isinstance(value, np.ndarray):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [a for part in value for a in _arrays(part)] if isinstance(value, tuple | list) else []
-
-
 def shares(value: Any, args: tuple[Any, ...]) -> bool:
     """Whether any array of the result lies in the memory of an argument."""
-    return any(np.shares_memory(a, b) for a in _arrays(value) for b in _arrays(args))
+    return any(np.shares_memory(a, b) for a in arrays(value) for b in arrays(args))

@@ -13,7 +13,8 @@ import numpy as np
 from autograder.feedback.other_arguments import others
 from autograder.grading.record import Record
 from autograder.homework import reference
-from autograder.values.differences import UNEXPLAINED, difference, equal, factor
+from autograder.values.compare import equal
+from autograder.values.differences import UNEXPLAINED, difference, factor
 
 MOST_FEATURES = 2  # that tell the wrong examples from the right ones: more than these say nothing
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from autograder.grading.record import Step
 from autograder.homework import reference
-from autograder.values.differences import equal
+from autograder.values.compare import equal
 from autograder.values.tree import leaves
 
 RIGHT = "Your result would be right"

@@ -8,7 +8,8 @@ import inspect
 
 from autograder.grading.record import Record, Target
 from autograder.homework import reference, rubric
-from autograder.sandbox.messages import Change, Ended, Error
+from autograder.sandbox.messages import Ended, Error
+from autograder.values.changes import WORK_ON_COPIES, in_words
 from autograder.values.differences import FORMS, KEEP_DTYPE, form, kind_of, what_returns
 
 ENDED = {
@@ -34,14 +35,6 @@ ERRORS = {
     "RecursionError": "It calls itself without an end.",
     "PermissionError": "Homework code may not start processes, open sockets, or touch files outside its temporary folder.",
     "BlockingIOError": "Homework code may not start processes, and only a few threads.",
-}
-CHANGES = {
-    "entry written": "an entry of {place} was written",
-    "key added": "a key was added to {place}",
-    "key removed": "{place} was removed",
-    "length": "the length of {place} changed",
-    "replaced": "{place} was replaced",
-    "dtype or shape": "the shape or the dtype of {place} changed",
 }
 
 
@@ -120,18 +113,11 @@ def _changed(record: Record) -> str:
     step = record.step
     if step.kind == "call":
         names = [*names[: len(step.args)], *step.kwargs]  # arguments by keyword are counted after the others
-    first = {change.argument: change for change in reversed(record.reply.changed)}
-    said = [_change(names, first[number]) for number in sorted(first)]
+    # Positions and paths are those of arguments that the grader has made: nothing in them is the student's choice.
+    said = in_words(names, ((change.argument, change.path, change.how) for change in record.reply.changed))
     # A call that raised an error may have changed them before.
     seen = "After the call its arguments were changed" if record.step.kind == "changes" else "It changed its arguments"
-    return f"{seen}: {', '.join(said)}. A function must leave its arguments as they were; work on copies."
-
-
-def _change(names: list[str], change: Change) -> str:
-    # Positions and paths are those of arguments that the grader has made: nothing in them is the student's choice.
-    name = names[change.argument] if change.argument < len(names) else f"argument {change.argument}"
-    place = f"`{name}{''.join(f'[{key!r}]' for key in change.path)}`"
-    return CHANGES.get(change.how, CHANGES["replaced"]).format(place=place)
+    return f"{seen}: {said}. {WORK_ON_COPIES}"
 
 
 def contract_files() -> tuple[str, ...]:

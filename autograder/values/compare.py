@@ -54,9 +54,13 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
     return Verdict(None if same else Difference("value", "is not what was expected"))
 
 
+def equal(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> bool:
+    return compare(expected, actual, allowed, dtype).difference is None
+
+
 def values_agree(first: Any, second: Any) -> bool:
     """Whether two values of a student's are the same up to rounding."""
-    return compare(first, second, tolerance((first, second))).difference is None
+    return equal(first, second, tolerance((first, second)))
 
 
 def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Verdict:

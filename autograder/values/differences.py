@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .compare import compare, deviations, magnitude
+from .compare import compare, deviations, equal, magnitude
 from .kinds import describe
 
 MANY = 5  # rows, columns or entries that are named one by one
@@ -29,10 +29,6 @@ FORMS = {
 KEEP_DTYPE = "floating results keep the dtype of the arguments"
 NO_RETURN = "Does every way through the function end with a return?"
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
-
-
-def equal(expected: Any, actual: Any, allowed: float) -> bool:
-    return compare(expected, actual, allowed).difference is None
 
 
 # The form of a result

@@ -3,6 +3,8 @@
 import ast
 import builtins
 import os
+import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -25,25 +27,25 @@ def text_of(error: BaseException) -> str:
         return ""
 
 
-def place(trace: TracebackType | None, folder: str) -> tuple[str, int]:
+def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str, int]:
     place = ("", 0)
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
-        if name.startswith(folder):
+        if own(name):
             place = (os.path.basename(name), trace.tb_lineno)
         trace = trace.tb_next
     return place
 
 
-def loop(frame: FrameType | None, folder: str) -> tuple[str, int]:
-    """File and line of the loop in which code in `folder` is running; ("", 0) where it is in none.
+def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]:
+    """File and line of the loop in which a file that is one's own is running; ("", 0) where it is in none.
 
     It is the outermost one, a `while` before a `for`: where in a loop a call is interrupted is chance.
     """
     found: list[tuple[str, ast.While | ast.For]] = []
     while frame is not None:
         name, line = frame.f_code.co_filename, frame.f_lineno
-        if name.startswith(folder):
+        if own(name):
             around = (node for node in _loops(name) if node.lineno <= line <= (node.end_lineno or 0))
             found += [(os.path.basename(name), node) for node in around]
         frame = frame.f_back
@@ -60,3 +62,20 @@ def _loops(name: str) -> list[ast.While | ast.For]:
         return []
     loops = [node for node in nodes if isinstance(node, ast.While | ast.For)]
     return sorted(loops, key=lambda node: -node.lineno)
+
+
+def in_words(kind: str, text: str) -> str:
+    """The first line of an error's text; what NumPy says of @, np.matmul and np.dot by "core dimension", in words about shapes."""
+    text = text.partition("\n")[0]
+    if kind != "ValueError":
+        return text
+    sizes = re.search(r"^matmul.*operand 1 .*core dimension (\d).*\(size (\d+) is different from (\d+)\)", text)
+    if sizes:
+        return f"in a @ b the last axis of a (here {sizes[3]}) must be as long as the last axis but one of b (here {sizes[2]})"
+    axes = re.search(r"^matmul: Input operand (\d) does not have enough dimensions", text)
+    if axes:
+        return f"a @ b is for arrays; here {'ab'[int(axes[1])]} is a single number"
+    shapes = re.search(r"remapped shapes \[original->remapped\]: (\([\d,]*\))->\S* (\([\d,]*\))->", text)
+    if shapes:
+        return f"in a @ b all axes but the last two must agree; the shapes are {shapes[1]} and {shapes[2]}"
+    return text

@@ -27,7 +27,7 @@ def described(
     The hint is "signature" where `function` cannot be called with these arguments at all, "refused" where a question
     was not answered, "absent" where an argument is an object that was not kept.
     """
-    file, line = place(error.__traceback__, folder)
+    file, line = place(error.__traceback__, lambda name: name.startswith(folder))
     hint = ""
     if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(folder):
         file, line = os.path.basename(error.filename), error.lineno or 0

@@ -8,7 +8,7 @@ import pytest
 from autograder.feedback.other_arguments import others
 from autograder.homework import reference
 from autograder.tests.feedback.making import step
-from autograder.values.differences import equal
+from autograder.values.compare import equal
 
 FUNCTIONS = reference.functions()
 Q, K, V = np.array([[1.0, 0.0], [0.5, 2.0]]), np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([[1.0, 2.0], [3.0, 5.0]])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.values.compare import compare
-from autograder.values.differences import difference, equal, factor
+from autograder.values.compare import compare, equal
+from autograder.values.differences import difference, factor
 
 TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 10.0]])
 ALLOWED = 1e-8

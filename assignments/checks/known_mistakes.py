@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from student_values.compare import compare
+from student_values.compare import equal
 from student_values.kinds import Opaque, describe
 
 TABLE = Path(__file__).resolve().parent / "mistakes.json"
@@ -126,11 +126,9 @@ def same(one: dict[str, Any], two: dict[str, Any], tolerance: float) -> bool:
 
 def _same(one: dict[str, Any], two: dict[str, Any], tolerance: float, dtype: bool) -> bool:
     """Whether two entries are equal up to the tolerance; without `dtype`, float32 and float64 are one kind."""
-    if one.keys() != two.keys() or any(one[key] != two[key] for key in one if key != "value"):
-        return False
-    return (
-        "value" not in one or compare(_value(one["value"]), _value(two["value"]), tolerance, dtype).difference is None
-    )
+    values = [_value(entry.get("value")) for entry in (one, two)]
+    rest = [{key: part for key, part in entry.items() if key != "value"} for entry in (one, two)]
+    return one.keys() == two.keys() and rest[0] == rest[1] and equal(*values, tolerance, dtype)
 
 
 def _value(entry: Any) -> Any:

@@ -58,10 +58,9 @@ if not OBSTACLE:
     sys.path.insert(0, str(FOLDER))  # also when pytest was started in another folder
     from endless_loops import limit
     from student_advice import ANOTHER, Advice
-    from student_calls import Caller, functions_in
+    from student_calls import Caller, fill, functions_in
     from student_errors import CheckFailed, NotReady, where
     from student_modules import unwritten_functions
-    from student_values import fill
 
 
 def pytest_configure() -> None:
@@ -97,8 +96,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         item.config.pluginmanager.getplugin("capturemanager").suspend_global_capture(in_=True)
         terminal = item.config.pluginmanager.getplugin("terminalreporter")
         pytest_terminal_summary(terminal)
-        terminal.write_line(f"\n{item.name}: {place}, does not end, and cannot be ended from outside: look for a")
-        terminal.write_line("loop with `except:` in it. The checks after this one have not run.")
+        terminal.write_line(f"\n{item.name}: {place}, does not end, and cannot be ended from outside: a loop with")
+        terminal.write_line("`except:` in it, or one long call. The checks after this one have not run.")
         terminal.flush()
         os._exit(1)
 

@@ -12,26 +12,34 @@ end in NotReady, with one line. Of all calls it is noted what came back, for kno
 
 from __future__ import annotations
 
-import copy
 import functools
 import importlib
 import inspect
+import re
+import textwrap
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import known_mistakes
-import student_values as values
+import numpy as np
 from endless_loops import SECONDS
 from known_mistakes import Seen
 from student_errors import CheckFailed, NotReady, Stopped, TooLong, where, where_it_stood
 from student_modules import cut_off, find, not_written
+from student_values.changes import WORK_ON_COPIES, Difference, Snapshot, part
+from student_values.changes import in_words as changed_in_words
+from student_values.compare import equal
+from student_values.differences import NO_RETURN, difference, form, what_returns
+from student_values.display import literal, pair
+from student_values.tree import arrays, copied
 
-# Ten times what correct solutions differ by from numbers printed with six decimals.
+WIDTH = 74  # of a text that stands to the right of "Called    ", so that lines end before column 88
+
+# Of max(1, the largest expected number): ten times what correct solutions differ by from numbers printed with six decimals.
 TOLERANCE = 5e-6
 
-NO_RETURN = "Does every way through the function end with a return?"
 COPY = "Work on a copy: x = x + y makes a new array, x += y writes into the one of the caller."
 FLOAT32 = "In NumPy 2, float32_array / np.sqrt(8) is float64, and float32_array / math.sqrt(8) is float32."
 
@@ -92,7 +100,8 @@ def functions_in(module: str) -> list[str]:
 class Call:
     """One call of a student's function, made when one of the methods below asks for its result.
 
-    With `notes`, nothing is called, and the call is appended there; `told` is whether its check has the right result.
+    With `notes`, nothing is called, and the call is appended there; `told` is whether its check has the right
+    result, which is `expected` if it is a value.
     """
 
     module: str
@@ -105,6 +114,7 @@ class Call:
     notes: list[Call] | None = field(default=None, compare=False)
     told: bool = True
     again: Again | None = field(default=None, compare=False)
+    expected: Any = field(default=None, compare=False)
 
     def returning(self, *names: str) -> Call:
         """The same call, which returns a tuple whose parts have these names."""
@@ -116,17 +126,17 @@ class Call:
 
     @_going_on
     def gives(self, expected: Any, tolerance: float = TOLERANCE) -> None:
-        """The result has the kind, the shape and the values of expected."""
-        if self._noted():
+        """The result has the kind, the shape and the values of expected, and is float32 where that is."""
+        if replace(self, expected=expected)._noted():
             return
         result, entry = self._result()
-        why = values.difference(result, expected, tolerance, self.names)
-        only_dtype = all(values.OTHER_DTYPE in line for line in why.splitlines())  # also where there is no line
-        self._note(entry, only_dtype, tolerance)  # the mistakes of the table are told apart by their values
-        if why:
-            hint = FLOAT32 if only_dtype and "float64" in why else ""
-            wanted = values.table(expected, self.names)
-            raise self._failed(hint, returned=values.table(result, self.names), expected=wanted, why=why)
+        right = equal(expected, result, tolerance)
+        self._note(entry, right, tolerance)  # the mistakes of the table are told apart by their values
+        single = any(array.dtype == np.float32 for array in arrays(expected))
+        if not right or not equal(expected, result, tolerance, dtype=single):
+            why = self._why(expected, result, tolerance, dtype=single and right)
+            shown = self._shown(expected, result)
+            raise self._failed(FLOAT32 if right else "", returned=shown[1], expected=shown[0], why=why)
 
     @_going_on
     def agrees_with(self, other: Call) -> None:
@@ -135,14 +145,15 @@ class Call:
             replace(other, told=False)._noted()
             return
         (one, entry), (two, entry_of_other) = self._result(), other._result()
-        why = values.difference(one, two, 1e-9)
+        right = equal(two, one, 1e-9)
         other._note(entry_of_other, True, TOLERANCE)
-        self._note(entry, not why, TOLERANCE)
-        if why:
-            changed = [pair for pair in zip(other.args, self.args, strict=True) if values.changed_part(*pair, "it")]
-            others = " and ".join(f"{values.code(new)} in place of {values.code(old)}" for new, old in changed)
-            wanted = f"{values.table(two)}\nas with {others}"
-            raise self._failed(returned=values.table(one), expected=wanted, why=why)
+        self._note(entry, right, TOLERANCE)
+        if not right:
+            pairs = zip(other.args, self.args, strict=True)
+            changed = [(old, new) for old, new in pairs if not equal(old, new, 0)]
+            others = " and ".join(f"{source(new)} in place of {source(old)}" for new, old in changed)
+            wanted, came = self._shown(two, one)
+            raise self._failed(returned=came, expected=f"{wanted}\nas with {others}", why=self._why(two, one, 1e-9))
 
     @_going_on
     def fulfils(self, expected: str, fault: Callable[[Any], str]) -> None:
@@ -153,7 +164,7 @@ class Call:
         why = fault(result)
         self._note(entry, not why, TOLERANCE)
         if why:
-            raise self._failed(returned=values.table(result), expected=expected, why=why)
+            raise self._failed(returned=source(result), expected=expected, why=why)
 
     @_going_on
     def raises(self, error: type[Exception], because: str) -> None:
@@ -164,43 +175,62 @@ class Call:
         result, other, _ = self._made()
         if other is None:
             self._note(known_mistakes.NO_ERROR, False, TOLERANCE)
-            raise self._failed(returned=values.table(result, self.names), expected=wanted)
+            raise self._failed(returned=self._shown(result, result)[1], expected=wanted)
         right = isinstance(other, error) and not isinstance(other, NotImplementedError)
         self._note(known_mistakes.as_entry(raised=type(other).__name__), right, TOLERANCE)
         if not right:
             raise self._failed(stopped=where(other), expected=wanted)
 
+    def due(self, reference: Callable[..., Any]) -> dict[str, Any]:
+        """What known_mistakes notes of a right result: the one that the check has, else what the reference gives."""
+        return self.entry_of(reference) if self.expected is None else known_mistakes.as_entry(self.expected)
+
     def entry_of(self, function: Callable[..., Any]) -> dict[str, Any]:
         """What known_mistakes notes of this call if `function` stands in the place of the student's."""
-        args, kwargs = copy.deepcopy(self.args), copy.deepcopy(self.kwargs)
+        args, kwargs = copied(self.args), copied(self.kwargs)
+        snapshot = Snapshot([*args, *kwargs.values()])
         try:
             result = function(*args, **kwargs)
         except Exception as error:
             return known_mistakes.as_entry(raised=type(error).__name__)
-        return known_mistakes.as_entry(result, changed=self._changed(function, args, kwargs))
+        return self._entry(function, result, snapshot.differences())
+
+    def _entry(self, function: Callable[..., Any], result: Any, changes: list[Difference]) -> dict[str, Any]:
+        names = self._names(function)
+        return known_mistakes.as_entry(result, changed={part(names, number, path) for number, path, _ in changes})
+
+    def _names(self, function: Callable[..., Any]) -> list[str]:
+        """The names of the arguments, in the order of the call."""
+        try:
+            names = list(inspect.signature(function).parameters)[: len(self.args)]
+        except ValueError:
+            names = []
+        return [*names, *(f"number {i + 1}" for i in range(len(names), len(self.args))), *self.kwargs]
 
     def _result(self) -> tuple[Any, dict[str, Any]]:
         """What is looked at of the result, and the table's entry for all of it."""
-        result, error, changed = self._made()
+        result, error, changes = self._made()
         if error is not None:
             self._note(known_mistakes.as_entry(raised=type(error).__name__), False, TOLERANCE)
             raise self._failed(stopped=where(error))
-        entry = known_mistakes.as_entry(result, changed=changed)
-        if changed:
+        function = find(self.module, self.function)
+        entry = self._entry(function, result, changes)
+        if changes:
             self._note(entry, False, TOLERANCE)
-            raise self._failed(COPY, why=f"the call has changed its argument {changed[0]}")
-        if result is None:
-            raise self._failed(NO_RETURN, returned="None")
+            said = changed_in_words(self._names(function), changes)
+            raise self._failed(COPY, why=f"It changed its arguments: {said}. {WORK_ON_COPIES}")
         try:
             return self.choose(result), entry
         except Exception:
             self._note(entry, False, TOLERANCE)
-            raise self._failed(returned=values.table(result), why=f"it has no {self.part}") from None
+            hint = NO_RETURN if result is None else ""
+            raise self._failed(hint, returned=self._shown(result, result)[1], why=f"It has no {self.part}.") from None
 
-    def _made(self) -> tuple[Any, BaseException | None, list[str]]:
-        """Make the call: its result, the error that ended it, and which arguments it has changed."""
+    def _made(self) -> tuple[Any, BaseException | None, list[Difference]]:
+        """Make the call: its result, the error that ended it, and how it has changed its arguments."""
         function = find(self.module, self.function)
-        args, kwargs = copy.deepcopy(self.args), copy.deepcopy(self.kwargs)
+        args, kwargs = copied(self.args), copied(self.kwargs)
+        snapshot = Snapshot([*args, *kwargs.values()])
         try:
             result = function(*args, **kwargs)
         except TooLong as error:
@@ -212,16 +242,16 @@ class Call:
             raise not_written(self.module, self.function, error) from None
         except (Exception, SystemExit) as error:
             return None, error, []
-        return result, None, self._changed(function, args, kwargs)
+        return result, None, snapshot.differences()
 
-    def _changed(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-        try:
-            names = list(inspect.signature(function).parameters)[: len(args)]
-        except ValueError:
-            names = []
-        names += [f"number {i + 1}" for i in range(len(names), len(args))]
-        now = [*zip(args, self.args, names, strict=True), *((kwargs[key], self.kwargs[key], key) for key in kwargs)]
-        return [part for triple in now if (part := values.changed_part(*triple))]
+    def _why(self, expected: Any, result: Any, tolerance: float, dtype: bool = False) -> str:
+        """Why a result is refused, as on the grade."""
+        docstring = "" if self.part else inspect.getdoc(find(self.module, self.function)) or ""
+        wrong_form = form(expected, result, tolerance, dtype, what_returns(docstring), self.names)
+        return f"{wrong_form} {difference(expected, result, tolerance, self.names)}".strip()
+
+    def _shown(self, expected: Any, result: Any) -> tuple[str, str]:
+        return pair(expected, result, self.names, WIDTH - 12)
 
     def _note(self, entry: dict[str, Any], right: bool, tolerance: float) -> None:
         SEEN[self.module, self.function].append(Seen(self.key, entry, right, tolerance))
@@ -238,19 +268,31 @@ class Call:
         return CheckFailed(text, (self.module, self.function), hint)
 
     def __str__(self) -> str:
-        return self._with(values.code)
+        return self._with(source)
 
     @property
     def key(self) -> str:
         """The call in known_mistakes: as Python, but with the names of lent functions, which no Python spells anew."""
-        return self._with(lambda arg: arg.__name__ if inspect.isfunction(arg) else values.code(arg))
+        return self._with(lambda arg: arg.__name__ if inspect.isfunction(arg) else source(arg))
 
     def _with(self, code: Callable[[Any], str]) -> str:
         keywords = [f"{name}={code(arg)}" for name, arg in self.kwargs.items()]
         return f"{self.function}({', '.join([*map(code, self.args), *keywords])})"
 
 
+def source(value: Any) -> str:
+    """A value as Python, on one line."""
+    return literal(value, 10**9)
+
+
 def labelled(title: str, text: str) -> str:
     """Lines of a message, with their title in front; tables keep the lines that they have."""
-    laid_out = text if title in ("returned", "expected") and "\n" in text else values.fill(text)
-    return f"{title.capitalize():9} {values.under(laid_out)}"
+    laid_out = text if title in ("returned", "expected") and "\n" in text else fill(text)
+    return f"{title.capitalize():9} " + laid_out.replace("\n", "\n" + " " * 10)
+
+
+def fill(text: str, width: int = WIDTH) -> str:
+    """Break the lines of a text, also of code, at spaces, but not within a short list of numbers."""
+    kept = re.sub(r"\[[^\[\]]{1,50}\]|\([^()]{1,30}\)", lambda row: row[0].replace(" ", "\0"), text)
+    lines = [textwrap.fill(line, width, break_on_hyphens=False, break_long_words=False) for line in kept.splitlines()]
+    return "\n".join(lines).replace("\0", " ")

@@ -15,7 +15,7 @@ import numpy as np
 from autograder.homework import kit, rubric
 from autograder.intake.submission import Submission
 
-ROOMS = ("sandbox", "homework", "intake", "grading", "feedback")  # what takes part in grading one submission
+ROOMS = ("values", "sandbox", "homework", "intake", "grading", "feedback")  # what takes part in grading one submission
 AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that are reckoned with after grading
 READ = (".py", ".yaml", ".ini", ".json")  # the kinds of files that these rooms read
 

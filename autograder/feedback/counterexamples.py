@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.feedback.display import display, function_source, literal, pair
 from autograder.feedback.observations import observe
 from autograder.feedback.sentences import ended, form_of_example, sentence, unwritten
 from autograder.feedback.text import said_in_code
 from autograder.grading.record import Record
 from autograder.homework import reference
+from autograder.values.display import display, function_source, literal, pair
+from autograder.values.errors import in_words
 
 LONGEST = 3000  # characters of a value that came back
 
@@ -73,7 +74,7 @@ def _raised(record: Record) -> str:
     assert error is not None
     if error.hint in ("missing", "signature") or unwritten(record):
         return sentence(record)
-    text = said_in_code(error.text)
+    text = said_in_code(in_words(error.kind, error.text))
     place = f"  (line {error.line} of {said_in_code(error.file)})" if error.line else ""
     return f"{error.kind}{': ' if text else ''}{text}{place}"
 

@@ -5,42 +5,31 @@ function comes first; what does not help to find a line is not said.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from math import sqrt
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from autograder.feedback.differences import ROUGH, difference, equal, factor, rounding, same
 from autograder.feedback.other_arguments import others
 from autograder.grading.record import Record
 from autograder.homework import reference
+from autograder.values.compare import equal
+from autograder.values.differences import UNEXPLAINED, difference, factor
 
 MOST_FEATURES = 2  # that tell the wrong examples from the right ones: more than these say nothing
-FORMS: dict[str, Callable[[int], float]] = {
-    "{n}": lambda n: n,
-    "1 / {n}": lambda n: 1 / n,
-    "sqrt({n})": sqrt,
-    "1 / sqrt({n})": lambda n: 1 / sqrt(n),
-    "{n} / ({n} - 1)": lambda n: n / (n - 1),
-    "({n} - 1) / {n}": lambda n: (n - 1) / n,
-    "sqrt({n} / ({n} - 1))": lambda n: sqrt(n / (n - 1)),
-    "sqrt(({n} - 1) / {n})": lambda n: sqrt((n - 1) / n),
-    "{n} squared": lambda n: n * n,
-    "1 / {n} squared": lambda n: 1 / (n * n),
-}
 
 
 def observe(example: Record, examples: Sequence[Record] = ()) -> str:
     """A sentence or two about a wrong public example, or "". `examples` are all public examples of the same function."""
+    step = example.step
     if not _returned(example):
         return ""
-    others = [one for one in examples if one.step is not example.step and _returned(one)]
+    others = [one for one in examples if one.step is not step and _returned(one)]
     wrong = [example, *(one for one in others if one.fault is not None)]
     right = [one for one in others if one.fault is None]
-    said = _other_arguments(wrong) or _factor(wrong) or _mask(wrong)
+    said = _other_arguments(wrong) or _factor(wrong)
     return said or " ".join(
-        filter(None, (difference(example.step.expected, example.reply.value), contrast(wrong, right)))
+        filter(None, (difference(step.expected, example.reply.value, step.allowed), contrast(wrong, right)))
     )
 
 
@@ -66,20 +55,20 @@ def _agrees(record: Record, sentence: str) -> bool:
 
 def _mixed(record: Record, value: Any) -> bool:
     """Whether a result is this value; of a tuple the parts that are right need not be."""
-    expected, actual = record.step.expected, record.reply.value
+    expected, actual, allowed = record.step.expected, record.reply.value, record.step.allowed
     if not isinstance(expected, tuple) or not isinstance(value, tuple) or not isinstance(actual, tuple | list):
-        return equal(value, actual)
+        return equal(value, actual, allowed)
     if not len(expected) == len(value) == len(actual):
         return False
-    wrong = [(v, a) for e, v, a in zip(expected, value, actual, strict=True) if not equal(e, a)]
-    return bool(wrong) and all(equal(v, a) for v, a in wrong)
+    wrong = [(v, a) for e, v, a in zip(expected, value, actual, strict=True) if not equal(e, a, allowed)]
+    return bool(wrong) and all(equal(v, a, allowed) for v, a in wrong)
 
 
 # The same factor on several examples
 
 
 def _factor(wrong: Sequence[Record]) -> str:
-    """One factor on every entry, and what it is, as far as at least two examples of different sizes say so."""
+    """One factor on every entry of at least two examples, all that are wrong."""
     parts = len(wrong[0].step.expected) if isinstance(wrong[0].step.expected, tuple) else 1
     for part in range(parts):
         factors = [_factor_of(record, part) for record in wrong]
@@ -87,10 +76,7 @@ def _factor(wrong: Sequence[Record]) -> str:
         if len(numbers) < 2 or len(numbers) < len(wrong):
             continue
         which = f"Part [{part}]: every" if parts > 1 else "Every"
-        name = _name(wrong, numbers)
-        if name:
-            return f"{which} entry is the right one times the same factor, {numbers[0]:.6g}: {name}."
-        if np.allclose(numbers, numbers[0], rtol=ROUGH):
+        if np.allclose(numbers, numbers[0], rtol=0, atol=UNEXPLAINED * abs(numbers[0] - 1)):
             return f"{which} entry is the right one times the same factor, {numbers[0]:.6g}, in every example."
     return ""
 
@@ -105,46 +91,7 @@ def _factor_of(record: Record, part: int) -> float | None:
         actual, np.ndarray | float | np.floating
     ):
         return None
-    return factor(np.asarray(expected), np.asarray(actual))
-
-
-def _name(wrong: Sequence[Record], numbers: Sequence[float]) -> str:
-    """What the factors are, where one form of one length gives them all, and the lengths are not all the same."""
-    lengths = [dict(_lengths(record)) for record in wrong]
-    for source, first in lengths[0].items():
-        values = [found.get(source, 0) for found in lengths]
-        if len(set(values)) < 2 or min(values) < 2:
-            continue
-        for form, of in FORMS.items():
-            if np.allclose([of(value) for value in values], numbers, rtol=ROUGH):
-                return f"{form.format(n=first)}, where {first} is {source}"
-    return _form(lengths, numbers) if max(numbers) - min(numbers) > ROUGH else ""
-
-
-def _form(lengths: Sequence[dict[str, int]], numbers: Sequence[float]) -> str:
-    """The one form that gives each factor from some length of its example, where the factors are not all the same."""
-    for form, of in FORMS.items():
-        fitting = [
-            [(n, source) for source, n in found.items() if n > 1 and np.isclose(of(n), number, rtol=ROUGH)]
-            for found, number in zip(lengths, numbers, strict=True)
-        ]
-        if all(fitting):
-            n, source = fitting[0][0]
-            return (
-                f"{form.format(n=n)}, where {n} is {source}; in other examples it is the same form with another length"
-            )
-    return ""
-
-
-def _lengths(record: Record) -> Iterator[tuple[str, int]]:
-    """Every length that an example has, by what it is: those of floating arrays first, from the last axis on."""
-    names = inspect.signature(reference.functions()[record.target.function]).parameters
-    given = list(zip(names, record.step.args, strict=False))
-    arrays = [(name, value) for name, value in given if isinstance(value, np.ndarray)]
-    for name, value in sorted(arrays, key=lambda one: one[1].dtype.kind != "f"):
-        for axis in range(1, value.ndim + 1):
-            yield f"the length of {'the last axis' if axis == 1 else f'axis {-axis}'} of `{name}`", value.shape[-axis]
-    yield from ((f"`{name}`", value) for name, value in given if isinstance(value, int) and not isinstance(value, bool))
+    return factor(np.asarray(expected), np.asarray(actual), record.step.allowed)
 
 
 # What the wrong examples have and the right ones have not
@@ -184,47 +131,3 @@ def _features(record: Record) -> Iterator[tuple[str, str]]:
             yield name, f"have `{name}={given[name]!r}`"
         else:
             yield name, f"{'pass' if name in given else 'do not pass'} `{name}`"
-
-
-# Masks
-
-
-def _mask(wrong: Sequence[Record]) -> str:
-    """Whether what is wrong is just what a mask hides, or just the queries that may see nothing."""
-    said = {_masked(record) for record in wrong if _mask_of(record) is not None}
-    unmasked = [record for record in wrong if _mask_of(record) is None]
-    return said.pop() if len(said) == 1 and not unmasked else ""
-
-
-def _mask_of(record: Record) -> "np.ndarray[Any, Any] | None":
-    values = [*record.step.args, *record.step.kwargs.values()]
-    masks = [value for value in values if isinstance(value, np.ndarray) and value.dtype.kind == "b" and value.ndim > 1]
-    return masks[0] if masks else None
-
-
-def _masked(record: Record) -> str:
-    mask, expected, actual = _mask_of(record), record.step.expected, record.reply.value
-    if isinstance(expected, tuple) and isinstance(actual, tuple | list) and len(actual) == len(expected):
-        expected, actual = expected[0], actual[0]
-    if mask is None or not isinstance(expected, np.ndarray) or not isinstance(actual, np.ndarray) or expected.ndim < 2:
-        return ""
-    if actual.shape != expected.shape or actual.dtype.kind not in "biuf" or same(expected, actual):
-        return ""
-    close = rounding(expected, actual)
-    wrong = ~np.isclose(actual, expected, rtol=close, atol=close, equal_nan=True)
-    try:
-        entries = np.broadcast_to(mask, wrong.shape)
-    except ValueError:
-        entries = None
-    if entries is not None and np.array_equal(wrong, ~entries):
-        return "Right where the mask is True, and wrong wherever it is False."
-    try:
-        sees_all, sees_some = (np.broadcast_to(seen(mask, axis=-1), wrong.shape[:-1]) for seen in (np.all, np.any))
-    except ValueError:
-        return ""
-    rows = wrong.any(axis=-1)
-    if np.array_equal(rows, ~sees_some):
-        return "Right except for the queries that may see nothing."
-    if np.array_equal(rows, ~sees_all):
-        return "Right only for the queries that may see everything: wrong where the mask hides something."
-    return ""

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.feedback.differences import equal
 from autograder.grading.record import Step
-from autograder.homework import reference, rubric
+from autograder.homework import reference
+from autograder.values.compare import equal
+from autograder.values.tree import leaves
 
 RIGHT = "Your result would be right"
 MOST = 300  # other arguments of one example that are tried
@@ -50,17 +51,15 @@ def others(step: Step) -> tuple[Other, ...]:
                 value = call()
             except Exception:  # most other arguments are not allowed
                 continue
-            if not equal(value, step.expected) and (plain or _tells(step.expected)):
+            if not equal(step.expected, value, step.allowed) and (plain or _tells(step.expected)):
                 found.append(Other(sentence, value, plain))
     return tuple(found)
 
 
 def _tells(value: Any) -> bool:
     """Whether a result is rich enough to know other arguments by it: floating numbers, or many truths."""
-    if isinstance(value, tuple | list):
-        return all(map(_tells, value))
-    kind = np.asarray(value).dtype.kind
-    return kind == "f" or (kind == "b" and np.size(value) > 5)
+    kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(value)]
+    return all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds)
 
 
 def _truths(value: Any) -> bool:
@@ -76,8 +75,6 @@ def _calls(step: Step, function: Callable[..., Any], given: Arguments) -> Iterat
             yield shifted, partial(_without_first, function, changed), True
     for words, changed in _changes(function, given, floats=not _truths(step.expected)):
         yield f"{RIGHT} with {words}.", partial(function, **changed), False
-    for name, other in _functions(step, given):
-        yield f"{RIGHT} for `{name}`.", other, True
     for name, value in given.items():
         if isinstance(value, np.ndarray):
             yield f"Your result is the argument `{name}` as it is.", partial(copy, value), True
@@ -226,17 +223,6 @@ def _reordered(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
         yield f"without its first {thing}", value[1:]
         yield f"without its last {thing}", value[:-1]
         yield f"with its first {thing} in the place of all", np.broadcast_to(value[:1], value.shape).copy()
-
-
-def _functions(step: Step, given: Arguments) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Other functions of the module that take some of these arguments."""
-    for name in rubric.current().modules[step.target.module].functions:
-        function = reference.functions()[name]
-        parameters = inspect.signature(function).parameters
-        fitting = {n: given[n] for n in parameters if n in given}
-        needed = {n for n, parameter in parameters.items() if parameter.default is parameter.empty}
-        if name != step.target.function and needed and needed <= fitting.keys():
-            yield name, partial(function, **fitting)
 
 
 def _equals(one: Any, other: Any) -> bool:

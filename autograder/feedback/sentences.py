@@ -5,15 +5,12 @@ came back is said of public examples only.
 """
 
 import inspect
-import re
-from typing import Any
 
-import numpy as np
-
-from autograder.grading.compare import compare, describe
 from autograder.grading.record import Record, Target
 from autograder.homework import reference, rubric
-from autograder.sandbox.messages import Change, Ended, Error
+from autograder.sandbox.messages import Ended, Error
+from autograder.values.changes import WORK_ON_COPIES, in_words
+from autograder.values.differences import FORMS, KEEP_DTYPE, form, kind_of, what_returns
 
 ENDED = {
     "deadline": "The call took too long and was stopped{where}: look for a loop that never ends.",
@@ -33,28 +30,12 @@ FAULTS = {
     "overwritten": "A result that it had returned was changed by a later call, or by a change of its argument: return a new array.",
     "shared": "The result shares its memory with an argument; the docstring asks for a new array.",
 }
-FORMS = {
-    "type": "It returned the wrong type",
-    "length": "It returned the wrong number of results",
-    "shape": "It returned an array of the wrong shape",
-    "dtype": "It returned the wrong dtype",
-}
 ERRORS = {
     "MemoryError": "It needs more memory than is allowed: look for an array that is far larger than the result.",
     "RecursionError": "It calls itself without an end.",
     "PermissionError": "Homework code may not start processes, open sockets, or touch files outside its temporary folder.",
     "BlockingIOError": "Homework code may not start processes, and only a few threads.",
 }
-CHANGES = {
-    "entry written": "an entry of {place} was written",
-    "key added": "a key was added to {place}",
-    "key removed": "{place} was removed",
-    "length": "the length of {place} changed",
-    "replaced": "{place} was replaced",
-    "dtype or shape": "the shape or the dtype of {place} changed",
-}
-KEEP_DTYPE = "floating results keep the dtype of the arguments."
-RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
 
 
 def sentence(record: Record, place: bool = True, files: tuple[str, ...] = ()) -> str:
@@ -69,7 +50,8 @@ def sentence(record: Record, place: bool = True, files: tuple[str, ...] = ()) ->
     if record.reply.error is not None and record.fault.kind == "raised":
         return _raised(record.reply.error, record, own)
     if record.fault.kind in FORMS:
-        return f"{FORMS[record.fault.kind]}; {_demanded(record, record.fault.kind)}"
+        said = returns(record.target) or kind_of(record.step.expected)
+        return f"{FORMS[record.fault.kind]}; {KEEP_DTYPE if record.fault.kind == 'dtype' else 'the docstring says ' + said}."
     if record.fault.kind in ("changed", "changed_later") and record.reply.changed:
         return _changed(record)
     return FAULTS[record.fault.kind]
@@ -77,25 +59,10 @@ def sentence(record: Record, place: bool = True, files: tuple[str, ...] = ()) ->
 
 def form_of_example(record: Record) -> str:
     """What is wrong in the form of a public example's result, with what came back; "" where its form is right."""
-    kind = record.fault.kind if record.fault is not None else ""
-    if kind not in FORMS:
+    step = record.step
+    if record.fault is None or record.fault.kind not in FORMS:
         return ""
-    part, expected, actual = _place_of_difference(record)
-    hint = " Does every way through the function end with a return?" if actual is None else ""
-    if kind == "type":
-        came = _kind(actual) if isinstance(expected, tuple) else describe_type(expected, actual)
-    elif kind == "length":
-        came = str(len(actual))
-    else:
-        came = f"{actual.shape}" if kind == "shape" else f"{actual.dtype}"
-    demanded = f"expected there is {_due(expected)}." if part and kind != "dtype" else _demanded(record, kind, expected)
-    return f"{FORMS[kind]}{part}: {came}; {demanded}{hint}"
-
-
-def describe_type(expected: Any, actual: Any) -> str:
-    """What came back in place of an array or a number: only what tells it from what was expected."""
-    both = isinstance(expected, np.ndarray) and isinstance(actual, np.ndarray)
-    return f"an array of {actual.dtype}" if both else _kind(actual)
+    return form(step.expected, step.counted(record.reply.value), step.allowed, step.rules.dtype, returns(record.target))
 
 
 def ended(end: Ended, files: tuple[str, ...] = ()) -> str:
@@ -156,46 +123,7 @@ def _raised(error: Error, record: Record, files: tuple[str, ...]) -> str:
 
 def returns(target: Target) -> str:
     """What the docstring of a function says of its result, as half a sentence; "" where it says nothing."""
-    text = inspect.getdoc(reference.functions()[target.function]) or ""
-    found = RETURNS.search(text)
-    said = " ".join(found[1].split()) if found else ""
-    return f"an array {said}" if said.startswith("(") else said
-
-
-def _demanded(record: Record, kind: str, expected: Any = None) -> str:
-    if kind == "dtype":
-        return KEEP_DTYPE if expected is None else f"the docstring says {expected.dtype} here, since {KEEP_DTYPE}"
-    said = returns(record.target)
-    if kind == "shape" and expected is not None:
-        return (
-            f"expected is {expected.shape}."
-            if not said
-            else f"expected is {expected.shape}, and the docstring says {said}."
-        )
-    return f"the docstring says {said or _kind(record.step.expected)}."
-
-
-def _due(part: Any) -> str:
-    """What a part of a result is to be."""
-    return f"an array of shape {part.shape}" if isinstance(part, np.ndarray) else _kind(part)
-
-
-def _kind(value: Any) -> str:
-    """What kind of thing a value is; a list and a tuple look the same over the wire, but few return a tuple of numbers."""
-    if isinstance(value, list | tuple):
-        either = any(isinstance(part, np.ndarray) for part in value)
-        return f"a list or a tuple of {len(value)}" if either else f"a list of length {len(value)}"
-    return "an array" if isinstance(value, np.ndarray) else describe(value)
-
-
-def _place_of_difference(record: Record) -> tuple[str, Any, Any]:
-    """The part of the result that is refused (" in part [1]", "" for the whole), what was expected there, and what came back."""
-    expected, actual, rules = record.step.expected, record.step.counted(record.reply.value), record.step.rules
-    same_form = isinstance(expected, tuple) and isinstance(actual, tuple | list) and len(actual) == len(expected)
-    for number, (one, other) in enumerate(zip(expected, actual, strict=True) if same_form else ()):
-        if compare(one, other, record.step.allowed, rules.dtype).difference is not None:
-            return f" in part [{number}]", one, other
-    return "", expected, actual
+    return what_returns(inspect.getdoc(reference.functions()[target.function]) or "")
 
 
 # What has changed
@@ -206,18 +134,11 @@ def _changed(record: Record) -> str:
     step = record.step
     if step.kind == "call":
         names = [*names[: len(step.args)], *step.kwargs]  # arguments by keyword are counted after the others
-    first = {change.argument: change for change in reversed(record.reply.changed)}
-    said = [_change(names, first[number]) for number in sorted(first)]
+    # Positions and paths are those of arguments that the grader has made: nothing in them is the student's choice.
+    said = in_words(names, ((change.argument, change.path, change.how) for change in record.reply.changed))
     # A call that raised an error may have changed them before.
     seen = "After the call its arguments were changed" if record.step.kind == "changes" else "It changed its arguments"
-    return f"{seen}: {', '.join(said)}. A function must leave its arguments as they were; work on copies."
-
-
-def _change(names: list[str], change: Change) -> str:
-    # Positions and paths are those of arguments that the grader has made: nothing in them is the student's choice.
-    name = names[change.argument] if change.argument < len(names) else f"argument {change.argument}"
-    place = f"`{name}{''.join(f'[{key!r}]' for key in change.path)}`"
-    return CHANGES.get(change.how, CHANGES["replaced"]).format(place=place)
+    return f"{seen}: {said}. {WORK_ON_COPIES}"
 
 
 def contract_files() -> tuple[str, ...]:

@@ -11,9 +11,9 @@ from autograder.grading.recorder import copied as given
 from autograder.sandbox import wire
 from autograder.sandbox.messages import Change, Error, Reply
 from autograder.sandbox.student.calls import Absent, Calls
-from autograder.sandbox.student.changes import Difference
-from autograder.sandbox.student.errors import builtin_kinds, passed, text_of
-from autograder.sandbox.student.values import copied
+from autograder.values.changes import Difference
+from autograder.values.errors import builtin_kinds, passed, text_of
+from autograder.values.tree import copied
 
 
 class Direct:
@@ -36,7 +36,9 @@ class Direct:
         except Exception as error:
             hint = "absent" if isinstance(error, Absent) else ""
             return Reply(
-                error=Error(tuple(builtin_kinds(error)), text_of(error), "", 0, hint, tuple(passed(error, "")))
+                error=Error(
+                    tuple(builtin_kinds(error)), text_of(error), "", 0, hint, tuple(passed(error, lambda name: True))
+                )
             )
         return Reply()
 

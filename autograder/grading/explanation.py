@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.compare import compare
 from autograder.grading.played import Played, alike
 from autograder.grading.record import Record, Step
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.wire import Kept
+from autograder.values.compare import compare
 
 
 @dataclass(frozen=True)

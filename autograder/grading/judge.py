@@ -1,10 +1,10 @@
-"""Is a reply right? The one judge of hidden calls, public examples and repeats; tolerances stand in compare.py."""
+"""Is a reply right? The one judge of hidden calls, public examples and repeats; tolerances stand in values/compare.py."""
 
 from collections.abc import Iterable, Mapping
 
-from autograder.grading.compare import Difference, compare, values_agree
 from autograder.grading.record import Fault, Record, Step
 from autograder.sandbox.messages import Reply
+from autograder.values.compare import Difference, compare, values_agree
 
 
 def judged(steps: Iterable[Step], replies: Iterable[Reply]) -> list[Record]:

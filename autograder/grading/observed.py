@@ -7,7 +7,6 @@ An observed mistake has an id like a known one: `<function>.changes_<argument>`,
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from autograder.grading.record import Record
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake
 from autograder.sandbox.messages import Change
+from autograder.values.tree import leaves
 
 HOW = {
     "entry written": "writes into {place}",
@@ -96,21 +96,13 @@ def _dtypes(record: Record) -> tuple[str, str]:
     A wrong shape, or more or fewer results than expected, hide no wrong dtype.
     """
     reply, step = record.reply, record.step
-    expected = [part.dtype for part in _parts(step.expected) if isinstance(part, np.ndarray)]
+    expected = [part.dtype for part in leaves(step.expected) if isinstance(part, np.ndarray)]
     due = next((dtype for dtype in expected if dtype.kind == "f"), None)
     if due is None or not step.rules.dtype or reply.error is not None or reply.ended is not None:
         return "", ""
-    returned = [part.dtype for part in _parts(reply.value) if isinstance(part, np.ndarray | np.generic)]
+    returned = [part.dtype for part in leaves(reply.value) if isinstance(part, np.ndarray | np.generic)]
     wrong = next((dtype for dtype in returned if dtype.kind in "fiu" and dtype not in expected), None)
     return (str(wrong), str(due)) if wrong is not None else ("", "")
-
-
-def _parts(value: Any) -> Iterator[Any]:
-    if isinstance(value, tuple | list):
-        for part in value:
-            yield from _parts(part)
-    else:
-        yield value
 
 
 def _mistake(record: Record, name: str, does: str, right: str, read: str) -> Mistake:

@@ -11,7 +11,6 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from autograder.grading.compare import compare
 from autograder.grading.direct import Direct
 from autograder.grading.record import Step
 from autograder.grading.rounding import RUIN, distance
@@ -19,6 +18,7 @@ from autograder.homework import reference
 from autograder.homework.inlined import made
 from autograder.homework.mistakes import Mistake, Version
 from autograder.sandbox.messages import Reply
+from autograder.values.compare import compare
 
 ROUNDING = 100.0  # two errors of rounding are alike where neither is this many times the other
 

@@ -101,7 +101,7 @@ def _kept(value: Any) -> Iterator[Kept]:
 class Fault:
     """Why a reply was refused.
 
-    `kind` is one of "type", "length", "shape", "dtype", "value" (see compare.py), "raised", "ended", "no_error", "changed",
+    `kind` is one of "type", "length", "shape", "dtype", "value" (see values/compare.py), "raised", "ended", "no_error", "changed",
     "changed_later", "unsteady", "overwritten", "shared".
     """
 

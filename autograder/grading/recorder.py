@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.compare import tolerance
 from autograder.grading.record import Kind, Rules, Step, Target
 from autograder.homework import reference as references
 from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
+from autograder.values.compare import tolerance
 
 PLAIN = Rules()
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.compare import compare, deviation
+from autograder.values.compare import compare, deviation
 
 RUIN = 0.05  # a larger error, as a share of the largest value, leaves nothing to compare
 FEW_ENTRIES = 20  # so many errors of rounding may by chance all have one sign

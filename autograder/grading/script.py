@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from autograder.faults import CommandError
-from autograder.grading.compare import TOLERANCE, tolerance
 from autograder.grading.pytest_plugin import RECORDERS, RECORDING, criterion_of
 from autograder.grading.record import Rules, Step, Target
 from autograder.grading.recorder import Recorder
@@ -26,6 +25,7 @@ from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric, RubricError
 from autograder.sandbox.answering import Answers
+from autograder.values.compare import TOLERANCE, tolerance
 
 
 class SuiteFault(CommandError):

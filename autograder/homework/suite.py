@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.values.tree import arrays, copied, mapped
+
 Array = np.ndarray[Any, Any]
 
 criterion = pytest.mark.criterion
@@ -14,7 +16,7 @@ criterion = pytest.mark.criterion
 PRINTED = 1e-4
 
 __all__ = [
-    "PRINTED", "by_columns", "criterion", "fresh", "leaves_no_trace", "masked_tokens", "random_mask", "single", "turned", "varied",
+    "PRINTED", "by_columns", "copied", "criterion", "leaves_no_trace", "masked_tokens", "random_mask", "single", "turned", "varied",
 ]  # fmt: skip
 
 
@@ -26,8 +28,8 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
     their first result. A result may be a view of an argument, so no argument is used again after its result was written into.
     """
     kept = getattr(check.keep, function)
-    result = getattr(check.keep.pure, function)(*fresh(first))
-    changing = fresh((second[0], *first[1:]) if callable(first[0]) else (first[0], *second[1:]))
+    result = getattr(check.keep.pure, function)(*copied(first))
+    changing = copied((second[0], *first[1:]) if callable(first[0]) else (first[0], *second[1:]))
     kept(*changing)
     for written in _changes(changing, second):
         for array, value in written:
@@ -38,7 +40,7 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
         check.stays(result)
     for array in made:
         check.overwrite(array, 0)
-    again = kept(*fresh(first))
+    again = kept(*copied(first))
     if not arrays(first):  # without arrays to tell them apart, two results could be one array
         check.overwrite(made[0], 1)
         check.stays(again)
@@ -48,7 +50,7 @@ def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[li
     """What the caller writes into arrays: into the first one, then into two inside a dict or list of parameters."""
     found = arrays(arguments)
     if found:
-        yield [(found[0], arrays(fresh(second))[0])]
+        yield [(found[0], arrays(copied(second))[0])]
     nested = [array for argument in arguments if isinstance(argument, dict | list) for array in arrays(argument)]
     if nested:
         yield [(array, 2 * array + 1) for array in (nested[len(nested) // 3], nested[-1])]
@@ -112,15 +114,6 @@ def masked_tokens(rng: np.random.Generator) -> list[tuple[tuple[int, ...], Array
     ]
 
 
-def fresh(value: Any) -> Any:
-    """The value with arrays, dicts and lists of its own."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, dict):
-        return {key: fresh(part) for key, part in value.items()}
-    return type(value)(map(fresh, value)) if isinstance(value, list | tuple) else value
-
-
 by_columns = np.asfortranarray  # an array that lies in memory by columns, as a transposed one does
 
 
@@ -133,16 +126,8 @@ def turned(value: Any) -> Any:
 
 def single(value: Any) -> Any:
     """The value with its arrays of floats in float32."""
-    if isinstance(value, np.ndarray):
-        return value.astype(np.float32) if value.dtype == np.float64 else value
-    if isinstance(value, dict):
-        return {key: single(part) for key, part in value.items()}
-    return type(value)(map(single, value)) if isinstance(value, list | tuple) else value
 
+    def narrow(leaf: Any) -> Any:
+        return leaf.astype(np.float32) if isinstance(leaf, np.ndarray) and leaf.dtype == np.float64 else leaf
 
-def arrays(value: Any) -> list[Array]:
-    """Every array in a value, in the order of the value."""
-    if isinstance(value, np.ndarray):
-        return [value]
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [array for part in parts for array in arrays(part)]
+    return mapped(narrow, value)

@@ -20,9 +20,9 @@ from autograder.homework import rubric
 from autograder.intake import canvas, gradescope
 from autograder.intake import tree as trees
 from autograder.intake.entries import Entry, Student, keyed
-from autograder.intake.submission import resembles
 from autograder.intake.tree import Tree
 from autograder.intake.zips import BadZipError
+from autograder.values.names import resembles
 
 Kind = Literal["gradescope", "submission", "canvas", "class"]
 KIT_FOLDERS = {"assignments", "solutions", "checks"}

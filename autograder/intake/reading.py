@@ -12,10 +12,11 @@ from pathlib import Path, PurePosixPath
 from autograder.homework import rubric as rubrics
 from autograder.intake import tree as trees
 from autograder.intake.regular import NotRegularError
-from autograder.intake.submission import Note, Submission, UnreadableError, resembles
+from autograder.intake.submission import Note, Submission, UnreadableError
 from autograder.intake.tree import Source, Tree
 from autograder.intake.zips import BadZipError, DamagedError
 from autograder.sandbox.limits import Limits
+from autograder.values.names import resembles
 
 KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
 LISTED_FACTOR = 20  # names that are looked at, for each file that is allowed

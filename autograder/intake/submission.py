@@ -1,6 +1,5 @@
 """What a student handed in, as data: files, and a note for each thing that could not be used."""
 
-import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,6 +7,7 @@ from pathlib import PurePosixPath
 
 from autograder.faults import CommandError
 from autograder.intake.text import shown
+from autograder.values.names import resembles
 
 NOTES_SHOWN = 20  # notes on one upload that a student is shown
 
@@ -119,11 +119,3 @@ class Submission:
     def trouble(self, module: str, known: Collection[str]) -> str:
         """The sentence of `missing`, "" if the file is there."""
         return str(self.missing(module, known) or "")
-
-
-def resembles(name: str, module: str) -> bool:
-    """`LayerNorm.py`, `layernorm (1).py`, `layer-norm.py.txt`, `layernorm_final.py` for layernorm."""
-    stem = PurePosixPath(name).name.lower().split(".")[0]
-    letters = "".join(c for c in unicodedata.normalize("NFKD", stem) if c.isalpha())
-    wanted = module.replace("_", "")
-    return bool(letters) and (letters == wanted or letters.startswith(wanted) or letters.endswith(wanted))

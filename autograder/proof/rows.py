@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from autograder.feedback import whole
 from autograder.feedback.sentences import lacking
 from autograder.grading.charge import Why
-from autograder.grading.compare import TOLERANCE, tolerance
 from autograder.grading.grader import Graded, Result
 from autograder.grading.record import Record
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION
 from autograder.proof.cases import Case
+from autograder.values.compare import TOLERANCE, tolerance
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from autograder.release import home_table
 MARKER = "<!-- grading table -->"
 MODULES = "<!-- modules -->"
 CHECKS = "checks/conftest.py"
+VALUES = "checks/student_values"  # where the solutions only point to autograder/values
 WHEN = {
     "visible": "at once",
     "after_due_date": "after the due date",
@@ -42,6 +43,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
         (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
     _rewrite(solutions / "README.md", lambda text: readme(text, rubric), folder / "README.md")
     _rewrite(solutions / CHECKS, lambda text: checks(text, rubric), folder / CHECKS)
+    shutil.copytree(kit.PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
     _rewrite(folder / notebook, exporting, folder / notebook)
     _remove_junk(folder)
     (folder / home_table.NAME).write_text(home_table.text(solutions, rubric), encoding="utf-8", newline="\n")

@@ -17,6 +17,7 @@ import numpy as np
 
 from autograder.homework import mistakes, reference
 from autograder.homework.rubric import Rubric
+from autograder.values.tree import mapped
 
 NAME = "checks/mistakes.json"
 # Of a result in the table: a tenth of the checks' tolerance is lost, and what only rounding has made is gone.
@@ -34,8 +35,8 @@ def text(solutions: Path, rubric: Rubric) -> str:
 def checks(solutions: Path) -> Iterator[None]:
     """While this lasts, the public checks can be imported; the hidden suites have the same names as some of their modules."""
     folder = solutions / "checks"
-    names = [path.stem for path in folder.glob("*.py") if path.stem != "conftest"]
-    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    own = {path.stem for path in folder.iterdir() if path.stem != "conftest"}
+    hidden = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in own}
     path, dont_write = [*sys.path], sys.dont_write_bytecode
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True
@@ -44,8 +45,8 @@ def checks(solutions: Path) -> Iterator[None]:
         yield
     finally:
         sys.path[:], sys.dont_write_bytecode = path, dont_write
-        for name in names:
-            sys.modules.pop(name, None)
+        for name in [name for name in sys.modules if name.partition(".")[0] in own]:
+            del sys.modules[name]
         sys.modules.update(hidden)
 
 
@@ -64,7 +65,7 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     known = importlib.import_module("known_mistakes")
     tolerance = importlib.import_module("student_calls").TOLERANCE
     right = reference.functions()[function]
-    expected = [(call, call.entry_of(right)) for call in {call.key: call for call in calls}.values()]
+    expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
     results: list[list[Any]] = [[] for _ in expected]
     rows = []
     for mistake in mistakes.of_function(module, function):
@@ -88,8 +89,7 @@ def _place(result: Any, results: list[Any]) -> int:
 
 
 def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(float(f"{value:.{DIGITS}g}"), DIGITS) + 0.0  # no -0.0
-    if isinstance(value, list):
-        return [_rounded(part) for part in value]
-    return {key: _rounded(part) for key, part in value.items()} if isinstance(value, dict) else value
+    def short(leaf: Any) -> Any:
+        return round(float(f"{leaf:.{DIGITS}g}"), DIGITS) + 0.0 if isinstance(leaf, float) else leaf  # no -0.0
+
+    return mapped(short, value)

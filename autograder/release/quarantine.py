@@ -13,8 +13,8 @@ import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from autograder.faults import CommandError
 from autograder.grading.grader import Result, open_grader
-from autograder.homework.errors import CommandError
 from autograder.intake.reading import read
 from autograder.sandbox import sweep
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.sandbox import wire
-from autograder.sandbox.student.changes import MAX_CHANGES
-from autograder.sandbox.student.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
 from autograder.sandbox.wire import Handle, Kept
+from autograder.values.changes import MAX_CHANGES
+from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
+from autograder.values.tree import leaves
 
 HOW_CHANGED = ("entry written", "key added", "key removed", "length", "replaced", "dtype or shape")
 MAX_KINDS = 32  # classes that an error is said to be of
@@ -102,7 +103,13 @@ def prepared(
     named = dict(kwargs or {})
     payload = wire.encode(("call", context, module, function, args, named, checks, number), from_grader=True)
     arguments = (*args, *named.values())
-    return Call("call", context, payload, frozenset(_handles(arguments)), arguments)
+    return Call(
+        "call",
+        context,
+        payload,
+        frozenset(leaf.id for leaf in leaves(arguments) if isinstance(leaf, Handle)),
+        arguments,
+    )
 
 
 def prepared_changes(context: str, number: int, call: Call) -> Call:
@@ -126,14 +133,6 @@ def prepared_load(
     """Import modules into a context; see `StudentProcess.load`."""
     plain = {name: {f: list(parameters) for f, parameters in entry.items()} for name, entry in proxies.items()}
     return Call("load", context, wire.encode(("load", context, modules, plain, replaced)))
-
-
-def _handles(value: Any) -> set[int]:
-    if isinstance(value, Handle):
-        return {value.id}
-    if isinstance(value, dict):
-        value = list(value.values())
-    return {found for part in value for found in _handles(part)} if isinstance(value, list | tuple) else set()
 
 
 def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:

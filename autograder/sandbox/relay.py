@@ -9,6 +9,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.budget import Clock
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.wire import Handle
+from autograder.values.tree import leaves
 
 if TYPE_CHECKING:
     from autograder.sandbox.sandbox import Sandbox
@@ -69,7 +70,11 @@ class Relay:
         else:
             answer = self._answered(message)
             small = len(answer) <= MAX_ASKED_BYTES and len(self.asked) < MAX_ASKED
-            if small and not _has_handle([args, kwargs]) and wire.kind(answer) != "refused":
+            if (
+                small
+                and not any(isinstance(leaf, Handle) for leaf in leaves([args, kwargs]))
+                and wire.kind(answer) != "refused"
+            ):
                 self.asked.append((wire.digest(message), wire.sealed(message, answer)))
         self.student.send(answer, patience=self.patience)
 
@@ -106,9 +111,3 @@ class Relay:
         if parts[0] not in ("returned", "raised"):
             raise wire.WireError("a reply of another form")
         return message
-
-
-def _has_handle(value: Any) -> bool:
-    if isinstance(value, dict):
-        value = list(value.values())
-    return any(map(_has_handle, value)) if isinstance(value, list | tuple) else isinstance(value, Handle)

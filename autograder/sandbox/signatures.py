@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.wire import Handle, Opaque
+from autograder.sandbox.wire import Handle
+from autograder.values.kinds import Opaque
 
 
 def fitting(

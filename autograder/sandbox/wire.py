@@ -14,6 +14,8 @@ from typing import Any
 import msgpack
 import numpy as np
 
+from autograder.values.kinds import Opaque
+
 DTYPES = [
     np.dtype(kind)
     for kind in (
@@ -52,13 +54,6 @@ class WireError(Exception):
 
 class Gone(WireError):
     """The other side has closed the connection."""
-
-
-@dataclass(frozen=True)
-class Opaque:
-    """A value that is not plain data, by kind."""
-
-    kind: str
 
 
 TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of what follows

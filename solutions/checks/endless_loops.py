@@ -21,6 +21,7 @@ from types import FrameType
 from typing import Any
 
 from student_errors import TooLong, is_students
+from student_values.errors import loop
 
 SECONDS = 10
 TICK = 0.05
@@ -57,7 +58,7 @@ class _Watch:
         for one in own:
             one.f_trace = insist
         sys.settrace(insist)
-        raise TooLong
+        raise TooLong(*loop(frame, is_students))
 
 
 def now_at(thread: threading.Thread) -> str:

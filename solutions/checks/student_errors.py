@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
+import linecache
 import traceback
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
+
+from student_values.errors import in_words
 
 CHECKS = Path(__file__).resolve().parent
 FOLDER = CHECKS.parent
@@ -28,7 +30,11 @@ class NotReady(CheckFailed):
 
 
 class TooLong(BaseException):
-    """A call that does not seem to end; no Exception, so that `except Exception` lets it pass."""
+    """A call that does not seem to end, and the loop that it was in; no Exception, so that `except Exception` lets it pass."""
+
+    def __init__(self, file: str = "", line: int = 0) -> None:
+        super().__init__()
+        self.file, self.line = file, line
 
 
 class Stopped(BaseException):
@@ -58,13 +64,15 @@ def where(error: BaseException) -> str:
 
 
 def where_it_stood(error: TooLong, seconds: float) -> str:
-    """The line of the function under check at which a call stood that did not end, and what that line had called."""
+    """The loop in which a call was stopped that did not end; else the line at which it stood, and what that line had called."""
     frames = list(_own(error.__traceback__))
-    reason = f"no result after {seconds:g} seconds; look for a loop that never ends"
+    if error.line:
+        text = linecache.getline(str(FOLDER / error.file), error.line).strip()
+        return f"{error.file}, line {error.line}: stopped after {seconds:g} seconds; look for a loop that never ends\n    {text}"
     if not frames:
-        return reason
+        return f"stopped after {seconds:g} seconds"
     (path, line, text), inner = frames[0], frames[-1]
-    said = f"{path.name}, line {line}: {reason}\n    {text}"
+    said = f"{path.name}, line {line}: stopped after {seconds:g} seconds\n    {text}"
     if len(frames) > 1:
         said += f"\nwhich had called {inner[0].name}, line {inner[1]}:\n    {inner[2]}"
     return said
@@ -84,32 +92,14 @@ def unwritten(error: NotImplementedError) -> tuple[str, str, str]:
 
 
 def words(error: BaseException) -> str:
-    """The kind of an error and the first line of its text; NumPy's longest ones in words about shapes."""
-    text = str(error).partition("\n")[0]
+    """The kind of an error and the first line of its text."""
+    name = type(error).__name__
+    text = in_words(name, str(error))
     if isinstance(error, ModuleNotFoundError):
         if error.name in MODULES:
             return f"{error.name}.py is missing: it must lie beside the folder {CHECKS.name}"
         text += " (NumPy and the standard library are all that is needed)"
-    if isinstance(error, ValueError):
-        text = _about_shapes(text)
-    return f"{type(error).__name__}: {text}".removesuffix(": ")
-
-
-def _about_shapes(text: str) -> str:
-    """What NumPy says of @, np.matmul and np.dot with a "gufunc signature" or "core dimension"."""
-    sizes = re.search(r"^matmul.*operand (\d) .*core dimension (\d).*\(size (\d+) is different from (\d+)\)", text)
-    if sizes and sizes[1] == "1":
-        return (
-            f"in a @ b the last axis of a (here {sizes[4]}) must be as long as "
-            f"the last axis but one of b (here {sizes[3]})"
-        )
-    axes = re.search(r"^matmul: Input operand (\d) does not have enough dimensions", text)
-    if axes:
-        return f"a @ b is for arrays; here {'ab'[int(axes[1])]} is a single number"
-    shapes = re.search(r"remapped shapes \[original->remapped\]: (\([\d,]*\))->\S* (\([\d,]*\))->", text)
-    if shapes:
-        return f"in a @ b all axes but the last two must agree; the shapes are {shapes[1]} and {shapes[2]}"
-    return text
+    return f"{name}: {text}".removesuffix(": ")
 
 
 def _own(trace: TracebackType | None) -> Iterator[tuple[Path, int, str]]:

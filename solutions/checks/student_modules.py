@@ -25,6 +25,7 @@ from student_errors import (
     where,
     where_it_stood,
 )
+from student_values.names import resembles
 
 ENDLESS: set[tuple[str, str]] = set()
 
@@ -57,12 +58,6 @@ def load(module: str) -> ModuleType | str:
     except (Exception, SystemExit) as error:
         reason = where(error).partition("\n")[0]
         return reason if reason.startswith(f"{module}.py,") else f"{module}.py cannot be imported: {reason}"
-
-
-def resembles(name: str, module: str) -> bool:
-    """Whether a file may be the module under another name: LayerNorm.py, layernorm (1).py, layer-norm.py.txt."""
-    letters = "".join(c for c in name.lower().partition(".")[0] if c.isalpha())
-    return ".py" in name and letters.startswith(module.replace("_", ""))
 
 
 def not_written(module: str, function: str, error: NotImplementedError) -> NotReady:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.student.changes import Difference, Snapshot
 from autograder.sandbox.student.values import sendable, shares
 from autograder.sandbox.wire import Handle, Kept
+from autograder.values.changes import Difference, Snapshot
 
 
 class Absent(LookupError):

@@ -30,8 +30,9 @@ from autograder.sandbox import wire
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.student.asking import Questions
 from autograder.sandbox.student.calls import Calls
-from autograder.sandbox.student.errors import described, loop
+from autograder.sandbox.student.errors import described
 from autograder.sandbox.student.loading import Baseline, Submission
+from autograder.values.errors import loop
 
 THREADS_SECONDS = 0.01  # in which other threads of the student's code run, before arguments are looked at again
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # replies are sent together: after so many seconds, or bytes
@@ -100,7 +101,7 @@ class Session:
 
     def interrupted(self, _: int, frame: FrameType | None) -> None:
         """Tell the grader in which loop the code is; no exception, which it might catch."""
-        place = loop(frame, self.folder)
+        place = loop(frame, lambda name: name.startswith(self.folder))
         self.flush(wire.encode(("raised", (["KeyboardInterrupt"], "", *place, "", []))))
 
     def _described(self, error: BaseException, *call: Any) -> Any:

@@ -1,11 +1,12 @@
 """Values on their way out of a student's process: as plain data, copied, and whether they share memory."""
 
-import inspect
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox import wire
+from autograder.values.kinds import Opaque, describe
+from autograder.values.tree import arrays
 
 
 def sendable(value: Any, limit: int) -> Any:
@@ -19,25 +20,25 @@ def sendable(value: Any, limit: int) -> Any:
         return value  # nearly all values
     try:
         plain = _plain(value, wire.MAX_NESTING - 2)
-        return plain if _size(plain) < limit // 2 else wire.Opaque("something too large to send")
+        return plain if _size(plain) < limit // 2 else Opaque("something too large to send")
     except RecursionError:
-        return wire.Opaque("something nested too deeply")
+        return Opaque("something nested too deeply")
     except BaseException:
-        return wire.Opaque("an object of another type")
+        return Opaque("an object of another type")
 
 
 def _plain(value: Any, depth: int) -> Any:
     if depth == 0:
-        return wire.Opaque("something nested too deeply")
+        return Opaque("something nested too deeply")
     kind = type(value)
     if kind is np.ndarray:
         return value if value.dtype in wire.CODES and value.ndim <= wire.MAX_AXES else _array_opaque(value)
     if isinstance(value, np.ndarray):
-        return wire.Opaque("an ndarray subclass")
+        return Opaque("an ndarray subclass")
     if value is None or kind in (bool, float):
         return value
     if kind is int:
-        return value if -(2**63) <= value < 2**63 else wire.Opaque("a very large integer")
+        return value if -(2**63) <= value < 2**63 else Opaque("a very large integer")
     if isinstance(value, str):
         return str.__str__(value)[:10_000]  # also where it is a member of an Enum, or NumPy's
     if isinstance(value, np.generic):
@@ -48,14 +49,15 @@ def _plain(value: Any, depth: int) -> Any:
         return float(value)
     if isinstance(value, tuple | list):
         if len(value) > wire.MAX_VALUES // 4:
-            return wire.Opaque("something too large to send")
+            return Opaque("something too large to send")
         parts = [_plain(part, depth - 1) for part in value]
         return tuple(parts) if isinstance(value, tuple) else parts
     if isinstance(value, dict) and all(isinstance(key, str) or type(key) in _KEYS for key in value):
         if len(value) > wire.MAX_VALUES // 4:
-            return wire.Opaque("something too large to send")
+            return Opaque("something too large to send")
         return {_key(key): _plain(part, depth - 1) for key, part in value.items()}
-    return wire.Opaque(_kind(value))
+    name = describe(value)
+    return Opaque(name if name in wire.OPAQUE_KINDS else "an object of another type")
 
 
 _KEYS = (int, float, bool, type(None))
@@ -75,25 +77,7 @@ def _array_opaque(value: "np.ndarray[Any, Any]") -> Any:
     if value.ndim <= wire.MAX_AXES and (value.dtype == np.longdouble or value.dtype.newbyteorder("=") in wire.CODES):
         return value.astype(np.float64 if value.dtype == np.longdouble else value.dtype.newbyteorder("="))
     kinds = {"O": "an array of objects", "c": "a complex array", "U": "an array of text", "S": "an array of text"}
-    return wire.Opaque(kinds.get(value.dtype.kind, "an array of another kind"))
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, type):
-        return "a class"
-    if inspect.isgenerator(value):
-        return "a generator"
-    names: dict[type, str] = {
-        dict: "a dict",
-        set: "a set",
-        frozenset: "a set",
-        bytes: "bytes",
-        complex: "a complex number",
-    }
-    for cls, name in names.items():
-        if isinstance(value, cls):
-            return name
-    return "a function" if callable(value) else "an object of another type"
+    return Opaque(kinds.get(value.dtype.kind, "an array of another kind"))
 
 
 def _size(value: Any) -> int:
@@ -106,23 +90,6 @@ def _size(value: Any) -> int:
     return 4 * len(value) + 16 if isinstance(value, str) else 16
 
 
-def _arrays(value: Any) -> list["np.ndarray[Any, Any]"]:
-    if isinstance(value, np.ndarray):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [a for part in value for a in _arrays(part)] if isinstance(value, tuple | list) else []
-
-
 def shares(value: Any, args: tuple[Any, ...]) -> bool:
     """Whether any array of the result lies in the memory of an argument."""
-    return any(np.shares_memory(a, b) for a in _arrays(value) for b in _arrays(args))
-
-
-def copied(value: Any) -> Any:
-    """The value with arrays of its own."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, dict):
-        return {key: copied(part) for key, part in value.items()}
-    return type(value)(copied(part) for part in value) if type(value) in (list, tuple) else value
+    return any(np.shares_memory(a, b) for a in arrays(value) for b in arrays(args))

@@ -27,7 +27,7 @@ def test_submission_is_its_files_and_notes_and_not_its_name() -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    ["autograder/sandbox/wire.py", f"autograder/homework/suites/test_{MODULE}.py", "autograder/grading/compare.py",
+    ["autograder/sandbox/wire.py", f"autograder/homework/suites/test_{MODULE}.py", "autograder/values/compare.py",
      "autograder/intake/text.py", "autograder/feedback/messages.py", f"solutions/{MODULE}.py"],
 )  # fmt: skip
 def test_kit_is_every_file_that_takes_part_in_grading(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.compare import tolerance
 from autograder.grading.grader import Graded, ModuleResult, Result
 from autograder.grading.judge import judged
 from autograder.grading.record import Fault, Record, Rules, Step, Target
@@ -17,6 +16,7 @@ from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Criterion, Visibility
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Call, Ended, Error, Reply
+from autograder.values.compare import tolerance
 
 PLAIN = Rules()
 NO_CALL: Call = None  # type: ignore[assignment]  # nothing is played here

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.differences import equal
 from autograder.feedback.other_arguments import others
 from autograder.homework import reference
 from autograder.tests.feedback.making import step
+from autograder.values.compare import equal
 
 FUNCTIONS = reference.functions()
 Q, K, V = np.array([[1.0, 0.0], [0.5, 2.0]]), np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([[1.0, 2.0], [3.0, 5.0]])
@@ -17,7 +17,7 @@ X = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 5.0]])
 
 def said(function: str, value: Any, *args: Any, **kwargs: Any) -> list[str]:
     """Every sentence for somebody whose result is `value`."""
-    return [other.sentence for other in others(step(function, *args, **kwargs)) if equal(other.value, value)]
+    return [other.sentence for other in others(step(function, *args, **kwargs)) if equal(other.value, value, 1e-8)]
 
 
 def test_defaults_flags_words_and_counts() -> None:
@@ -74,11 +74,8 @@ def test_positions_that_begin_at_one() -> None:
     )
 
 
-def test_the_other_kind_of_norm_and_the_argument_itself() -> None:
+def test_the_argument_itself() -> None:
     gamma, beta = np.array([1.0, 2.0, 0.5]), np.array([0.5, 0.0, -1.0])
-    assert "Your result would be right for `rms_norm`." in said(
-        "layer_norm", FUNCTIONS["rms_norm"](X, gamma, 1e-5), X, gamma, beta, eps=1e-5
-    )
     assert "Your result is the argument `x` as it is." in said("layer_norm", X, X, gamma, beta)
 
 
@@ -91,4 +88,4 @@ def test_three_tokens_say_little() -> None:
 
 def test_what_is_right_is_no_other_result() -> None:
     of = step("layer_norm", X, np.ones(3), np.zeros(3))
-    assert not [other for other in others(of) if equal(other.value, of.expected)]
+    assert not [other for other in others(of) if equal(other.value, of.expected, 1e-8)]

@@ -21,6 +21,7 @@ from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
 from autograder.sandbox import wire
 from autograder.sandbox.messages import Call, Change, Ended, Error, Reply
+from autograder.values.kinds import Opaque
 
 MODULES = rubrics.current().modules
 COMPLETE = Submission("bent", {f"{name}.py": b"" for name in MODULES})
@@ -29,7 +30,7 @@ ODD: list[Any] = [
     None, "text", b"bytes", 7, 2**63 - 1, -1.5, float("nan"), True, [], {}, [[[]]], {"a": np.ones(3), 1: {None: []}},
     [np.ones(2), [np.zeros((0, 3))] * 5], np.zeros(0), np.zeros((0, 4)), np.array(1.5), np.float32(2), np.bool_(True),
     np.full((3, 4), np.nan), np.full((2, 2, 2), np.inf), np.ones((1,) * 16), np.full((2,) * 10, 1e308),
-    *(wire.Opaque(kind) for kind in wire.OPAQUE_KINDS), wire.Handle(1), ["<script>", "```\n# x"] * 9, "`" * 99,
+    *(Opaque(kind) for kind in wire.OPAQUE_KINDS), wire.Handle(1), ["<script>", "```\n# x"] * 9, "`" * 99,
 ]  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from autograder.intake import submission
-from autograder.intake.submission import NOTES_SHOWN, Note, Submission, resembles
+from autograder.intake.submission import NOTES_SHOWN, Note, Submission
+from autograder.values.names import resembles
 
 KINDS = list(submission._TEXTS)
 

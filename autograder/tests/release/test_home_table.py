@@ -146,7 +146,7 @@ def seen(known: ModuleType, mistake: mistakes.Mistake, calls: list[Any], other: 
         for call in calls:
             made = replace(call, args=tuple(map(in_another_layout, call.args))) if other else call
             entry = rounded(made.entry_of(wrong)) if other else made.entry_of(wrong)
-            expected = call.entry_of(right)
+            expected = call.due(right)
             if "raised" in expected and "raised" not in entry:
                 entry = known.NO_ERROR
             good = known.same(entry, expected, 5e-6)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.faults import CommandError
 from autograder.homework import rubric as rubrics
-from autograder.homework.errors import CommandError
 from autograder.release import quarantine
 from autograder.release.quarantine import UPLOAD, grade, quarantined
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from autograder.sandbox.signatures import fitting
-from autograder.sandbox.wire import Handle, Opaque
+from autograder.sandbox.wire import Handle
+from autograder.values.kinds import Opaque
 
 
 def f(

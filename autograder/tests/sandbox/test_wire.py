@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Handle, Kept, Opaque, WireError
+from autograder.sandbox.wire import Handle, Kept, WireError
+from autograder.values.kinds import Opaque
 
 MESSAGES: list[Any] = [
     None, True, -7, 2**63 - 1, -(2**63), 1.5, math.inf, "text", "", [], {}, [1, [2, [3, {"a": None}]]], {"k": 1, 2: "v"},

@@ -18,6 +18,7 @@ from autograder.sandbox.messages import Reply, prepared, prepared_changes, prepa
 from autograder.sandbox.wire import WireError
 from autograder.tests.fuzzing import for_a_while
 from autograder.tests.sandbox.running import answers
+from autograder.values.kinds import Opaque
 
 pytestmark = pytest.mark.slow
 MANY = settings(max_examples=2000, deadline=None, database=None)
@@ -28,7 +29,7 @@ SHAPE = arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 ARRAY = KIND.flatmap(lambda kind: arrays.arrays(kind, SHAPE))
 LEAF = st.one_of(
     st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(), st.text(max_size=8), st.sampled_from(WORDS),
-    st.binary(max_size=8), ARRAY, st.builds(wire.Handle, st.integers(-3, 12)), st.sampled_from(wire.OPAQUE_KINDS).map(wire.Opaque),
+    st.binary(max_size=8), ARRAY, st.builds(wire.Handle, st.integers(-3, 12)), st.sampled_from(wire.OPAQUE_KINDS).map(Opaque),
     st.builds(msgpack.ExtType, st.integers(0, 6), st.binary(max_size=40)),
 )  # fmt: skip
 VALUE: st.SearchStrategy[Any] = st.deferred(

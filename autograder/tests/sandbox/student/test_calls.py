@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from autograder.sandbox.student.calls import Absent, Calls
-from autograder.sandbox.wire import Handle, Kept, Opaque
+from autograder.sandbox.wire import Handle, Kept
+from autograder.values.kinds import Opaque
 
 
 @pytest.fixture

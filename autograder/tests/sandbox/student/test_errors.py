@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from autograder.sandbox.student.calls import Absent
-from autograder.sandbox.student.errors import MAX_TEXT, Refused, builtin_kinds, described, text_of
+from autograder.sandbox.student.errors import Refused, described
+from autograder.values.errors import MAX_TEXT, builtin_kinds, text_of
 
 
 class Own(KeyError, ValueError):

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import wire
-from autograder.sandbox.student.values import copied, sendable, shares
-from autograder.sandbox.wire import Opaque
+from autograder.sandbox.student.values import sendable, shares
+from autograder.values.kinds import Opaque
+from autograder.values.tree import copied
 
 LIMIT = 2**20
 Pair = namedtuple("Pair", "a b")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.sandbox.student.changes import MAX_CHANGES, Snapshot
+from autograder.values.changes import MAX_CHANGES, Snapshot
 
 
 def arguments() -> tuple[Any, ...]:

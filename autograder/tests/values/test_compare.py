@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.compare import TOLERANCE, compare, deviation, tolerance, values_agree
-from autograder.sandbox.wire import Opaque
+from autograder.values.compare import TOLERANCE, compare, deviation, tolerance, values_agree
+from autograder.values.kinds import Opaque
 
 X = np.array([1.0, -200.0])
 

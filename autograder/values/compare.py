@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.wire import Opaque
+from .kinds import describe
+from .tree import leaves
 
 # Largest deviation allowed, as a share of max(1, the largest expected magnitude). `autograder audit --tolerances` shows what
 # correct and wrong solutions deviate by; both stay away from these figures by a factor of ten or more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
 
-_NUMBERS, _SEQUENCES, _FLOAT32 = (np.ndarray, np.generic), (tuple, list), np.dtype("float32")
+_NUMBERS, _FLOAT32 = (np.ndarray, np.generic), np.dtype("float32")
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,8 @@ class Verdict:
 
 def tolerance(arguments: Any) -> float:
     """The tolerance for results of a call with these arguments: float32 anywhere allows float32's rounding."""
-    return TOLERANCE["float32" if _has_float32(arguments) else "float64"]
-
-
-def _has_float32(value: Any) -> bool:
-    if isinstance(value, _NUMBERS):
-        return value.dtype == _FLOAT32
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, _SEQUENCES):
-        return False
-    return any(_has_float32(part) for part in value)
+    single = any(isinstance(leaf, _NUMBERS) and leaf.dtype == _FLOAT32 for leaf in leaves(arguments))
+    return TOLERANCE["float32" if single else "float64"]
 
 
 def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> Verdict:
@@ -62,24 +54,13 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
     return Verdict(None if same else Difference("value", "is not what was expected"))
 
 
+def equal(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> bool:
+    return compare(expected, actual, allowed, dtype).difference is None
+
+
 def values_agree(first: Any, second: Any) -> bool:
     """Whether two values of a student's are the same up to rounding."""
-    return compare(first, second, tolerance((first, second))).difference is None
-
-
-def describe(value: Any) -> str:
-    """What kind of thing a value is, in words that its maker cannot choose."""
-    if isinstance(value, Opaque):
-        return value.kind
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype} with shape {value.shape}"
-    if value is None:
-        return "None"
-    names: dict[type, str] = {
-        bool: "a bool", np.bool_: "a bool", int: "an int", np.integer: "an int", float: "a float", np.floating: "a float",
-        str: "text", tuple: "a tuple", list: "a list", dict: "a dict",
-    }  # fmt: skip
-    return next((name for cls, name in names.items() if isinstance(value, cls)), "an object of another type")
+    return equal(first, second, tolerance((first, second)))
 
 
 def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Verdict:
@@ -99,7 +80,7 @@ def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed
 def _compare_array(expected: "np.ndarray[Any, Any]", actual: Any, allowed: float, dtype: bool) -> Verdict:
     if isinstance(actual, np.generic) and expected.ndim == 0:
         actual = np.asarray(actual)
-    if not isinstance(actual, np.ndarray):
+    if type(actual) is not np.ndarray:
         return Verdict(Difference("type", f"expected an array, got {describe(actual)}"))
     if actual.shape != expected.shape:
         return Verdict(Difference("shape", f"expected shape {expected.shape}, got shape {actual.shape}"))
@@ -128,17 +109,26 @@ def _judge(found: float, allowed: float) -> Verdict:
 
 
 def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> float:
-    """The largest difference, as a share of max(1, largest expected magnitude); infinite where only one is finite.
+    """The largest of the deviations."""
+    return float(deviations(expected, actual).max(initial=0.0))
+
+
+def deviations(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    """By entry, the difference as a share of max(1, largest expected magnitude); infinite where only one is finite.
 
     A nan equals a nan: no reference gives one, but a known mistake may."""
     if expected.dtype.kind in "biu" and actual.dtype.kind in "biu":
-        return float(np.any(expected != actual))
+        return np.where(expected != actual, 1.0, 0.0)
     if expected.dtype == actual.dtype and expected.tobytes() == actual.tobytes():
-        return 0.0
-    wide, got = expected.astype(np.float64), actual.astype(np.float64)
-    finite = np.isfinite(wide)
-    if not np.array_equal(wide[~finite], got[~finite], equal_nan=True) or not np.isfinite(got[finite]).all():
-        return np.inf
-    if not finite.any():
-        return 0.0
-    return float(np.abs(wide[finite] - got[finite]).max() / max(1.0, np.abs(wide[finite]).max()))
+        return np.zeros(expected.shape)
+    wanted, got = expected.astype(np.float64), actual.astype(np.float64)
+    finite = np.isfinite(wanted) & np.isfinite(got)
+    alike = (wanted == got) | (np.isnan(wanted) & np.isnan(got))
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = np.abs(wanted - got) / magnitude(wanted)
+    return np.where(finite, away, np.where(alike, 0.0, np.inf))
+
+
+def magnitude(expected: "np.ndarray[Any, Any]") -> float:
+    """What a tolerance is a share of: max(1, largest finite magnitude)."""
+    return float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))

@@ -1,14 +1,23 @@
 """How the arguments of a call differ from what they were before it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.student.values import copied
+from .tree import copied
 
 MAX_CHANGES = 32  # reported of one call
 ROUNDING = 16  # units in the last place: a change that was made and undone is no change
+CHANGED = {
+    "entry written": "an entry of {place} was written",
+    "key added": "a key was added to {place}",
+    "key removed": "{place} was removed",
+    "length": "the length of {place} changed",
+    "replaced": "{place} was replaced",
+    "dtype or shape": "the shape or the dtype of {place} changed",
+}
+WORK_ON_COPIES = "A function must leave its arguments as they were; work on copies."
 Difference = tuple[int, tuple[str | int, ...], str]
 Path = tuple[str | int, ...]
 
@@ -29,6 +38,21 @@ class Snapshot:
                     return found
                 found.append((number, path, how))
         return found
+
+
+def in_words(names: Sequence[str], differences: Iterable[Difference]) -> str:
+    """The first change of each argument; `names` are those of the arguments by number."""
+    first: dict[int, str] = {}
+    for number, path, how in differences:
+        place = f"`{part(names, number, path)}`"
+        first.setdefault(number, CHANGED.get(how, CHANGED["replaced"]).format(place=place))
+    return ", ".join(first[number] for number in sorted(first))
+
+
+def part(names: Sequence[str], number: int, path: Path) -> str:
+    """A part of an argument as Python: params['w_q']."""
+    name = names[number] if number < len(names) else f"argument {number}"
+    return name + "".join(f"[{key!r}]" for key in path)
 
 
 def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:

@@ -1,0 +1,89 @@
+"""How the arguments of a call differ from what they were before it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .tree import copied
+
+MAX_CHANGES = 32  # reported of one call
+ROUNDING = 16  # units in the last place: a change that was made and undone is no change
+CHANGED = {
+    "entry written": "an entry of {place} was written",
+    "key added": "a key was added to {place}",
+    "key removed": "{place} was removed",
+    "length": "the length of {place} changed",
+    "replaced": "{place} was replaced",
+    "dtype or shape": "the shape or the dtype of {place} changed",
+}
+WORK_ON_COPIES = "A function must leave its arguments as they were; work on copies."
+Difference = tuple[int, tuple[str | int, ...], str]
+Path = tuple[str | int, ...]
+
+
+class Snapshot:
+    """The arguments of a call, and copies of them from before it."""
+
+    def __init__(self, arguments: Sequence[Any]):
+        self.arguments = arguments
+        self.before = [copied(argument) for argument in arguments]
+
+    def differences(self) -> list[Difference]:
+        """What is not as it was: the number of the argument, where in it (only by keys that it had before), and how."""
+        found: list[Difference] = []
+        for number, (now, was) in enumerate(zip(self.arguments, self.before, strict=True)):
+            for path, how in _differences(now, was, ()):
+                if len(found) == MAX_CHANGES:
+                    return found
+                found.append((number, path, how))
+        return found
+
+
+def in_words(names: Sequence[str], differences: Iterable[Difference]) -> str:
+    """The first change of each argument; `names` are those of the arguments by number."""
+    first: dict[int, str] = {}
+    for number, path, how in differences:
+        place = f"`{part(names, number, path)}`"
+        first.setdefault(number, CHANGED.get(how, CHANGED["replaced"]).format(place=place))
+    return ", ".join(first[number] for number in sorted(first))
+
+
+def part(names: Sequence[str], number: int, path: Path) -> str:
+    """A part of an argument as Python: params['w_q']."""
+    name = names[number] if number < len(names) else f"argument {number}"
+    return name + "".join(f"[{key!r}]" for key in path)
+
+
+def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if type(now) is not type(was):
+        yield path, "replaced"
+    elif isinstance(was, np.ndarray):
+        if now.shape != was.shape or now.dtype != was.dtype:
+            yield path, "dtype or shape"
+        elif not _equal_arrays(now, was):
+            yield path, "entry written"
+    elif isinstance(was, dict):
+        if now.keys() - was.keys():
+            yield path, "key added"
+        for key, part in was.items():
+            if key in now:
+                yield from _differences(now[key], part, (*path, key))
+            else:
+                yield (*path, key), "key removed"
+    elif isinstance(was, list | tuple):
+        if len(now) != len(was):
+            yield path, "length"
+        else:
+            for number, (one, other) in enumerate(zip(now, was, strict=True)):
+                yield from _differences(one, other, (*path, number))
+    elif now is not was and now != was:
+        yield path, "replaced"
+
+
+def _equal_arrays(now: "np.ndarray[Any, Any]", was: "np.ndarray[Any, Any]") -> bool:
+    """Equal; floating numbers up to the rounding of a change that was made and undone."""
+    if now.tobytes() == was.tobytes() or was.dtype.kind != "f":
+        return now.tobytes() == was.tobytes()
+    unit = ROUNDING * np.finfo(was.dtype).eps
+    return bool(np.allclose(now, was, rtol=unit, atol=unit, equal_nan=True))

@@ -1,0 +1,134 @@
+"""Does a value of the student's equal the expected one? The only place with tolerances and with what is accepted alike."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .kinds import describe
+from .tree import leaves
+
+# Largest deviation allowed, as a share of max(1, the largest expected magnitude). `autograder audit --tolerances` shows what
+# correct and wrong solutions deviate by; both stay away from these figures by a factor of ten or more.
+TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
+
+_NUMBERS, _FLOAT32 = (np.ndarray, np.generic), np.dtype("float32")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Why a value is refused: `kind` is "type", "length", "shape", "dtype" or "value"; the words are ours."""
+
+    kind: str
+    text: str
+    deviation: float = np.inf
+
+
+@dataclass(frozen=True)
+class Verdict:
+    difference: Difference | None
+    deviation: float = 0.0
+
+
+def tolerance(arguments: Any) -> float:
+    """The tolerance for results of a call with these arguments: float32 anywhere allows float32's rounding."""
+    single = any(isinstance(leaf, _NUMBERS) and leaf.dtype == _FLOAT32 for leaf in leaves(arguments))
+    return TOLERANCE["float32" if single else "float64"]
+
+
+def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> Verdict:
+    """Hold a value against the expected one: structure, then shape, then dtype (if asked), then values."""
+    if isinstance(expected, tuple | list):
+        return _compare_parts(expected, actual, allowed, dtype)
+    if isinstance(expected, np.ndarray):
+        return _compare_array(expected, actual, allowed, dtype)
+    if isinstance(expected, bool | np.bool_):
+        return _compare_scalar(bool(expected), actual, "b", "a bool", 0.0)
+    if isinstance(expected, int | np.integer):
+        return _compare_scalar(int(expected), actual, "iu", "an int", 0.0)
+    if isinstance(expected, float | np.floating):
+        return _compare_scalar(float(expected), actual, "fiu", "a float", allowed)
+    if isinstance(expected, dict) and isinstance(actual, dict) and list(expected) == list(actual):
+        return _compare_parts(list(expected.values()), list(actual.values()), allowed, dtype)
+    same = type(expected) is type(actual) and not isinstance(expected, dict) and expected == actual
+    return Verdict(None if same else Difference("value", "is not what was expected"))
+
+
+def equal(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> bool:
+    return compare(expected, actual, allowed, dtype).difference is None
+
+
+def values_agree(first: Any, second: Any) -> bool:
+    """Whether two values of a student's are the same up to rounding."""
+    return equal(first, second, tolerance((first, second)))
+
+
+def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Verdict:
+    if not isinstance(actual, tuple | list):
+        return Verdict(Difference("type", f"expected a tuple of {len(expected)}, got {describe(actual)}"))
+    if len(actual) != len(expected):
+        return Verdict(Difference("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"))
+    verdicts = [compare(e, a, allowed, dtype) for e, a in zip(expected, actual, strict=True)]
+    deviation = max((verdict.deviation for verdict in verdicts), default=0.0)
+    for number, verdict in enumerate(verdicts):
+        if verdict.difference is not None:
+            text = f"part [{number}] of the result: {verdict.difference.text}"
+            return Verdict(Difference(verdict.difference.kind, text, verdict.difference.deviation), deviation)
+    return Verdict(None, deviation)
+
+
+def _compare_array(expected: "np.ndarray[Any, Any]", actual: Any, allowed: float, dtype: bool) -> Verdict:
+    if isinstance(actual, np.generic) and expected.ndim == 0:
+        actual = np.asarray(actual)
+    if type(actual) is not np.ndarray:
+        return Verdict(Difference("type", f"expected an array, got {describe(actual)}"))
+    if actual.shape != expected.shape:
+        return Verdict(Difference("shape", f"expected shape {expected.shape}, got shape {actual.shape}"))
+    kinds = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}[expected.dtype.kind]
+    if actual.dtype.kind not in kinds:
+        name = {"b": "bool", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
+        return Verdict(Difference("type", f"expected an array of {name}, got one of {actual.dtype}"))
+    if dtype and expected.dtype.kind == "f" and actual.dtype != expected.dtype:
+        text = f"expected dtype {expected.dtype}, got dtype {actual.dtype}"
+        return Verdict(Difference("dtype", text, deviation(expected, actual)))
+    return _judge(deviation(expected, actual), allowed if expected.dtype.kind == "f" else 0.0)
+
+
+def _compare_scalar(expected: Any, actual: Any, kinds: str, name: str, allowed: float) -> Verdict:
+    as_array = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
+    if as_array is None or as_array.ndim or as_array.dtype.kind not in kinds:
+        return Verdict(Difference("type", f"expected {name}, got {describe(actual)}"))
+    return _judge(deviation(np.asarray(expected), as_array), allowed)
+
+
+def _judge(found: float, allowed: float) -> Verdict:
+    if found <= allowed:
+        return Verdict(None, found)
+    text = "not all numbers are finite" if np.isinf(found) else "the values differ"
+    return Verdict(Difference("value", text, found), found)
+
+
+def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> float:
+    """The largest of the deviations."""
+    return float(deviations(expected, actual).max(initial=0.0))
+
+
+def deviations(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    """By entry, the difference as a share of max(1, largest expected magnitude); infinite where only one is finite.
+
+    A nan equals a nan: no reference gives one, but a known mistake may."""
+    if expected.dtype.kind in "biu" and actual.dtype.kind in "biu":
+        return np.where(expected != actual, 1.0, 0.0)
+    if expected.dtype == actual.dtype and expected.tobytes() == actual.tobytes():
+        return np.zeros(expected.shape)
+    wanted, got = expected.astype(np.float64), actual.astype(np.float64)
+    finite = np.isfinite(wanted) & np.isfinite(got)
+    alike = (wanted == got) | (np.isnan(wanted) & np.isnan(got))
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = np.abs(wanted - got) / magnitude(wanted)
+    return np.where(finite, away, np.where(alike, 0.0, np.inf))
+
+
+def magnitude(expected: "np.ndarray[Any, Any]") -> float:
+    """What a tolerance is a share of: max(1, largest finite magnitude)."""
+    return float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))

@@ -1,0 +1,12 @@
+"""Which file may be meant for which module."""
+
+import unicodedata
+from pathlib import PurePosixPath
+
+
+def resembles(name: str, module: str) -> bool:
+    """`LayerNorm.py`, `layernorm (1).py`, `layer-norm.py.txt`, `layernorm_final.py` for layernorm."""
+    stem = PurePosixPath(name).name.lower().split(".")[0]
+    letters = "".join(c for c in unicodedata.normalize("NFKD", stem) if c.isalpha())
+    wanted = module.replace("_", "")
+    return bool(letters) and (letters == wanted or letters.startswith(wanted) or letters.endswith(wanted))

@@ -1,0 +1,35 @@
+"""A value as a tree: dicts, lists and tuples are its branches, everything else is a leaf (JAX calls this a pytree)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Every leaf, in the order of the value."""
+    if isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def arrays(value: Any) -> list["np.ndarray[Any, Any]"]:
+    """The leaves that are arrays."""
+    return [leaf for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
+
+
+def mapped(change: Callable[[Any], Any], value: Any) -> Any:
+    """The same tree with other leaves; a named tuple becomes a plain one."""
+    if isinstance(value, dict):
+        return {key: mapped(change, part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        parts = [mapped(change, part) for part in value]
+        return parts if isinstance(value, list) else tuple(parts)
+    return change(value)
+
+
+def copied(value: Any) -> Any:
+    """The value with arrays, lists and dicts of its own; arrays lie in memory as they did."""
+    return mapped(lambda leaf: leaf.copy(order="K") if isinstance(leaf, np.ndarray) else leaf, value)

@@ -1,0 +1,194 @@
+"""How one array differs from another: only what helps is said."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.values.compare import compare, equal
+from autograder.values.differences import difference, factor
+
+TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 10.0]])
+ALLOWED = 1e-8
+WEIGHTS = np.array([[0.25, 0.75], [0.5, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("actual", "said"),
+    [
+        (TABLE.T, "right up to a transpose of the last two axes"),
+        (TABLE.ravel(), "only the shape is another"),
+        (2 * TABLE, "the same factor, 2"),
+        (-TABLE, "the wrong sign"),
+        (TABLE + 0.5, "the same amount, 0.5"),
+        (np.full((3, 3), 0.25), "Every entry is the same, 0.25"),
+        (TABLE[:2], "the last row is missing"),
+        (TABLE[1:], "the first row is missing"),
+        (np.vstack([TABLE, TABLE[:1]]), "one row too many at the end"),
+        (np.vstack([TABLE[:1], TABLE]), "one row too many at the start"),
+        (TABLE + np.array([[0], [0], [9.0]]) * np.array([1, 2, 3]), "except for the row 2"),
+        (TABLE * np.array([1, 7, 1]), "except for the column 1"),
+        (TABLE + 9 * np.diag([0, 1.0, 0]), "except for the entry (1, 1)"),
+        (np.where(TABLE == 4, TABLE, -(TABLE**2)), "only for the row 0"),
+        (np.where(TABLE == 1, np.nan, TABLE), "1 entry is nan; expected are none"),
+        (TABLE + 3e-6 * TABLE**2, "Nearly right: no entry is off by more than 0.0003"),
+        (-(TABLE**3) + 1, "9 of 9 entries differ: entry [0, 0] is 0, not 1"),
+        (TABLE, ""),
+    ],
+)
+def test_what_is_known_is_said(actual: "np.ndarray[Any, Any]", said: str) -> None:
+    if said == "only for the row 0":
+        actual = np.where(np.arange(3)[:, None] == 0, TABLE, 20 - TABLE**2)
+    text = difference(TABLE, actual, ALLOWED)
+    assert said in text
+    assert bool(said) == bool(text)
+
+
+@pytest.mark.parametrize(
+    ("actual", "said"),
+    [
+        (~np.tri(3, dtype=bool), "Every True should be False"),
+        (np.tri(3, dtype=bool).T, "right up to a transpose"),
+        (np.tri(3, k=-1, dtype=bool), "Every entry on the diagonal is wrong"),
+        (np.ones((3, 3), bool), "Every entry is True"),
+        (np.tri(3, k=1, dtype=bool), "Something above the diagonal is wrong"),
+    ],
+)
+def test_masks(actual: "np.ndarray[Any, Any]", said: str) -> None:
+    assert said in difference(np.tri(3, dtype=bool), actual, ALLOWED)
+
+
+def test_one_truth_says_nothing() -> None:
+    assert difference(np.array([[True]]), np.array([[False]]), ALLOWED) == ""
+
+
+def test_weights_that_do_not_sum_to_one() -> None:
+    assert "sums to 1.2" in difference(WEIGHTS, np.array([[0.25, 0.75], [0.3, 0.9]]), ALLOWED)
+    running = np.array([0.0, 1.0])
+    assert "sums" not in difference(running, np.array([0.3, 1.7]), ALLOWED)
+
+
+def test_parts_that_are_right_are_not_spoken_of() -> None:
+    said = difference((TABLE, TABLE[0]), [TABLE, 2 * TABLE[0]], ALLOWED)
+    assert said.startswith("Only part [1] of the result is wrong. Part [1]: Every entry")
+    assert "Only" not in difference((TABLE, TABLE[0]), [2 * TABLE, 2 * TABLE[0]], ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "actual", [None, "text", [[1.0], [2.0, 3.0]], [TABLE, [[1], [2, 3]]], np.zeros((3, 3), np.float16)]
+)
+def test_whatever_comes_back_is_looked_at_without_an_error(actual: Any) -> None:
+    assert isinstance(difference(TABLE, actual, ALLOWED), str)
+    assert isinstance(difference((TABLE, TABLE), [TABLE, actual], ALLOWED), str)
+    assert not equal((TABLE, TABLE), [TABLE, actual], ALLOWED)
+
+
+def test_tokens_have_no_factor() -> None:
+    assert "factor" not in difference(np.array([0, 1, 2]), np.array([0, 2, 4]), ALLOWED)
+
+
+def test_a_factor_survives_an_eps() -> None:
+    assert factor(TABLE, TABLE * (1.5 + 1e-8), ALLOWED) == pytest.approx(1.5)
+    assert factor(TABLE, TABLE, ALLOWED) is None
+    assert factor(np.array([1.0, np.inf]), np.array([2.0, 5.0]), ALLOWED) is None
+
+
+# What is said is true of any result: each sentence is read again and held against every entry.
+
+NUMBERS = st.sampled_from(
+    [0.0, 1.0, -2.0, 0.5, 3e-9, 8e-9, 2e-8, 1e-4, 1 + 1e-4, 100.0, 100.0001, 1000.0, np.inf, np.nan]
+)
+EXPECTED = st.lists(st.sampled_from([0.0, 1.0, 2.0, -2.0, 0.25, 100.0, 200.0, 1e-5, -np.inf]), min_size=1, max_size=6)
+CHANGES = st.sampled_from(["one", "offset", "factor", "both", "any"])
+
+
+@st.composite
+def arrays(draw: st.DrawFn) -> tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]:
+    """An expected array and one that came back, which may be off everywhere or at one entry."""
+    expected = np.array(draw(EXPECTED))
+    actual, number, change = expected.copy(), draw(NUMBERS), draw(CHANGES)
+    with np.errstate(invalid="ignore"):
+        if change == "any":
+            actual = np.array(draw(st.lists(NUMBERS, min_size=len(expected), max_size=len(expected))))
+        if change in ("factor", "both"):
+            actual = actual * number
+        if change in ("offset", "both"):
+            actual = actual + number
+        if change == "one":
+            actual[draw(st.integers(0, len(expected) - 1))] += number
+    if len(expected) % 2 == 0 and draw(st.booleans()):
+        expected, actual = expected.reshape(2, -1), actual.reshape(2, -1)
+    return expected, actual
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(arrays(), min_size=1, max_size=3), st.sampled_from([1e-8, 2e-4]))
+def test_what_is_called_wrong_is_what_the_judge_refuses(parts: list[Any], allowed: float) -> None:
+    expected, actual = tuple(e for e, _ in parts), [a for _, a in parts]
+    said = difference(expected, actual, allowed)
+    refused = [n for n, (e, a) in enumerate(parts) if compare(e, a, allowed).difference is not None]
+    only, _, rest = said.partition(" of the result") if said.startswith("Only") else ("", "", said)
+    named = [int(number) for number in re.findall(r"part \[(\d+)\]", only)]
+    assert named == (refused if 0 < len(refused) < len(parts) else [])
+    if "in another order" not in rest:
+        assert {int(number) for number in re.findall(r"Part \[(\d+)\]: ", rest)} == set(refused) - {
+            n for n in refused if not difference(parts[n][0], parts[n][1], allowed)
+        }
+
+
+def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
+    """Whether a sentence about an array is true of each of its entries."""
+    slack = allowed * max(1.0, float(np.abs(expected[np.isfinite(expected)]).max(initial=0)))
+    number = (
+        float(said.rstrip(".").rpartition(" ")[2])
+        if re.search(r"(amount|factor|same|than).* \S*\d\.$", said)
+        else np.nan
+    )
+    refused = np.array([compare(np.array([e, *expected.flat]), np.array([a, *expected.flat]), allowed).difference is not None
+                        for e, a in zip(expected.flat, actual.flat, strict=True)]).reshape(expected.shape)  # fmt: skip
+    finite = np.isfinite(expected)
+    wanted, got = expected[finite], actual[finite]
+
+    def all_near(model: Any, share: float = 2e-3) -> bool:
+        return bool((np.abs(got - model) <= share * np.abs(model - wanted) + slack).all())
+
+    if "wrong sign" in said:
+        return bool(finite.all()) and all_near(-wanted)
+    if "same amount" in said:
+        return all_near(wanted + number) and bool(refused[finite].all())
+    if "same factor" in said:
+        return all_near(wanted * number)
+    if "Every entry is the same" in said:
+        return bool((np.abs(actual - number) <= 2 * slack + 1e-5 * abs(number)).all())
+    if "Nearly right" in said:
+        return bool((np.abs(got - wanted) <= number * (1 + 1e-5)).all())
+    if count := re.match(r"(\d+) of (\d+) entries differ", said):
+        return (int(count[1]), int(count[2])) == (refused.sum(), refused.size)
+    if place := re.match(r"Right (except|only) for the (row|column|entr)(?:s|y|ies)? (.*)\.", said):
+        lines = {"row": refused.any(-1), "column": refused.any(0), "entr": refused}[place[2]]
+        own = [eval(index) for index in re.findall(r"\(.*?\)|\d+", place[3])]
+        named = np.isin(np.arange(lines.size), [np.ravel_multi_index(np.atleast_1d(one), lines.shape) for one in own])
+        return np.array_equal(lines.ravel(), named if place[1] == "except" else ~named)
+    if "nan" in said:
+        return not np.isfinite(actual[finite]).all()
+    return "transpose" in said or "sums to" in said
+
+
+@settings(max_examples=1000, deadline=None)
+@given(arrays(), st.sampled_from([1e-8, 2e-4]))
+def test_what_is_said_of_every_entry_holds_for_every_entry(pair: Any, allowed: float) -> None:
+    said = difference(pair[0], pair[1], allowed)
+    assert not said or holds(said, pair[0], pair[1], allowed), said
+    assert bool(said) <= (compare(pair[0], pair[1], allowed).difference is not None)
+
+
+def test_an_offset_of_one_entry_is_no_offset_of_all() -> None:
+    assert "Every" not in difference(np.array([100.0, 1000.0]), np.array([100.0001, 1000.0]), ALLOWED)
+
+
+def test_parts_in_another_order() -> None:
+    said = difference((TABLE, TABLE[0]), (TABLE[0], TABLE), ALLOWED, ("mean", "var"))
+    assert said == "The parts are right, but in another order: var, mean."

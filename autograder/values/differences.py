@@ -1,0 +1,311 @@
+"""Why a result is refused, in sentences that hold of everything that they speak of: its form, then its values.
+
+What is called wrong is what `compare` refuses with the same `allowed`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from .compare import compare, deviations, equal, magnitude
+from .kinds import describe
+
+MANY = 5  # rows, columns or entries that are named one by one
+UNEXPLAINED = (
+    1e-3  # share of an entry's difference that "every entry is ..." may leave: an eps in the formula blurs factors
+)
+NEARLY = 1e-3  # largest deviation of a result that is nearly right
+Array = np.ndarray[Any, Any]
+
+FORMS = {
+    "type": "It returned the wrong type",
+    "length": "It returned the wrong number of results",
+    "shape": "It returned an array of the wrong shape",
+    "dtype": "It returned the wrong dtype",
+}
+KEEP_DTYPE = "floating results keep the dtype of the arguments"
+NO_RETURN = "Does every way through the function end with a return?"
+RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
+
+
+# The form of a result
+
+
+def form(
+    expected: Any, actual: Any, allowed: float, dtype: bool = False, returned: str = "", names: Sequence[str] = ()
+) -> str:
+    """A sentence about a result of the wrong form, "" where its form is right: what came back, and what is due.
+
+    `returned` is what the docstring says of the result, `names` are those of a tuple's parts.
+    """
+    difference = compare(expected, actual, allowed, dtype).difference
+    if difference is None or difference.kind not in FORMS:
+        return ""
+    kind = difference.kind
+    part, one, other = _first_refused(expected, actual, allowed, dtype, names)
+    came = {"type": _type, "length": _length, "shape": _shape_of, "dtype": _dtype_of}[kind](one, other)
+    hint = f" {NO_RETURN}" if other is None else ""
+    return f"{FORMS[kind]}{part}: {came}; {_due(kind, one, part, returned, names)}.{hint}"
+
+
+def what_returns(docstring: str) -> str:
+    """What a docstring says of the result, as half a sentence; "" where it says nothing."""
+    found = RETURNS.search(docstring)
+    said = " ".join(found[1].split()) if found else ""
+    return f"an array {said}" if said.startswith("(") else said
+
+
+def kind_of(value: Any) -> str:
+    """What kind of thing a value is; a list and a tuple look the same over the wire, but few return a tuple of numbers."""
+    if isinstance(value, list | tuple):
+        either = any(isinstance(part, np.ndarray) for part in value)
+        return f"a list or a tuple of {len(value)}" if either else f"a list of length {len(value)}"
+    return "an array" if type(value) is np.ndarray and value.ndim else describe(value)
+
+
+def _first_refused(
+    expected: Any, actual: Any, allowed: float, dtype: bool, names: Sequence[str]
+) -> tuple[str, Any, Any]:
+    """The part of the result that is refused (" in part [1]", "" for the whole), what was expected there, and what came back."""
+    for place, one, other in _paired(expected, actual, names):
+        if compare(one, other, allowed, dtype).difference is not None:
+            return f" in {place}", one, other
+    return "", expected, actual
+
+
+def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple[str, Any, Any]]:
+    """The parts of two tuples of one length by name; none where they are something else."""
+    if not isinstance(expected, tuple) or not isinstance(actual, tuple | list) or len(actual) != len(expected):
+        return []
+    places = names if len(names) == len(expected) else [f"part [{number}]" for number in range(len(expected))]
+    return list(zip(places, expected, actual, strict=True))
+
+
+def _type(expected: Any, actual: Any) -> str:
+    both = isinstance(expected, np.ndarray) and type(actual) is np.ndarray
+    return f"an array of {actual.dtype}" if both else kind_of(actual)
+
+
+def _length(expected: Any, actual: Any) -> str:
+    return str(len(actual))
+
+
+def _shape_of(expected: Any, actual: Any) -> str:
+    return str(actual.shape)
+
+
+def _dtype_of(expected: Any, actual: Any) -> str:
+    return str(actual.dtype)
+
+
+def _due(kind: str, expected: Any, part: str, returned: str, names: Sequence[str]) -> str:
+    if kind == "dtype":
+        return f"expected is {expected.dtype}, since {KEEP_DTYPE}"
+    due = str(expected.shape) if kind == "shape" else kind_of(expected)
+    if isinstance(expected, tuple):
+        due = f"a tuple of {len(expected)}" + (f" ({', '.join(names)})" if names else "")
+    elif isinstance(expected, np.ndarray) and kind != "shape":
+        due = f"an array of {_entries(expected)} with shape {expected.shape}"
+    if part or not returned:
+        return f"expected {'there ' if part else ''}is {due}"
+    return (
+        f"expected is {due}, and the docstring says {returned}" if kind == "shape" else f"the docstring says {returned}"
+    )
+
+
+def _entries(expected: Array) -> str:
+    return {"b": "bools", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
+
+
+# Its values
+
+
+def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] = ()) -> str:
+    """How a result of the right form differs, or one whose shape says something; "" where it does not, or nothing helps."""
+    parts = _paired(expected, actual, names)
+    if parts:
+        return _of_parts(parts, allowed)
+    found = compare(expected, actual, allowed).difference
+    if found is None or not isinstance(expected, np.ndarray) or found.kind not in ("shape", "value"):
+        return ""
+    if found.kind == "shape":
+        return _shape(expected, actual, allowed) if actual.dtype.kind in "biuf" else ""
+    return next(filter(None, _values(expected, actual, allowed)), "")
+
+
+def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
+    """Which parts of a tuple are wrong, and how."""
+    wrong = [(place, one, other) for place, one, other in parts if not equal(one, other, allowed)]
+    for order in permutations(range(len(parts))) if len(wrong) > 1 else ():
+        if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
+            return f"The parts are right, but in another order: {', '.join(parts[place][0] for place in order)}."
+    said = [(place, difference(one, other, allowed)) for place, one, other in wrong]
+    told = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in said if text)
+    if len(wrong) == len(parts) or not wrong:
+        return told
+    places = " and ".join(place for place, _, _ in wrong)
+    return f"Only {places} of the result {'is' if len(wrong) == 1 else 'are'} wrong. {told}".strip()
+
+
+def factor(expected: Array, actual: Array, allowed: float) -> float | None:
+    """The one factor by which every entry is off, if there is one."""
+    if actual.shape != expected.shape or expected.dtype.kind != "f" or equal(expected, actual, allowed):
+        return None
+    finite = np.isfinite(expected)
+    wanted, got = expected[finite].astype(float), actual[finite].astype(float)
+    if not wanted.any() or not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
+        return None
+    with np.errstate(all="ignore"):
+        found = float(got @ wanted / (wanted @ wanted))
+    shown = found != 0 and abs(found - 1) > 5 * NEARLY  # six digits tell it from 1
+    return found if shown and _is(found * wanted, got, wanted, allowed) else None
+
+
+def _is(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
+    """Whether a model of what came back holds of every entry, up to the rounding of what is held against it."""
+    with np.errstate(invalid="ignore"):
+        left = np.abs(got - model)
+        slack = UNEXPLAINED * np.abs(model - wanted) + allowed * magnitude(wanted) / 10
+    return bool((left <= slack).all())
+
+
+def _shape(expected: Array, actual: Array, allowed: float) -> str:
+    if actual.size == expected.size and equal(expected, actual.reshape(expected.shape), allowed):
+        return "The numbers are right and in the right order; only the shape is another."
+    if equal(expected, actual.T, allowed):
+        return "The result is right up to a transpose."
+    if not expected.ndim or not actual.ndim or actual.shape[1:] != expected.shape[1:]:
+        return ""
+    thing, more = "entry" if expected.ndim == 1 else "row", len(actual) - len(expected)
+    for which, place, kept in (("last", "end", slice(None, -1)), ("first", "start", slice(1, None))):
+        if more == -1 and equal(expected[kept], actual, allowed):
+            return f"Right, but the {which} {thing} is missing."
+        if more == 1 and equal(expected, actual[kept], allowed):
+            return f"Right, but there is one {thing} too many at the {place}."
+    return ""
+
+
+def _bools(expected: Array, actual: Array) -> str:
+    if expected.size < 2:
+        return ""
+    if np.array_equal(actual, ~expected):
+        return "Every True should be False and every False True."
+    if len({bool(value) for value in actual.flat}) == 1:
+        return f"Every entry is {bool(actual.flat[0])}."
+    if expected.ndim == 2 and expected.shape[0] == expected.shape[1]:
+        if np.array_equal(actual.T, expected):
+            return "The result is right up to a transpose."
+        wrong = actual != expected
+        where = {
+            "on the diagonal": np.eye(len(wrong), dtype=bool),
+            "above the diagonal": ~np.tri(len(wrong), dtype=bool),
+        }
+        where["below the diagonal"] = where["above the diagonal"].T
+        for name, place in where.items():
+            if not (wrong & ~place).any():
+                which = "Every entry" if wrong[place].all() else "Something"
+                return f"{which} {name} is wrong, and nothing else."
+    return ""
+
+
+def _values(expected: Array, actual: Array, allowed: float) -> Iterator[str]:
+    """What can be said, the most telling first."""
+    if expected.dtype.kind == "b":
+        yield _bools(expected, actual)
+    yield _not_finite(expected, actual)
+    square = expected.ndim >= 2 and expected.shape[-1] == expected.shape[-2]
+    if square and equal(expected, np.swapaxes(actual, -1, -2), allowed):
+        yield "The result is right up to a transpose of the last two axes."
+    if expected.dtype.kind == "f":  # tokens have no factor
+        yield _of_all(expected.astype(float), actual.astype(float), allowed)
+        yield _sums(expected, actual)
+        yield _nearly(expected, actual)
+    wrong = deviations(expected, actual) > (allowed if expected.dtype.kind == "f" else 0.0)
+    yield _lines(wrong)
+    yield _count(expected, actual, wrong)
+
+
+def _not_finite(expected: Array, actual: Array) -> str:
+    if np.isfinite(actual[np.isfinite(expected)]).all():
+        return ""
+    found, wanted = (int((~np.isfinite(values)).sum()) for values in (actual, expected))
+    kind = "nan" if np.isnan(actual).sum() == found else "nan or infinite"
+    verb = "entry is" if found == 1 else "entries are"
+    return f"{found} {verb} {kind}; expected are {wanted or 'none'}."
+
+
+def _of_all(expected: Array, actual: Array, allowed: float) -> str:
+    """What every entry has in common."""
+    finite = np.isfinite(expected)
+    wanted, got = expected[finite], actual[finite]
+    if wanted.size < 2 or np.ptp(wanted) <= allowed * magnitude(wanted):
+        return ""
+    if not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
+        return ""
+    if finite.all() and _is(-wanted, got, wanted, allowed):
+        return "Every entry has the wrong sign."
+    offset = float(np.mean(got - wanted))
+    if abs(offset) > 2 * allowed * magnitude(wanted) and _is(wanted + offset, got, wanted, allowed):
+        return f"Every entry is off by the same amount, {offset:.6g}."
+    number = factor(expected, actual, allowed)
+    if number is not None:
+        return f"Every entry is the right one times the same factor, {number:.6g}."
+    same = finite.all() and np.ptp(got) <= allowed * magnitude(got)
+    return f"Every entry is the same, {got[0]:.6g}." if same else ""
+
+
+def _sums(expected: Array, actual: Array) -> str:
+    """Whether rows or columns of weights, which sum to 1, do not."""
+    for axis, name in ((-1, "row"), (-2, "column")):
+        weights = (expected >= 0).all() and ((expected > 0) & (expected < 1)).any()
+        if expected.ndim < -axis or expected.shape[axis] < 2 or not weights:
+            continue
+        wanted, got = expected.sum(axis), actual.sum(axis)
+        if np.allclose(wanted, 1, atol=1e-5) and not np.allclose(got, 1, atol=1e-3):
+            wrong = float(np.ravel(got)[np.argmax(np.abs(np.ravel(got) - 1))])
+            return f"Every expected {name} sums to 1; one of yours sums to {wrong:.6g}."
+    return ""
+
+
+def _nearly(expected: Array, actual: Array) -> str:
+    off = float(deviations(expected, actual).max())
+    if off > NEARLY:
+        return ""
+    off *= magnitude(expected)
+    unit = 10.0 ** np.floor(np.log10(off))
+    return f"Nearly right: no entry is off by more than {np.ceil(round(off / unit, 6)) * unit:.1g}."
+
+
+def _lines(wrong: Array) -> str:
+    """Which rows, columns or entries are wrong, if they are few and others are right."""
+    if wrong.ndim == 0 or wrong.all():
+        return ""
+    if wrong.ndim > 1:
+        for one, several, lines in (
+            ("row", "rows", wrong.any(axis=-1)),
+            ("column", "columns", wrong.reshape(-1, wrong.shape[-1]).any(axis=0)),
+        ):
+            if not lines.all() and wrong.sum() > 1:
+                return _but(one, several, lines)
+    return _but("entry", "entries", wrong)
+
+
+def _but(one: str, several: str, wrong: Any) -> str:
+    """Which are wrong, or which are right, whatever is the shorter list."""
+    few = 2 * wrong.sum() <= wrong.size
+    indices = np.argwhere(wrong if few else ~wrong)
+    if len(indices) > MANY:
+        return ""
+    places = [tuple(int(i) for i in index) for index in indices]
+    named = ", ".join(str(place[0] if len(place) == 1 else place) for place in places)
+    return f"Right {'except' if few else 'only'} for the {one if len(indices) == 1 else several} {named}."
+
+
+def _count(expected: Array, actual: Array, wrong: Array) -> str:
+    if wrong.size < 2:
+        return ""
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"{wrong.sum()} of {wrong.size} entries differ: entry {list(first)} is {actual[first]:.7g}, not {expected[first]:.7g}."

@@ -1,0 +1,149 @@
+"""Values as they are shown: results as NumPy prints them, arguments of ours as Python source."""
+
+import ast
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .kinds import describe
+
+DIGITS = (6, 9, 12, 17)  # how many are tried until two values that differ look different
+LARGEST = 100  # entries of an array that is shown; a larger one is only described
+WIDTH = 96  # of a row of numbers
+PARTS = 8  # of a tuple or a list that are shown
+Array = np.ndarray[Any, Any]
+
+
+def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WIDTH) -> tuple[str, str]:
+    """Two values as they are shown, with as many digits as it takes to see where they differ.
+
+    Six digits where that shows it, or where nothing does.
+    """
+    digits = next((n for n in DIGITS if _numbers(expected, n) != _numbers(actual, n)), DIGITS[0])
+    return display(expected, digits, None, names, width), display(actual, digits, expected, names, width)
+
+
+def display(
+    value: Any, digits: int = DIGITS[0], like: Any = None, names: Sequence[str] = (), width: int = WIDTH, depth: int = 2
+) -> str:
+    """A value as it is shown, with dtype and shape where they are not obvious.
+
+    What is much larger than any result is only described, and so are lists in lists: a student's value may be anything.
+    `like` is the expected value: over the wire tuples arrive as lists, so that a list in place of a tuple is shown as one.
+    `names` are those of a tuple's parts; with them each stands on a line of its own.
+    """
+    if type(value) is np.ndarray and value.size <= LARGEST:
+        return _numbers(value, digits, width) + _tags(value)
+    if isinstance(value, tuple | list) and depth:
+        likes = list(like) if isinstance(like, tuple | list) else []
+        shown = [
+            display(part, digits, likes[place] if place < len(likes) else None, (), width, depth - 1)
+            for place, part in enumerate(value[:PARTS])
+        ]
+        return _sequence(shown, value, like, names)
+    if isinstance(value, float | np.floating):
+        return f"{value:.{digits}g}"
+    if isinstance(value, bool | int | np.integer | np.bool_ | None):
+        return str(value)
+    return describe(value)
+
+
+def _sequence(shown: list[str], value: Any, like: Any, names: Sequence[str]) -> str:
+    if names and len(names) == len(value):
+        widest = max(map(len, names)) + 2
+        lines = zip(names, shown, strict=True)
+        return "\n".join(f"{name:{widest}}" + text.replace("\n", "\n" + " " * widest) for name, text in lines)
+    shown += ["..."] if len(value) > PARTS else []
+    start, end = "()" if isinstance(value, tuple) or isinstance(like, tuple) else "[]"
+    line = start + ", ".join(shown) + end
+    return line if len(line) <= 90 and "\n" not in line else start + ",\n".join(shown) + end
+
+
+def _numbers(value: Any, digits: int, width: int = WIDTH) -> str:
+    """The numbers of a value as text, without dtype and shape."""
+    if isinstance(value, tuple | list):
+        return "; ".join(_numbers(part, digits) for part in value[:PARTS])
+    if type(value) is not np.ndarray or value.size > LARGEST:
+        return display(value, digits)
+    few = digits == DIGITS[0]
+    return np.array2string(
+        value, precision=digits, suppress_small=few, separator=", ", threshold=LARGEST, max_line_width=width
+    )
+
+
+def _tags(value: Array) -> str:
+    obvious = value.ndim and value.dtype in (np.float64, np.bool_, np.int64)
+    return ("" if obvious else f"  ({value.dtype})") + (f"  (shape {value.shape})" if value.ndim > 2 else "")
+
+
+# Values as Python source
+
+
+def literal(value: Any, width: int = 100) -> str:
+    """Python that makes the value again, after `import numpy as np`; parts stand on lines of their own where one is too short."""
+    if isinstance(value, np.ndarray):
+        return _array_source(value)
+    if isinstance(value, dict):
+        return _wrapped("{", [f"{key!r}: {literal(part, width)}" for key, part in value.items()], "}", width)
+    if isinstance(value, list):
+        return _wrapped("[", [literal(part, width) for part in value], "]", width)
+    if inspect.isfunction(value):
+        return _lambda(value)
+    return _number(value) if isinstance(value, float | np.generic) else repr(value)
+
+
+def function_source(function: Callable[..., Any]) -> str:
+    """The source of a function of ours; of a lambda only the lambda."""
+    if function.__name__ != "<lambda>":
+        return inspect.getsource(function).strip()
+    tree = ast.parse(inspect.getsource(sys.modules[function.__module__]))
+    line = function.__code__.co_firstlineno
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line]
+    return ast.unparse(found[0])
+
+
+def _lambda(function: Callable[..., Any]) -> str:
+    """A function of ours that is a lambda, or has only a return, as a lambda; else its name."""
+    tree = ast.parse(textwrap.dedent(function_source(function)))
+    body = tree.body[0]
+    last = body.body[-1] if isinstance(body, ast.FunctionDef) else None
+    if isinstance(body, ast.FunctionDef) and isinstance(last, ast.Return) and last.value is not None:
+        for argument in body.args.args:
+            argument.annotation = None
+        return ast.unparse(ast.Lambda(body.args, last.value))
+    return ast.unparse(tree) if isinstance(body, ast.Expr) else function.__name__
+
+
+def _wrapped(start: str, parts: list[str], end: str, width: int) -> str:
+    """Parts on one line where they fit, else a line each."""
+    line = start + ", ".join(parts) + end
+    if len(line) <= width and "\n" not in line:
+        return line
+    return start + "\n" + textwrap.indent(",\n".join(parts), "    ") + ",\n" + end
+
+
+def _array_source(array: Array) -> str:
+    dtype = "" if array.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{array.dtype}"
+    shape = str(array.shape) if array.ndim > 1 else str(array.size)
+    if array.dtype.kind == "f" and array.ndim and array.size > 1:
+        if (array == array.flat[0]).all() and array.flat[0] in (0, 1):
+            return f"np.{'ones' if array.flat[0] else 'zeros'}({shape}{dtype})"
+        if array.ndim == 2 and np.array_equal(array, np.eye(len(array))):
+            return f"np.eye({len(array)}{dtype})"
+    return f"np.array({_nested(array)}{dtype})"
+
+
+def _nested(array: Array) -> str:
+    return "[" + ", ".join(map(_nested, array)) + "]" if array.ndim else _number(array[()])
+
+
+def _number(value: Any) -> str:
+    """A float32 gets its own few digits, not those of the float64 that equals it."""
+    text = (
+        str(value) if isinstance(value, np.float32) else repr(value.item() if isinstance(value, np.generic) else value)
+    )
+    return text.replace("inf", "np.inf").replace("nan", "np.nan")

@@ -1,0 +1,96 @@
+"""What is said about an exception: its built-in names, its text, and where in a folder's files it arose."""
+
+import ast
+import builtins
+import os
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FrameType, TracebackType
+
+MAX_TEXT = 300  # characters
+MAX_PASSED, MAX_NAME = 16, 64  # functions that an error is said to have passed through, and characters of their names
+
+
+def builtin_kinds(error: BaseException) -> list[str]:
+    """The built-in classes of an error by name, the most special first."""
+    classes = [cls for cls in type(error).__mro__ if issubclass(cls, BaseException)]
+    kinds = [cls.__name__ for cls in classes if getattr(builtins, cls.__name__, None) is cls]
+    return kinds or ["Exception"]
+
+
+def text_of(error: BaseException) -> str:
+    """The text of an error, cut; "" where even that raises an error."""
+    try:
+        return str(error.msg if isinstance(error, SyntaxError) else error)[:MAX_TEXT]
+    except BaseException:
+        return ""
+
+
+def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str, int]:
+    place = ("", 0)
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if own(name):
+            place = (os.path.basename(name), trace.tb_lineno)
+        trace = trace.tb_next
+    return place
+
+
+def passed(error: BaseException, own: Callable[[str], bool]) -> list[str]:
+    """The names of the functions in one's own files that an error passed through, from the one that raised it outwards.
+
+    Before them stands the name that a NameError did not find.
+    """
+    names, trace = [], error.__traceback__
+    while trace is not None:
+        if own(trace.tb_frame.f_code.co_filename):
+            names.append(trace.tb_frame.f_code.co_name)
+        trace = trace.tb_next
+    missing = [error.name] if isinstance(error, NameError) and isinstance(error.name, str) else []
+    return [name[:MAX_NAME] for name in (*missing, *reversed(names))][:MAX_PASSED]
+
+
+def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]:
+    """File and line of the loop in which a file that is one's own is running; ("", 0) where it is in none.
+
+    It is the outermost one, a `while` before a `for`: where in a loop a call is interrupted is chance.
+    """
+    found: list[tuple[str, ast.While | ast.For]] = []
+    while frame is not None:
+        name, line = frame.f_code.co_filename, frame.f_lineno
+        if own(name):
+            around = (node for node in _loops(name) if node.lineno <= line <= (node.end_lineno or 0))
+            found += [(os.path.basename(name), node) for node in around]
+        frame = frame.f_back
+    chosen = [one for one in found if isinstance(one[1], ast.While)] or found
+    return (chosen[-1][0], chosen[-1][1].lineno) if chosen else ("", 0)
+
+
+@cache
+def _loops(name: str) -> list[ast.While | ast.For]:
+    """The loops of a file, the last first: a file is read once, however many frames lead through it."""
+    try:
+        nodes = ast.walk(ast.parse(Path(name).read_bytes()))
+    except (OSError, SyntaxError, ValueError):
+        return []
+    loops = [node for node in nodes if isinstance(node, ast.While | ast.For)]
+    return sorted(loops, key=lambda node: -node.lineno)
+
+
+def in_words(kind: str, text: str) -> str:
+    """The first line of an error's text; what NumPy says of @, np.matmul and np.dot by "core dimension", in words about shapes."""
+    text = text.partition("\n")[0]
+    if kind != "ValueError":
+        return text
+    sizes = re.search(r"^matmul.*operand 1 .*core dimension (\d).*\(size (\d+) is different from (\d+)\)", text)
+    if sizes:
+        return f"in a @ b the last axis of a (here {sizes[3]}) must be as long as the last axis but one of b (here {sizes[2]})"
+    axes = re.search(r"^matmul: Input operand (\d) does not have enough dimensions", text)
+    if axes:
+        return f"a @ b is for arrays; here {'ab'[int(axes[1])]} is a single number"
+    shapes = re.search(r"remapped shapes \[original->remapped\]: (\([\d,]*\))->\S* (\([\d,]*\))->", text)
+    if shapes:
+        return f"in a @ b all axes but the last two must agree; the shapes are {shapes[1]} and {shapes[2]}"
+    return text

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 MAX_TEXT = 300  # characters
+MAX_PASSED, MAX_NAME = 16, 64  # functions that an error is said to have passed through, and characters of their names
 
 
 def builtin_kinds(error: BaseException) -> list[str]:
@@ -35,6 +36,20 @@ def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str,
             place = (os.path.basename(name), trace.tb_lineno)
         trace = trace.tb_next
     return place
+
+
+def passed(error: BaseException, own: Callable[[str], bool]) -> list[str]:
+    """The names of the functions in one's own files that an error passed through, from the one that raised it outwards.
+
+    Before them stands the name that a NameError did not find.
+    """
+    names, trace = [], error.__traceback__
+    while trace is not None:
+        if own(trace.tb_frame.f_code.co_filename):
+            names.append(trace.tb_frame.f_code.co_name)
+        trace = trace.tb_next
+    missing = [error.name] if isinstance(error, NameError) and isinstance(error.name, str) else []
+    return [name[:MAX_NAME] for name in (*missing, *reversed(names))][:MAX_PASSED]
 
 
 def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]:

@@ -47,10 +47,10 @@ def _message(graded: Graded, result: Result) -> str:
     criterion = graded.criterion
     if criterion.feedback == "score":
         return "" if graded.passed else _score(graded)
+    if criterion.module == INTEGRATION:
+        return whole.told(graded, result) if graded.blamed or not graded.passed else ""
     if graded.passed:
         return _earned(graded)
-    if criterion.module == INTEGRATION:
-        return whole.told(graded, result)
     module = next(m for m in result.modules if m.module == criterion.module)
     before = _Before.of(graded, module)
     if module.broken is not None:
@@ -71,11 +71,10 @@ def _score(graded: Graded) -> str:
 def _earned(graded: Graded) -> str:
     """A criterion that is earned in spite of wrong values says so."""
     if graded.blamed:
-        names, lacks = (
-            " and ".join(f"`{name}`" for name in graded.blamed),
-            needed(graded.record) if graded.record else "",
-        )
-        why = f"`{_function(graded)}` needs {lacks}" if lacks else f"this works as soon as {names} is right"
+        names = " and ".join(f"`{name}`" for name in graded.blamed)
+        lacks = needed(graded.record) if graded.record is not None else ""
+        are = "is" if len(graded.blamed) == 1 else "are"
+        why = f"`{_function(graded)}` needs {lacks}" if lacks else f"this works as soon as {names} {are} right"
         return f"Earned: {why}. It was tried with a correct {names} in place of yours.\n"
     if graded.why != "elsewhere":
         return ""

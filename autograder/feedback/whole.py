@@ -1,6 +1,4 @@
-"""What a message about all modules together says: which module fails alone already, and where an error was raised."""
-
-from collections.abc import Iterator
+"""What a message about all modules together says: what was called, what goes wrong, and which modules to look at first."""
 
 from autograder.feedback.sentences import contract_files, sentence, where
 from autograder.feedback.showing import may_name
@@ -8,63 +6,61 @@ from autograder.grading.grader import Graded, ModuleResult, Result
 from autograder.homework import rubric
 from autograder.homework.rubric import INTEGRATION
 
+BETWEEN = (
+    "Every module that this call needs works when it is graded alone, next to correct versions of the others. So look at what "
+    "your modules hand one another: what they import, and what your own further files do."
+)
+
 
 def causes(graded: Graded, result: Result) -> tuple[str, ...]:
-    """The modules that fail alone, of those that a wrong call of the integration builds on, in the order of the rubric."""
-    record = graded.record
-    if graded.criterion.module != INTEGRATION or record is None:
+    """The modules that earn nothing alone, of those that a wrong call of the integration may need, in the order of the rubric."""
+    if graded.criterion.module != INTEGRATION or graded.record is None:
         return ()
-    needed = _builds_on(record.target.module)
-    return tuple(m.module for m in result.modules if m.module in needed and _fails(m, graded))
+    needed = _builds_on(graded.record.target.module)
+    return tuple(m.module for m in result.modules if m.module in needed and _earns_nothing(m, graded))
 
 
 def told(graded: Graded, result: Result) -> str:
-    """The message of a lost criterion of the integration."""
-    whole = next(m for m in result.modules if m.module == INTEGRATION)
-    if whole.broken is not None:
-        return _not_together(whole, result)
+    """The message of a criterion of the integration that is lost, or that is earned beside correct modules."""
+    names = [f"`{name}.py`" for name in graded.blamed if _may_be_named(name, graded, result)]
+    beside = f"with correct versions of {_listed(names)} in the place of yours"
+    if not names:
+        beside = "with correct modules in the place of wrong ones"
+    if graded.passed:
+        return f"Earned: your modules work together {beside}. What is wrong in these is charged where they are graded alone.\n"
     record = graded.record
     if record is None or record.fault is None:
         return "The results of several calls do not fit together as the docstrings say.\n"
+    together = f"With your own modules together, {beside}," if graded.blamed else "With all your own modules together,"
+    if graded.why == "not imported":
+        return _not_together(graded, result)
     said = sentence(record, files=contract_files())
-    called = f"With all your own modules together, `{record.target.module}.{record.target.function}` was called. {said}"
-    return f"{called}\n\n{_cause(graded, result)}\n"
+    return f"{together} `{record.target.module}.{record.target.function}` was called. {said}\n\n{_advice(graded, result)}\n"
 
 
-def _cause(graded: Graded, result: Result) -> str:
-    named = causes(graded, result)
+def _advice(graded: Graded, result: Result) -> str:
+    named = [f"`{name}.py`" for name in causes(graded, result)]
     if not named:
-        return (
-            "Every module that this call needs is right when it is graded alone, next to correct versions of the others. So "
-            "look at what your modules hand one another: what they import, and what your own further files do."
-        )
-    places = {name: _first_lost(name, graded, result) for name in named}
-    said = [f"`{name}.py`" + (f" (see `{places[name]}`)" if places[name] else "") for name in named]
-    are, it = ("is", "it") if len(said) == 1 else ("are", "these")
-    return f"**Cause:** {' and '.join(said)} {are} wrong alone already. Mend {it} first."
+        return BETWEEN
+    earns, them = ("earns", "it") if len(named) == 1 else ("earn", "these")
+    return f"{_listed(named)} {earns} nothing when graded alone: mend {them} first."
 
 
-def _first_lost(module: str, graded: Graded, result: Result) -> str:
-    """The criterion to be read about a module that fails alone."""
-    lost = _lost(next(m for m in result.modules if m.module == module), graded)
-    return next((one.criterion.id for one in lost), "")
+def _listed(names: list[str]) -> str:
+    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _fails(module: ModuleResult, graded: Graded) -> bool:
-    """Whether a module is wrong alone, as far as that may be said here. A dtype or a changed argument alone is no cause."""
+def _earns_nothing(module: ModuleResult, graded: Graded) -> bool:
+    """Whether nothing of a module is earned, as far as that may be said here."""
     if module.broken is not None:
         return True
-    return any(_of_value(one) for one in _lost(module, graded))
+    return all(not one.passed and may_name(graded.criterion, one.criterion) for one in module.graded)
 
 
-def _lost(module: ModuleResult, graded: Graded) -> Iterator[Graded]:
-    lost = (one for one in module.graded if not one.passed and may_name(graded.criterion, one.criterion))
-    yield from sorted(lost, key=lambda one: not _of_value(one))
-
-
-def _of_value(graded: Graded) -> bool:
-    fault = graded.record.fault if graded.record is not None else None
-    return fault is not None and fault.kind not in ("dtype", "changed", "changed_later", "shared", "overwritten")
+def _may_be_named(name: str, graded: Graded, result: Result) -> bool:
+    """Whether it may be said here that something is wrong in a module."""
+    found = (one for m in result.modules if m.module == name for one in m.graded if not one.passed)
+    return any(may_name(graded.criterion, one.criterion) for one in found)
 
 
 def _builds_on(module: str) -> set[str]:
@@ -72,15 +68,18 @@ def _builds_on(module: str) -> set[str]:
     return {module}.union(*(_builds_on(name) for name in below))
 
 
-def _not_together(whole: ModuleResult, result: Result) -> str:
+def _not_together(graded: Graded, result: Result) -> str:
     """Why the modules cannot be imported together. Of that import, which comes late, only name and line of an error are said."""
-    reply = whole.broken
-    alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module != INTEGRATION]
+    alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in _needed(graded)]
     if alone:
-        return f"**Cause:** {' and '.join(alone)} could not be imported; the message on top says why.\n"
-    error = reply.error if reply is not None else None
+        return f"{_listed(alone)} could not be imported; the message on top says why.\n"
+    error = graded.record.reply.error if graded.record is not None else None
     raised = f": {error.kind}{where(error.file, error.line, contract_files())}" if error is not None else ""
     return (
         f"The modules could not be imported together{raised}. Each can be imported alone, so look at the names that they import "
         "from one another.\n"
     )
+
+
+def _needed(graded: Graded) -> set[str]:
+    return _builds_on(graded.record.target.module) if graded.record is not None else set()

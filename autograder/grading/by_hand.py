@@ -18,7 +18,6 @@ from autograder.grading.recorder import Recorder
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.homework.rubric import INTEGRATION
 from autograder.intake.reading import read
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.process import StudentProcess
@@ -52,22 +51,22 @@ class ByHand(contextlib.ExitStack):
 
         def play(step: Step) -> None:
             __tracebackhide__ = True
-            replies.extend(self._process(recorder.module).play([step.call]))
+            replies.extend(self._process(step.call.context).play([step.call]))
             record = judged(recorder.steps, replies)[-1]
             if record.fault is not None:
                 raise Mismatch(record)
 
         return play
 
-    def _process(self, module: str) -> StudentProcess:
-        known = self.processes.get(module)
+    def _process(self, context: str) -> StudentProcess:
+        known = self.processes.get(context)
         if known is None or known.ended is not None:
-            known = self.processes[module] = self.enter_context(contextlib.closing(self.sandbox.start()))
-            names = tuple(self.rubric.modules) if module == INTEGRATION else (module,)
-            neighbours = {} if module == INTEGRATION else self.rubric.neighbours(module)
-            reply = known.load(module, names, references.signatures(neighbours))
+            known = self.processes[context] = self.enter_context(contextlib.closing(self.sandbox.start()))
+            alone = context in self.rubric.modules
+            names = (context,) if alone else tuple(self.rubric.modules)
+            reply = known.load(context, names, references.signatures(self.rubric.neighbours(context) if alone else {}))
             if reply.error is not None or reply.ended is not None:
-                raise AssertionError(f"{module}.py could not be imported: {reply.error or reply.ended}")
+                raise AssertionError(f"{' or '.join(names)} could not be imported: {reply.error or reply.ended}")
         return known
 
 

@@ -10,7 +10,7 @@ For each function with a wrong call (`charge: mistakes` in rubric.yaml):
 6. criteria of form (`looks_at: form`) are lost to a breach that was seen in a function that they grade, or to a call of theirs
    that goes wrong in a function whose every other call is right; they are earned only if at least half of those functions
    earn a criterion of value or compute what known mistakes explain;
-7. worked examples (`looks_at: examples`) and the integration are lost with any wrong call;
+7. worked examples (`looks_at: examples`) are lost with any wrong call;
 8. a function that computes nothing (it always raises, ends, or returns one and the same) loses every criterion of value that
    grades it.
 
@@ -26,9 +26,9 @@ from autograder.grading.explanation import Explanation, wrong_in_value
 from autograder.grading.observed import seen
 from autograder.grading.record import Record
 from autograder.homework.mistakes import Mistake
-from autograder.homework.rubric import INTEGRATION, Criterion, Rubric
+from autograder.homework.rubric import Criterion, Rubric
 
-Why = Literal["right", "elsewhere", "mistake", "hidden", "unexplained", "form", "too little"]
+Why = Literal["right", "elsewhere", "mistake", "hidden", "unexplained", "form", "too little", "not imported"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Charge:
     `under`;
     "mistake": lost to `mistakes`; "hidden": lost, since beside `mistakes` it cannot be seen whether `unseen` are made as well;
     "unexplained": lost to wrong calls that no known mistake explains; "form": lost to `mistakes`, which were observed; "too
-    little": lost since fewer than half of its functions earn anything.
+    little": lost since fewer than half of its functions earn anything; "not imported": a criterion of the integration whose
+    modules cannot be imported together.
     """
 
     criterion: str
@@ -61,9 +62,9 @@ def charges(
     explanations: Mapping[str, Explanation],
     diagnoser: Diagnoser,
 ) -> dict[str, Charge]:
-    """The charge of each criterion of a module, or of the integration, from all records of its hidden and visible criteria."""
+    """The charge of each criterion of a module, from all records of its hidden and visible criteria."""
     of = {criterion.id: [r for r in records if r.step.criterion == criterion.id] for criterion in rubric.of(group)}
-    if group == INTEGRATION or rubric.charge == "criteria":
+    if rubric.charge == "criteria":
         return {criterion.id: _plain(criterion, of[criterion.id], explanations) for criterion in rubric.of(group)}
     return _Charging(rubric, group, of, explanations, diagnoser).charges()
 

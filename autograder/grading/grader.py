@@ -27,7 +27,7 @@ from autograder.grading.examples import shown, tells_little
 from autograder.grading.explanation import has
 from autograder.grading.judge import judged
 from autograder.grading.player import Known, Player
-from autograder.grading.record import Record, Step
+from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.script import Script
 from autograder.homework import kit
 from autograder.homework import reference as references
@@ -164,18 +164,21 @@ class _Grading:
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         self.replies |= self.player.shown(names)
-        self.examples = {module: self._examples(module) for module in names}
+        self.examples = {module: self._examples(module) for module in names if module != INTEGRATION}
         self.alone = {m: {f: self._alone(own) for f, own in found.items()} for m, found in self.examples.items()}
-        self.at_once = {m: self._reading(BEFORE_ALL, m, self._records(self.script.shown(m))) for m in names}
+        modules = [name for name in names if name != INTEGRATION]
+        self.at_once = {m: self._reading(BEFORE_ALL, m, self._records(self.script.shown(m))) for m in modules}
         results: dict[str, ModuleResult] = {}
         for number, level in enumerate(self.player.levels):
             self.replies |= self.player.hidden(number)
             results |= {module: self._result(number, module) for module in level.modules}
+        if INTEGRATION in names:
+            results[INTEGRATION] = self._integration(list(results.values()))
         return results
 
     def _examples(self, module: str) -> dict[str, list[Record]]:
         found: dict[str, list[Record]] = {}
-        if module != INTEGRATION and self.player.broken(module) is None:
+        if self.player.broken(module) is None:
             for example in sorted(self._records(self.script.examples[module]), key=tells_little):
                 if example.fault is not None:
                     found.setdefault(example.target.function, []).append(example)
@@ -221,10 +224,29 @@ class _Grading:
                 tuple(blamed),
             )
 
+    def _integration(self, alone: Sequence[ModuleResult]) -> ModuleResult:
+        """All modules together. What goes wrong is tried again with correct modules in the place of wrong ones that earn something:
+        it is lost to what goes wrong between modules, and to those that are missing or compute nothing."""
+        earned = {m.module: [g.passed for g in m.graded] for m in alone if self.rubric.explains(m.module)}
+        partly = tuple(module for module, passed in earned.items() if any(passed) and not all(passed))
+        graded, records = list[Graded](), list[Record]()
+        for criterion in self.rubric.of(INTEGRATION):
+            one, own = self._together(criterion)
+            if not one.passed and partly:
+                one, own = self._together(criterion, partly)
+            graded.append(one)
+            records += own
+        return ModuleResult(INTEGRATION, tuple(graded), None, tuple(records))
+
+    def _together(self, criterion: Criterion, correct: tuple[str, ...] = ()) -> tuple[Graded, list[Record]]:
+        replies, imported = self.player.together(criterion.id, correct)
+        records = judged(replies, replies.values())
+        wrong = next((record for record in records if record.fault is not None), None)
+        why: Why = "unexplained" if imported else "not imported"
+        return Graded(criterion, wrong is None, "right" if wrong is None else why, wrong, blamed=correct), records
+
     def _reading(self, number: int, module: str, records: Sequence[Record]) -> "_Reading":
         """What the records of a module say, each function that is charged and has wrong helpers played beside correct ones."""
-        if module == INTEGRATION:
-            return self._charged(_Reading(module, tuple(records)))
         reading = self._charged(_Reading(module, tuple(records), self.diagnoser.explain(module, records)))
         if self.player.broken(module) is not None:
             return reading
@@ -255,7 +277,8 @@ class _Grading:
 
     def _played_again(self, number: int, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
         """A reading in which one function was played beside correct helpers."""
-        steps = _with_needed([record.step for record in reading.records], function)
+        every = [record.step for record in reading.records]
+        steps = with_needed(every, [step for step in every if step.target.function == function])
         replies = self.player.with_helpers(number, reading.module, helpers, steps)
         again = {r.step: r for r in judged(steps, [replies[s] for s in steps]) if r.target.function == function}
         records = tuple(again.get(record.step, record) for record in reading.records)
@@ -299,15 +322,6 @@ class _Reading:
             for helper in helpers
             if helper in self.explanations
         }
-
-
-def _with_needed(steps: Sequence[Step], function: str) -> list[Step]:
-    """The steps of a function, and those whose objects they are given or speak of, in their order."""
-    wanted = {step.number for step in steps if step.target.function == function}
-    for step in reversed(steps):  # an object comes from an earlier step
-        if step.number in wanted:
-            wanted |= step.needs
-    return [step for step in steps if step.number in wanted]
 
 
 def _undecided(charge: Charge, explanations: Mapping[str, Explanation], function: str) -> tuple[Mistake, ...]:

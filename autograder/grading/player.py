@@ -1,10 +1,9 @@
 """One submission's processes, and what is played in them when. The rules of order:
 
 1. A module and one that may ask for its functions are never in one process: there is a process for each level of `uses` in
-   the rubric. The integration, which asks nobody, is in the lowest.
+   the rubric. The integration, where all modules are the submission's, has processes of its own, after everything else.
 2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission.
-   So nothing that is shown can carry a hidden input, by whatever channel. Only the integration, of whose criteria all are
-   hidden, is imported later, and says no more than hidden criteria do.
+   So nothing that is shown can carry a hidden input, by whatever channel.
 3. Hidden calls are played from the lowest level up. Once a level has had one, no process of a lower level is started or
    called: who may ask for a function learns of its hidden inputs only when its verdict stands.
 4. A verdict comes from one run. When a process ends, the steps that it has not answered, and only those, are played in a new
@@ -15,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from autograder.grading.record import Step
+from autograder.grading.record import Step, with_needed
 from autograder.grading.script import Script
 from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
@@ -64,8 +63,7 @@ class Player:
         self.levels = self._levels(modules)
         for level in self.levels:  # which may become more on the way: see _load
             for module in level.modules:
-                if module != INTEGRATION or self.script.visible.get(INTEGRATION):
-                    self._load(level, module)
+                self._load(level, module)
             steps = {m: self.script.shown(m) for m in level.modules}
             replies |= self._play(level, steps, hidden=False)
         return replies
@@ -88,29 +86,25 @@ class Player:
             self._close(other)
         level.asked = True
         steps = {m: self.script.hidden.get(m, ()) for m in level.modules}
-        late = {INTEGRATION: steps.pop(INTEGRATION)} if INTEGRATION in steps else {}
-        replies = self._play(level, steps, hidden=True)
-        if late:
-            replies |= self._integrated(level, late)
-        return replies
+        return self._play(level, steps, hidden=True)
 
-    def _integrated(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Reply]:
-        """Play the hidden steps of the integration in the process of its level.
+    def together(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
+        """Play a criterion of the integration in a process of its own; whether the modules could be imported together.
 
-        Mostly it is imported only now: what the modules above do at import could change how those of this level work.
+        Only the functions of `correct` modules, which stand in the place of the submission's, may be asked for. What may be
+        shown comes before the first hidden call, all else after every other.
         """
-        if INTEGRATION in (*level.loaded, *level.broken):
-            return self._play(level, steps, hidden=True)
-        late = Level((INTEGRATION,), level.height, process=level.process)
-        self._load(late, INTEGRATION)
-        failed = late.broken.get(INTEGRATION)
-        if failed is not None and failed.ended is not None and late.process is level.process:
-            late.broken.clear()  # as in `_load`: perhaps the process was only too small for all
-            self._load(late, INTEGRATION)
-        replies = self._play(late, steps, hidden=True)
-        self._close(late)
-        level.broken |= late.broken
-        return replies
+        steps = self.script.together(criterion)
+        if self.rubric.criteria[criterion].visible:
+            assert not self._frozen, "a shown call after a hidden one"
+        else:
+            assert all(level.asked for level in self.levels), "the integration before a module"
+            self.close()
+        level = Level((criterion,))
+        self._load(level, criterion, correct=correct)
+        replies = self._play(level, {criterion: steps}, hidden=True)
+        self._close(level)
+        return replies, criterion not in level.broken
 
     def with_helpers(
         self, number: int, module: str, helpers: tuple[str, ...], steps: Sequence[Step]
@@ -148,33 +142,37 @@ class Player:
     # levels
 
     def _levels(self, modules: Iterable[str]) -> list[Level]:
-        wanted = tuple(modules)
-        heights = {m: 0 if m == INTEGRATION else self.rubric.level(m) for m in wanted}
+        wanted = tuple(name for name in modules if name != INTEGRATION)
+        heights = {m: self.rubric.level(m) for m in wanted}
         return [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted(set(heights.values()))]
 
-    def _load(self, level: Level, module: str, helpers: tuple[str, ...] = ()) -> None:
-        """Import a module into its level's process, which is started if there is none.
+    def _load(self, level: Level, name: str, helpers: tuple[str, ...] = (), correct: tuple[str, ...] = ()) -> None:
+        """Import a module, or those of a criterion of the integration, into a level's process, which is started if there is none.
 
         One that ends a process in which others are imported already is given a level of its own, of the same height: perhaps
         the process was only too small for all.
         """
         assert level not in self.levels or not self._frozen, "an import that may be shown after a hidden call"
-        names = self.script.integrated if module == INTEGRATION else (module,)
-        if any(f"{name}.py" not in self.submission.files for name in names):
-            level.broken[module] = MISSING
+        modules: tuple[str, ...] = (name,)
+        answered = dict(self.rubric.neighbours(name)) if name in self.rubric.modules else {}
+        if name not in self.rubric.modules:
+            called = dict.fromkeys(step.target.module for step in self.script.together(name))
+            modules = tuple(module for module in called if module not in correct)
+            answered = {module: tuple(self.rubric.modules[module].functions) for module in correct}
+        if any(f"{module}.py" not in self.submission.files for module in modules):
+            level.broken[name] = MISSING
             return
         if level.process is None or level.process.ended is not None:
-            self._restart(level, module)
+            self._restart(level, name)
         assert level.process is not None
-        neighbours = {} if module == INTEGRATION else self.rubric.neighbours(module)
-        reply = level.process.load(module, names, references.signatures(neighbours), helpers)
+        reply = level.process.load(name, modules, references.signatures(answered), helpers)
         if reply.ended is not None and level.loaded and level in self.levels:
-            level.modules = tuple(other for other in level.modules if other != module)
-            self.levels.insert(self.levels.index(level) + 1, Level((module,), level.height))
+            level.modules = tuple(other for other in level.modules if other != name)
+            self.levels.insert(self.levels.index(level) + 1, Level((name,), level.height))
         elif reply.error is not None or reply.ended is not None:
-            level.broken[module] = reply
+            level.broken[name] = reply
         else:
-            level.loaded = (*level.loaded, module)
+            level.loaded = (*level.loaded, name)
 
     def _restart(self, level: Level, module: str) -> None:
         """A new process in place of one that has ended, with the modules that were imported in it before `module`."""
@@ -200,8 +198,8 @@ class Player:
         replies |= self._batch(level, [step for m in waiting for step in waiting[m]], known)
         if level.process is not None:
             self.asked.setdefault((level.height, hidden), []).extend(level.process.asked[before:])
-        for module, todo in waiting.items():
-            replies |= self._one_by_one(level, module, [step for step in todo if step not in replies])
+        for name, todo in waiting.items():
+            replies |= self._one_by_one(name, steps[name], [step for step in todo if step not in replies])
         return replies
 
     def _batch(self, level: Level, steps: Sequence[Step], known: Pairs = ()) -> dict[Step, Reply]:
@@ -211,36 +209,25 @@ class Player:
         replies = level.process.play([step.call for step in steps], known)
         return {step: reply for step, reply in zip(steps, replies, strict=False) if reply.ended is None}
 
-    def _one_by_one(self, level: Level, module: str, steps: list[Step]) -> dict[Step, Reply]:
+    def _one_by_one(self, name: str, every: Sequence[Step], left: list[Step]) -> dict[Step, Reply]:
         """Steps that a process has left unanswered, in new ones: a function that ends its process again is not called any more."""
         replies: dict[Step, Reply] = {}
         dead: dict[str, Reply] = {}
-        alone = Level((module,))
-        for step in steps:
-            replies[step] = dead.get(step.target.function) or self._next(alone, module, step)
+        alone = Level((name,))
+        for step in left:
+            replies[step] = dead.get(step.target.function) or self._next(alone, name, with_needed(every, [step]))
             if replies[step].ended is not None:
                 dead[step.target.function] = replies[step]
         self._close(alone)
         return replies
 
-    def _next(self, alone: Level, module: str, step: Step) -> Reply:
+    def _next(self, alone: Level, name: str, steps: list[Step]) -> Reply:
+        """The reply to the last of some steps; the others are there for it."""
         if alone.process is None or alone.process.ended is not None:
             if self.restarts >= RESTARTS:
                 return GONE
             self.restarts += 1
-            self._load(alone, module)
-        if module in alone.broken or alone.process is None:
+            self._load(alone, name)
+        if name in alone.broken or alone.process is None:
             return GONE
-        needed = self._needed(module, step)
-        return alone.process.play([*(one.call for one in needed), step.call])[-1]
-
-    def _needed(self, module: str, step: Step) -> list[Step]:
-        """The steps of the same test that this one builds on, which a new process has not seen."""
-        if not step.needs:
-            return []
-        everything = (*self.script.shown(module), *self.script.hidden.get(module, ()))
-        return [
-            one
-            for one in everything
-            if (one.test, one.criterion) == (step.test, step.criterion) and one.number < step.number
-        ]
+        return alone.process.play([step.call for step in steps])[-1]

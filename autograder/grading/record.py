@@ -7,7 +7,7 @@ A step is one thing that a hidden test, or a public example, asks of a student's
 - "look": what the result of an earlier call holds now.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -95,6 +95,16 @@ def _kept(value: Any) -> Iterator[Kept]:
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     for part in parts:
         yield from _kept(part)
+
+
+def with_needed(every: Sequence[Step], wanted: Iterable[Step]) -> list[Step]:
+    """Some steps, those whose objects they are given or speak of, and what is written into these before, in their order."""
+    numbers = {step.number for step in wanted}
+    last = max(numbers, default=0)
+    for step in reversed(every):  # an object comes from an earlier step
+        if step.number in numbers or (step.kind == "write" and step.about in numbers and step.number < last):
+            numbers |= {step.number, *step.needs}
+    return [step for step in every if step.number in numbers]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from autograder.grading.record import Kind, Rules, Step, Target
 from autograder.homework import reference as references
+from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
 from autograder.values.compare import tolerance
@@ -48,6 +49,11 @@ class Recorder:
         default_factory=dict
     )  # by id; the object is held, so that no other gets its id
 
+    @property
+    def context(self) -> str:
+        """What is imported together: a module, or what a criterion of the integration calls."""
+        return self.module if self.module != INTEGRATION else self.criterion
+
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules, keep: bool) -> Any:
         """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
@@ -57,7 +63,7 @@ class Recorder:
         refused = bool(rules.untouched and rules.error)  # what a call that raises has changed is not in its reply
         self._call(number, target, given, expected, rules, keep or rules.pure or refused)
         if rules.pure or refused:
-            about = prepared_changes(self.module, number, self.steps[-1].call)
+            about = prepared_changes(self.context, number, self.steps[-1].call)
             self._add(self._next(), target, "changes", about, number, rules)
         if rules.pure:
             self._call(self._next(), target, given, expected, replace(rules, repeats=number), False)
@@ -74,14 +80,14 @@ class Recorder:
         kept = self._known(array)
         array[...] = value
         given = (kept, array.copy())
-        call = prepared_write(self.module, *given)
+        call = prepared_write(self.context, *given)
         self._add(self._next(), self._target(kept), "write", call, kept.call, PLAIN, (given, {}))
 
     def look(self, value: Any) -> None:
         """Record a look at what the result of an earlier call holds now."""
         kept = self._known(value)
         self._add(
-            self._next(), self._target(kept), "look", prepared_look(self.module, kept), kept.call, PLAIN, ((kept,), {})
+            self._next(), self._target(kept), "look", prepared_look(self.context, kept), kept.call, PLAIN, ((kept,), {})
         )
 
     def _expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
@@ -102,7 +108,7 @@ class Recorder:
     def _call(self, number: int, target: Target, given: Any, expected: Any, rules: Rules, keep: bool) -> None:
         args = [self._sent(value, position) for position, value in enumerate(given[0])]
         kwargs = {name: self._sent(value, name) for name, value in given[1].items()}
-        call = prepared(self.module, target.module, target.function, args, kwargs, rules.checks, number if keep else 0)
+        call = prepared(self.context, target.module, target.function, args, kwargs, rules.checks, number if keep else 0)
         self._add(number, target, "call", call, 0, rules, copied(given), expected, rules.within or tolerance(given))
 
     def _add(

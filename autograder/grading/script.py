@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,10 @@ class Script:
         """The steps whose replies may be shown to the student: those of visible criteria, then the public examples."""
         return self.visible.get(module, ()) + self.examples.get(module, ())
 
-    @cached_property
-    def integrated(self) -> tuple[str, ...]:
-        """The modules that the integration calls."""
+    def together(self, criterion: str) -> tuple[Step, ...]:
+        """The steps of a criterion of the integration."""
         steps = self.visible.get(INTEGRATION, ()) + self.hidden.get(INTEGRATION, ())
-        return tuple(dict.fromkeys(step.target.module for step in steps))
+        return tuple(step for step in steps if step.criterion == criterion)
 
 
 @cache

@@ -3,7 +3,7 @@
 What must hold, and is a problem where it does not:
 - a mistake alone loses the criteria that it belongs to, what it hides, and the worked examples that show it, nothing else;
 - it is named as itself, or a sentence is said that it shares with those it cannot be told from; never as another one;
-- in the integration, no module is called the cause but the one that the mistake is in;
+- the integration is lost to a module that computes nothing or cannot be imported, to no mistake in a module that earns something;
 - code that computes nothing loses every criterion that grades its function;
 - a function that is not there, not written or returns None does so too, in every such way alike; no other criterion is lost,
   and no other function is said to be missing or not written;
@@ -90,7 +90,6 @@ def of_case(row: Row) -> Iterator[str]:
         yield from _too_little(row)
         yield from _too_much(row)
         yield from _names(row)
-        yield from _blamed(row)
 
 
 def _of_hole(row: Row) -> Iterator[str]:
@@ -102,6 +101,7 @@ def _of_hole(row: Row) -> Iterator[str]:
             yield f"{row.case.name} loses {criterion.id}, which does not look at it"
         if lost is not None and criterion.looks_at == "form" and lost.why != "too little":
             yield f"{row.case.name} loses {criterion.id} as well ({lost.why})"
+    yield from (f"{row.case.name} loses {name}" for name in row.lost if name.partition(".")[0] != row.case.module)
     for name, verdict in row.verdicts.items():
         if verdict.absent not in ("", row.case.function):
             yield f"{row.case.name}: {name} says that {verdict.absent} is missing or not written"
@@ -123,6 +123,9 @@ def _of_nothing(row: Row) -> Iterator[str]:
         graded = (one in criterion.grades and criterion.looks_at != "form") if one else True
         if graded and criterion.id not in row.lost:
             yield f"{row.case.name} keeps {criterion.id}, though it computes nothing"
+    for name, verdict in row.lost.items():
+        others = [module for module in verdict.blamed if module != row.case.module]
+        yield from (f"{row.case.name}: {name} says that {other}.py earns nothing" for other in others)
 
 
 def _too_little(row: Row) -> Iterator[str]:
@@ -142,8 +145,6 @@ def _too_much(row: Row) -> Iterator[str]:
 def may_lose(case: Case, name: str, verdict: Verdict) -> bool:
     """Whether mistakes may lose a criterion that they do not belong to: they hide it, or it goes by all results."""
     criterion = rubrics.current().criteria[name]
-    if criterion.module == INTEGRATION:
-        return True
     return criterion.module == case.module and (criterion.looks_at == "examples" or hides(verdict))
 
 
@@ -172,20 +173,12 @@ def _is_of(name: str, case: Case) -> bool:
     return name in case.ids or rest in case.ids or rest in {mistake.name for mistake in case.mistakes}
 
 
-def _blamed(row: Row) -> Iterator[str]:
-    for name, verdict in row.lost.items():
-        if rubrics.current().criteria[name].module == INTEGRATION:
-            others = [module for module in verdict.blamed if module != row.case.module]
-            yield from (f"{row.case.name}: {name} calls {other}.py the cause" for other in others)
-            yield from (f"{row.case.name}: {name} is said to come from {other}" for other in verdict.named)
-
-
 def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
     """What no case is there for."""
     rubric = rubrics.current()
     if not any(row.case.kind == "alternative" for row in rows) and any(row.case.module for row in rows):
         yield f"there are no correct alternatives in {ALTERNATIVES}, so nothing proves that what is correct loses nothing"
-    lost = {name for row in rows if row.case.kind == "mistake" for name in row.lost}
+    lost = {name for row in rows if row.case.kind in ("mistake", "nothing") for name in row.lost}
     for module in only or rubric.modules:
         if rubric.explains(module) and not mistakes.of_module(module):
             yield f"{module}: there are no known mistakes in {kit.mistakes() / module}"

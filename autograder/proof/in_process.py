@@ -20,7 +20,8 @@ from autograder.grading.script import Script
 from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
-from autograder.sandbox.messages import Reply
+from autograder.sandbox.messages import Error, Reply
+from autograder.values.errors import builtin_kinds
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -87,6 +88,22 @@ class DirectPlayer(Player):
         direct = Direct(self._functions(module, helpers))
         return {step: direct.play(step) for step in steps}
 
+    def together(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
+        steps, loaded = self.script.together(criterion), dict[str, ModuleType]()
+        if all(step in self.right for step in steps):
+            return {step: self.right[step] for step in steps}, True
+        try:
+            for name in self.rubric.modules:
+                own = self.submission.files[f"{name}.py"]
+                loaded[name] = references.modules()[name] if name in correct else _loaded(name, own, loaded, {})
+        except ImportError as error:
+            return {step: Reply(error=Error(tuple(builtin_kinds(error)), "", "", 0, "")) for step in steps}, False
+        every = ((f, vars(loaded[m]).get(f)) for m, entry in self.rubric.modules.items() for f in entry.functions)
+        direct = Direct({name: function for name, function in every if function is not None})
+        found = {step: direct.play(step) for step in steps}
+        self.replies |= found
+        return found, True
+
     def broken(self, module: str) -> Reply | None:
         return None
 
@@ -97,12 +114,6 @@ class DirectPlayer(Player):
         return played
 
     def _functions(self, module: str, helpers: tuple[str, ...] = ()) -> Functions:
-        if module == INTEGRATION:
-            loaded: dict[str, ModuleType] = {}
-            for name in self.rubric.modules:
-                loaded[name] = _loaded(name, self.submission.files[f"{name}.py"], loaded, {})
-            every = ((m, f) for m, entry in self.rubric.modules.items() for f in entry.functions)
-            return {f: vars(loaded[m])[f] for m, f in every if f in vars(loaded[m])}
         right = {name: references.functions()[name] for name in helpers}
         made = _loaded(module, self.submission.files[f"{module}.py"], references.modules(), right)
         return {name: vars(made)[name] for name in self.rubric.modules[module].functions if name in vars(made)}

@@ -26,36 +26,53 @@ def of(module: str, lost: str = "", kind: str = "value", visibility: Any = "afte
     return ModuleResult(module, (Graded(criterion(name, visibility), not lost, "unexplained", record),))
 
 
-def told(*modules: ModuleResult, graded: Graded = WHOLE, broken: Reply | None = None) -> tuple[str, Result]:
-    found = result(*modules, ModuleResult("integration", (graded,), broken))
+def told(*modules: ModuleResult, graded: Graded = WHOLE) -> tuple[str, Result]:
+    found = result(*modules, ModuleResult("integration", (graded,)))
     return message(graded, found), found
 
 
-def test_the_module_that_fails_alone_is_the_cause() -> None:
+def test_a_module_that_earns_nothing_is_to_be_mended_first() -> None:
     text, found = told(of("layernorm", "yes"), of("scaled_attention"), of("decoder", "yes"))
     assert causes(WHOLE, found) == ("layernorm",), "a stack is not built on the decoder"
-    assert "`transformer_block.transformer_stack` was called" in text
-    assert "**Cause:** `layernorm.py` (see `layernorm.rms`) is wrong alone already. Mend it first." in text
-    assert "Probably" not in text
+    assert "With all your own modules together, `transformer_block.transformer_stack` was called" in text
+    assert "`layernorm.py` earns nothing when graded alone: mend it first." in text
 
 
-def test_a_dtype_is_no_cause() -> None:
-    text, found = told(of("layernorm", "yes", "dtype"), of("scaled_attention"))
-    assert causes(WHOLE, found) == ()
+def test_what_goes_wrong_between_modules_is_looked_for_between_them() -> None:
+    text, _ = told(of("layernorm"), of("scaled_attention"))
     assert "what they import" in text
 
 
+def test_beside_correct_modules_it_is_said_which() -> None:
+    beside = Graded(criterion("integration.decoder"), True, blamed=("layernorm",))
+    text, _ = told(of("layernorm", "yes"), graded=beside)
+    assert text.startswith(
+        "Earned: your modules work together with correct versions of `layernorm.py` in the place of yours."
+    )
+    lost = Graded(criterion("integration.decoder"), False, "unexplained", WRONG, blamed=("layernorm",))
+    assert told(of("layernorm", "yes"), graded=lost)[0].startswith(
+        "With your own modules together, with correct versions of"
+    )
+
+
 def test_what_is_shown_later_is_not_told() -> None:
-    early = Graded(criterion("integration.decoder", "after_due_date"), False, "unexplained", WRONG)
+    early = Graded(
+        criterion("integration.decoder", "after_due_date"), False, "unexplained", WRONG, blamed=("layernorm",)
+    )
     text, found = told(of("layernorm", "yes"), graded=early)
     assert causes(early, found) == ()
     assert "layernorm" not in text
 
 
-def test_a_module_that_cannot_be_imported_is_a_cause() -> None:
-    broken = Reply(error=Error(("SyntaxError",), "", "", 0, ""))
-    alone = ModuleResult("layernorm", (), broken)
-    assert "**Cause:** `layernorm.py` could not be imported" in told(alone, broken=broken)[0]
+def not_imported(error: Error) -> Graded:
+    record = Record(WRONG.step, Reply(error=error), Fault("raised"))
+    return Graded(criterion("integration.decoder"), False, "not imported", record)
+
+
+def test_a_module_that_cannot_be_imported_is_named() -> None:
+    error = Error(("SyntaxError",), "", "", 0, "")
+    alone = ModuleResult("layernorm", (), Reply(error=error))
+    assert "`layernorm.py` could not be imported" in told(alone, graded=not_imported(error))[0]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +83,6 @@ def test_an_error_has_its_file_and_line(file: str, shown: bool) -> None:
     text, _ = told(graded=Graded(criterion("integration.decoder"), False, "unexplained", record))
     assert ("in line 41 of" in text) is shown
     assert "secret" not in text
-    importing = Reply(error=Error(("ImportError",), "secret", file, 41, ""))
-    text, _ = told(broken=importing)
+    text, _ = told(graded=not_imported(Error(("ImportError",), "secret", file, 41, "")))
     assert ("in line 41 of" in text) is shown
     assert "secret" not in text

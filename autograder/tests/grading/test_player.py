@@ -8,7 +8,7 @@ import pytest
 from autograder.grading import player as players
 from autograder.grading import script as scripts
 from autograder.grading.player import Player
-from autograder.grading.record import Step
+from autograder.grading.record import Step, with_needed
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
@@ -144,15 +144,31 @@ def test_only_what_was_not_answered_is_played_again_and_a_function_that_ends_pro
     assert 0 < player.restarts <= players.RESTARTS
 
 
-def test_nothing_is_imported_once_more_for_the_integration_and_what_is_said_of_imports_stays() -> None:
+def test_the_integration_comes_last_in_processes_of_its_own_and_what_is_said_of_imports_stays() -> None:
     lowest = scripts.current().hidden["layernorm"][-1].target.function
     sandbox: Any = Sandbox(ends=(lowest,))
     with Player(sandbox, scripts.current(), COMPLETE, {}) as player:
         player.shown(GROUPS)
-        before, said = len(sandbox.events), {name: player.broken(name) for name in GROUPS}
-        player.hidden(0)
+        said = {name: player.broken(name) for name in GROUPS}
+        with pytest.raises(AssertionError, match="the integration before a module"):
+            player.together("integration.norms")
+        for number in range(len(player.levels)):
+            player.hidden(number)
+        before = len(sandbox.events)
+        _, imported = player.together("integration.norms")
         contexts = [what[0] for kind, _, what in sandbox.events[before:] if kind == "load"]
-        assert contexts[-1] == INTEGRATION and contexts.count(INTEGRATION) == 1
+        assert imported and set(contexts) == {"integration.norms"}
         assert {name: player.broken(name) for name in GROUPS} == said
         with pytest.raises(AssertionError, match="an import that may be shown after a hidden call"):
             player._load(player.levels[0], "layernorm")
+
+
+def test_a_process_that_takes_over_is_given_what_a_step_needs_and_nothing_else() -> None:
+    every = [step for step in scripts.current().hidden["scaled_attention"] if step.test == "test_calls_leave_no_trace"]
+    step = next(step for step in every if step.target.function == "split_heads" and step.needs)
+    needed = with_needed(every, [step])
+    assert needed[-1] is step and len(needed) < len(every)
+    numbers = {one.number for one in needed}
+    assert all(one.needs <= numbers for one in needed)
+    writes = [one for one in every if one.kind == "write" and one.about in numbers and one.number < step.number]
+    assert {one.number for one in writes} <= numbers

@@ -132,9 +132,7 @@ class Sandbox:
             self._end_all("disk")  # what this submission's own processes hold is no lack of the machine
             time.sleep(ROOM_SECONDS)  # another submission's process may have filled the disk, and is killed for it soon
         if "pid" not in answer:
-            raise SandboxFault(
-                f"a student's process cannot be started: {answer.get('trouble') or answer.get('no_room')}"
-            )
+            raise SandboxFault(f"a student's process cannot be started: {answer['no_room']}")
         return int(answer["pid"])
 
     def end(self, process: StudentProcess) -> str:

@@ -228,7 +228,9 @@ class Sandbox:
         for _ in range(2):
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], list(descriptors))
-                return self._answer()
+                answer = self._answer()
+                self.budget.own_seconds += answer["spent"]
+                return answer
             except OSError as error:
                 fault = error
                 self._stop_server(0)

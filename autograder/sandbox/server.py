@@ -1,6 +1,7 @@
 """The fork server: a small process that has imported NumPy and nothing secret, and forks the student processes.
 
-Requests arrive on the control socket, each a line of JSON, and are answered with one:
+Requests arrive on the control socket, each a line of JSON, and are answered with one, which also says how much processor time
+the server itself has "spent" since the answer before:
     {"start": slot, "seconds": n}, with a descriptor   -> {"pid": n} or {"no_room": why files cannot be written}
     {"end": slot}                                      -> {"seconds": processor time, "why": what it was killed for, or ""}
 The first message of a student's process is its own: empty once it is confined, else why it cannot be. What happens before
@@ -20,6 +21,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -171,6 +173,7 @@ class Server:
         self.alive: dict[int, int] = {}  # process by slot
         self.killed: dict[int, str] = {}  # why the process of a slot was killed
         self.rules: dict[int, int] = {}  # Landlock's rules by slot
+        self.counted = time.process_time()  # what has been told of it
 
     def serve(self) -> None:
         """Answer requests until the grader has gone, with or without a farewell."""
@@ -212,6 +215,8 @@ class Server:
         return (json.loads(line) if line else {}), descriptors[0] if descriptors else -1
 
     def _answer(self, said: dict[str, Any]) -> None:
+        before, self.counted = self.counted, time.process_time()
+        said["spent"] = self.counted - before
         with contextlib.suppress(OSError):  # the next request will say that the grader has gone
             self.control.sendall(json.dumps(said).encode() + b"\n")
 

@@ -124,6 +124,15 @@ def test_the_time_of_processes_that_have_ended_counts() -> None:
 
 
 @forked
+def test_the_time_of_the_fork_server_counts() -> None:
+    with opened("import os\nfor n in range(1_000): os.mkdir(str(n))\n") as (sandbox, process):
+        assert process.load("m", ["m"]) == Reply()
+        before = sandbox.budget.own_seconds
+        process.close()
+        assert sandbox.budget.own_seconds > before
+
+
+@forked
 def test_a_fork_server_that_was_killed_is_started_again() -> None:
     with Sandbox(LIMITS) as sandbox:
         sandbox.place({"m.py": b"def f(): return 1\n"})

@@ -29,6 +29,16 @@ def test_stubborn_trees_are_removed(tmp_path: Path) -> None:
     assert Path(__file__).is_file()
 
 
+def test_each_folder_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(30):
+        (tmp_path / str(number) / "inner").mkdir(parents=True)
+    looks, real = list[object](), os.scandir
+    monkeypatch.setattr(os, "scandir", lambda place: looks.append(place) or real(place))
+    assert sweep.empty(str(tmp_path))
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == [] and len(looks) == 61
+
+
 def test_usage_counts_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").write_bytes(bytes(10**6))

@@ -5,6 +5,7 @@ import mmap
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,8 +33,13 @@ def test_stubborn_trees_are_removed(tmp_path: Path) -> None:
 def test_each_folder_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(30):
         (tmp_path / str(number) / "inner").mkdir(parents=True)
-    looks, real = list[object](), os.scandir
-    monkeypatch.setattr(os, "scandir", lambda place: looks.append(place) or real(place))
+    looks, real = list[int](), os.scandir
+
+    def look(place: int) -> Any:
+        looks.append(place)
+        return real(place)
+
+    monkeypatch.setattr(os, "scandir", look)
     assert sweep.empty(str(tmp_path))
     monkeypatch.undo()
     assert list(tmp_path.iterdir()) == [] and len(looks) == 61

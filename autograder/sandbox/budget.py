@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ class Budget:
     limits: Limits
     wall_seconds: float = 0.0  # of the requests that are answered
     ended_seconds: float = 0.0  # processor time of the processes that have ended
-    own_seconds: float = 0.0  # processor time of the grader while it listened: reading may cost more than sending
+    own_seconds: float = 0.0  # processor time that grader and fork server have spent because of the submission
     received_bytes: int = 0
     kept_values: int = 0
     running: dict[int, float] = field(
@@ -35,7 +35,7 @@ class Budget:
 
     @property
     def processor_seconds(self) -> float:
-        """Processor time of all processes of the submission, also those that have ended, and of listening to them."""
+        """Processor time of all processes of the submission, also those that have ended, and of what they have caused."""
         return (
             self.ended_seconds
             + self.own_seconds
@@ -51,6 +51,15 @@ class Budget:
         before = self.running.pop(pid, None)
         if before is not None:
             self.ended_seconds += (_processor_seconds(pid) if seconds is None else seconds) - before
+
+    @contextlib.contextmanager
+    def spending(self) -> Iterator[None]:
+        """Count what this thread does meanwhile as time of the submission."""
+        before = time.thread_time()
+        try:
+            yield
+        finally:
+            self.own_seconds += time.thread_time() - before
 
     def receive(self, message: bytes) -> bytes:
         """A message, as long as those of one submission do not fill the grader's memory."""

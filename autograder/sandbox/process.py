@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from autograder.sandbox import wire
 from autograder.sandbox.budget import LOOK_SECONDS, Clock
 from autograder.sandbox.connection import Connection, within
+from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.messages import Call, Ended, Reply, prepared_load, reply_of
 from autograder.sandbox.relay import Relay
 
@@ -35,6 +36,7 @@ class StudentProcess:
         limit = min(sandbox.limits.message_mb * 2**20, wire.MAX_FROM_STUDENT)
         self.connection = Connection(ours, limit, LOOK_SECONDS)
         self.ended: Ended | None = None
+        self.confined = False
         self.asked: list[tuple[bytes, bytes]] = []
         self._allowed: dict[str, frozenset[str]] = {}  # what a context may ask for
         self._patience = sandbox.limits.call_seconds * sandbox.limits.wall_factor
@@ -59,6 +61,8 @@ class StudentProcess:
     def play(self, calls: Sequence[Call], known: Sequence[tuple[bytes, bytes]] = ()) -> list[Reply]:
         """Make requests with one message; their replies, up to the end of the process, of which the last one says why.
 
+        Raises SandboxFault for a process that could not be confined.
+
         `known` are questions (by digest) and sealed answers as in `asked`, which travel ahead into the process's memory.
         """
         replies: list[Reply] = []
@@ -72,6 +76,8 @@ class StudentProcess:
                 self._end("deadline", *self._interrupted(calls[len(replies) :]))
             except wire.Gone:
                 self._end("crash")
+                if not self.confined and self.ended == Ended("crash"):
+                    raise SandboxFault("a student's process has ended before it was confined") from None
             except wire.WireError:
                 self._end("protocol")
             finally:
@@ -85,6 +91,7 @@ class StudentProcess:
         relay = Relay(self.sandbox, self.connection, clock, self._patience, self.asked)
         self._signal("SIGCONT")
         try:
+            self._wait_until_confined(clock)
             ahead = [part for pair in known for part in pair]
             count = wire.encode([len(known), len(calls)])
             self.connection.send(count, *ahead, *[call.payload for call in calls], patience=self._patience)
@@ -95,6 +102,16 @@ class StudentProcess:
         finally:
             clock.next()
             relay.close()
+
+    def _wait_until_confined(self, clock: Clock) -> None:
+        """Hear from a new process that it is confined; until then none of the student's code has run."""
+        if self.confined:
+            return
+        why = self.connection.receive(clock.check).decode("utf-8", "replace")
+        if why:
+            self.close()
+            raise SandboxFault(f"a student's process cannot be confined: {why}")
+        self.confined = True
 
     def _watch(self) -> None:
         """Where there is no fork server, nobody else looks at the disk."""

@@ -132,9 +132,7 @@ class Sandbox:
             self._end_all("disk")  # what this submission's own processes hold is no lack of the machine
             time.sleep(ROOM_SECONDS)  # another submission's process may have filled the disk, and is killed for it soon
         if "pid" not in answer:
-            raise SandboxFault(
-                f"a student's process cannot be started: {answer.get('trouble') or answer.get('no_room')}"
-            )
+            raise SandboxFault(f"a student's process cannot be started: {answer['no_room']}")
         return int(answer["pid"])
 
     def end(self, process: StudentProcess) -> str:
@@ -230,7 +228,9 @@ class Sandbox:
         for _ in range(2):
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], list(descriptors))
-                return self._answer()
+                answer = self._answer()
+                self.budget.own_seconds += answer["spent"]
+                return answer
             except OSError as error:
                 fault = error
                 self._stop_server(0)

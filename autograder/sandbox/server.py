@@ -1,11 +1,12 @@
 """The fork server: a small process that has imported NumPy and nothing secret, and forks the student processes.
 
-Requests arrive on the control socket, each a line of JSON, and are answered with one:
-    {"start": slot, "seconds": n}, with a descriptor   -> {"pid": n}, {"trouble": why no process can be
-                                                          confined} or {"no_room": why files cannot be written}
+Requests arrive on the control socket, each a line of JSON, and are answered with one, which also says how much processor time
+the server itself has "spent" since the answer before:
+    {"start": slot, "seconds": n}, with a descriptor   -> {"pid": n} or {"no_room": why files cannot be written}
     {"end": slot}                                      -> {"seconds": processor time, "why": what it was killed for, or ""}
-Without fork, this process becomes the student process itself. What children must not load later, since files can then no
-longer be mapped, is loaded here: every extension module.
+The first message of a student's process is its own: empty once it is confined, else why it cannot be. What happens before
+that is no fault of the student's. Without fork, this process becomes the student process itself. What children must not load
+later, since files can then no longer be mapped, is loaded here: every extension module.
 """
 
 import contextlib
@@ -20,6 +21,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from typing import Any
 import numpy
 
 from autograder.sandbox import layers, sweep
+from autograder.sandbox.connection import Connection
 from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock, mounts
 from autograder.sandbox.layers.resources import Resources
 from autograder.sandbox.slots import Slot
@@ -170,10 +173,10 @@ class Server:
         self.alive: dict[int, int] = {}  # process by slot
         self.killed: dict[int, str] = {}  # why the process of a slot was killed
         self.rules: dict[int, int] = {}  # Landlock's rules by slot
+        self.counted = time.process_time()  # what has been told of it
 
     def serve(self) -> None:
         """Answer requests until the grader has gone, with or without a farewell."""
-        trouble = self._trouble()
         while True:
             if self.alive and not select.select([self.control], [], [], WATCH_SECONDS)[0]:
                 self._watch()
@@ -184,7 +187,7 @@ class Server:
             if "end" in request:
                 self._answer(self._end(request["end"]))
             else:
-                self._answer({"trouble": trouble} if trouble else self._start(request, descriptor))
+                self._answer(self._start(request, descriptor))
                 os.close(descriptor)
         for slot in list(self.alive):
             self._end(slot)
@@ -201,9 +204,7 @@ class Server:
         """Be the student process of a slot instead."""
         slot = self.settings.slot(self.settings.alone)
         self._renewed(slot)
-        layers.apply(self._confinement(slot, self.settings.seconds), self.rules[slot.number])
-        session.run(self.control, self.settings.submission, self.settings.message_limit, self.baseline)
-        os._exit(0)
+        self._confined(slot, self._confinement(slot, self.settings.seconds), self.control)
 
     def _request(self) -> tuple[dict[str, Any], int]:
         """The next request and the descriptor that comes with it; {} when the grader has gone."""
@@ -214,6 +215,8 @@ class Server:
         return (json.loads(line) if line else {}), descriptors[0] if descriptors else -1
 
     def _answer(self, said: dict[str, Any]) -> None:
+        before, self.counted = self.counted, time.process_time()
+        said["spent"] = self.counted - before
         with contextlib.suppress(OSError):  # the next request will say that the grader has gone
             self.control.sendall(json.dumps(said).encode() + b"\n")
 
@@ -233,16 +236,24 @@ class Server:
 
     def _be_student(self, slot: Slot, confinement: Confinement, descriptor: int) -> None:
         """In the child: confine this process, then serve the grader. Never returns."""
-        status, rules = 1, self.rules[slot.number]
         try:
-            descriptors.close_all_but(descriptor, rules)
-            layers.apply(confinement, rules)
-            session.run(
-                socket.socket(fileno=descriptor), self.settings.submission, self.settings.message_limit, self.baseline
-            )
-            status = 0
+            descriptors.close_all_but(descriptor, self.rules[slot.number])
+            self._confined(slot, confinement, socket.socket(fileno=descriptor))
         finally:
-            os._exit(status)  # whatever happens, the server's own code is not run twice
+            os._exit(1)  # whatever happens, the server's own code is not run twice
+
+    def _confined(self, slot: Slot, confinement: Confinement, own_end: socket.socket) -> None:
+        """Confine this process, say that it is, and serve the grader. Never returns."""
+        connection = Connection(own_end, self.settings.message_limit)
+        try:
+            layers.apply(confinement, self.rules[slot.number])
+            os.listdir(self.settings.submission)
+        except BaseException as error:
+            connection.send(f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:1000])
+            os._exit(1)
+        connection.send(b"")
+        session.run(own_end, self.settings.submission, self.settings.message_limit, self.baseline)
+        os._exit(0)
 
     def _end(self, number: int) -> dict[str, Any]:
         slot, seconds = self.settings.slot(number), 0.0
@@ -289,25 +300,3 @@ class Server:
         s = self.settings
         resources = Resources(s.memory, s.file_size, seconds, s.threads, s.open_files)
         return Confinement(tuple(s.layers), slot.temporary, slot.uid, resources, group=s.group)
-
-    def _trouble(self) -> str:
-        """Why a child cannot be confined, "" if it can: found out once, so that no student is blamed for it."""
-        reader, writer = os.pipe()
-        slot = self.settings.slot(0)
-        self._renewed(slot)
-        confinement = self._confinement(slot, 1)
-        trial = os.fork()
-        if trial == 0:
-            try:
-                layers.apply(confinement, self.rules[0])
-                os.listdir(self.settings.submission)
-            except BaseException as error:
-                os.write(writer, " ".join(f"{type(error).__name__}: {error}".split()).encode()[:1000])
-            finally:
-                os._exit(0)
-        os.close(writer)
-        with open(reader, "rb") as pipe:
-            said = pipe.read()
-        os.waitpid(trial, 0)
-        slot.clear()
-        return said.decode("utf-8", "replace")

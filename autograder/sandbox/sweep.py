@@ -82,20 +82,23 @@ def empty(folder: str) -> bool:
 
 
 def _empty(here: int) -> None:
-    """Down to a folder without folders, up again, removing it: no path is ever longer than one name."""
+    """Down to a folder without folders, up again, removing it: no path is ever longer than one name.
+
+    Each folder is looked at once: to begin anew after each of its folders would take seconds for some thousands of them.
+    """
     names: list[str] = []
     try:
-        while True:
-            inner = _first_folder(here)
-            if inner:
-                os.chmod(inner, 0o700, dir_fd=here)
-                here = _step(here, inner)
-                names.append(inner)
-            elif names:
+        left = [_folders(here)]  # of this folder and of those above it, the folders that are still there
+        while left[-1] or names:
+            if left[-1]:
+                names.append(left[-1].pop())
+                os.chmod(names[-1], 0o700, dir_fd=here)
+                here = _step(here, names[-1])
+                left.append(_folders(here))
+            else:
+                left.pop()
                 here = _step(here, "..")
                 os.rmdir(names.pop(), dir_fd=here)
-            else:
-                return
     finally:
         os.close(here)
 
@@ -106,14 +109,16 @@ def _step(here: int, name: str) -> int:
     return there
 
 
-def _first_folder(here: int) -> str:
-    """The name of a folder in this one, "" once there is none; files are removed on the way."""
+def _folders(here: int) -> list[str]:
+    """The names of the folders in this one; everything else in it is removed."""
+    found = []
     with os.scandir(here) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                return entry.name
-            os.unlink(entry.name, dir_fd=here)
-    return ""
+                found.append(entry.name)
+            else:
+                os.unlink(entry.name, dir_fd=here)
+    return found
 
 
 def open_folders() -> list[str]:

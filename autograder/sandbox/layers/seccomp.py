@@ -75,6 +75,8 @@ _REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have
     "landlock_restrict_self": (446, 446),
     # memory that no limit on the address space counts
     "memfd_create": (319, 279), "memfd_secret": (447, 447),
+    # memory of the kernel, some 90 kB a filter, of which the whole machine has 500 MB: filters of its own
+    "seccomp": (317, 277),
     "timer_create": (222, 107),  # can send SIGCONT: a process that is stopped until its turn would go on
 }  # fmt: skip
 _CLONE, _CLONE3, _KILL, _TGKILL = (56, 220), (435, 435), (62, 129), (234, 131)
@@ -83,7 +85,8 @@ _NEWEST_KNOWN = 470
 _CLONE_FILES, _CLONE_THREAD = 0x400, 0x10000
 _CLOSE_RANGE, _CLOSE_RANGE_UNSHARE = (436, 436), 2
 _OWN_PID = 0x5EEDF00D
-_PRCTL, _PRCTL_REFUSED = (157, 167), (1, 4, 35, 0x59616D61)  # PR_SET_PDEATHSIG, _DUMPABLE, _MM, _PTRACER
+_PRCTL = (157, 167)
+_PRCTL_REFUSED = (1, 4, _PR_SET_SECCOMP, 35, 0x59616D61)  # PR_SET_PDEATHSIG, _DUMPABLE, _SECCOMP, _MM, _PTRACER
 _MMAP, _MAP_ANONYMOUS = (9, 222), 0x20  # a mapped file takes up the disk even when it is closed and unlinked
 # What tells of other processes: the clock of their processor time (the numbers above 15), and calls that take a number of a
 # process as their first or second argument, for which only 0 and the own one are allowed.

@@ -54,6 +54,16 @@ def clock(account: Budget) -> Clock:
     return Clock(account, lambda: None)
 
 
+def test_what_the_grader_does_because_of_a_submission_is_time_of_the_submission(time: Time, account: Budget) -> None:
+    before = account.processor_seconds
+    with account.spending():
+        time.graders += LIMITS.submission_seconds
+    assert account.processor_seconds - before == LIMITS.submission_seconds
+    time.passes(0.1, 0.1)
+    with pytest.raises(TimeoutError, match="processor time of the submission"):
+        account.check()
+
+
 def test_processor_time_ends_a_call(time: Time, account: Budget) -> None:
     running = clock(account)
     for _ in range(4):

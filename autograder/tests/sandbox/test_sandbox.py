@@ -124,6 +124,15 @@ def test_the_time_of_processes_that_have_ended_counts() -> None:
 
 
 @forked
+def test_the_time_of_the_fork_server_counts() -> None:
+    with opened("import os\nfor n in range(1_000): os.mkdir(str(n))\n") as (sandbox, process):
+        assert process.load("m", ["m"]) == Reply()
+        before = sandbox.budget.own_seconds
+        process.close()
+        assert sandbox.budget.own_seconds > before
+
+
+@forked
 def test_a_fork_server_that_was_killed_is_started_again() -> None:
     with Sandbox(LIMITS) as sandbox:
         sandbox.place({"m.py": b"def f(): return 1\n"})
@@ -224,6 +233,46 @@ def test_a_disk_without_room_is_tried_again_once_the_submission_holds_none_of_it
         with pytest.raises(SandboxFault, match="full"):
             sandbox.start()
         answers.clear()
+
+
+NOT_CONFINED = """
+from autograder.sandbox import layers
+
+def apply(confinement, rules, real=layers.apply):
+    import os
+    if os.path.exists("{mark}"):
+        {fault}
+    real(confinement, rules)
+
+layers.apply = apply
+main(essential)
+"""
+
+
+@linux
+@pytest.mark.parametrize("without", [(), ("fork",)], ids=["forked", "alone"])
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("raise OSError(524, 'no filters left')", "cannot be confined.*no filters left"),
+        ("os._exit(1)", "before it was"),
+    ],
+)
+def test_a_process_that_cannot_be_confined_is_a_fault_and_no_crash_of_the_student(
+    fault: str, said: str, without: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / "from_now_on"
+    patch = NOT_CONFINED.format(mark=mark, fault=fault)
+    monkeypatch.setattr(module, "_START", module._START.replace("main(essential)\n", patch))
+    with Sandbox(LIMITS, without=without) as sandbox:
+        sandbox.place({"m.py": b"def f(): return 1\n"})
+        assert sandbox.start().load("m", ["m"]) == Reply()
+        mark.touch()
+        process = sandbox.start()
+        with pytest.raises(SandboxFault, match=said):
+            process.load("m", ["m"])
+        mark.unlink()
+        assert sandbox.start().load("m", ["m"]) == Reply()
 
 
 def test_without_questions_nothing_is_answered() -> None:

@@ -5,6 +5,7 @@ import mmap
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,21 @@ def test_stubborn_trees_are_removed(tmp_path: Path) -> None:
     assert sweep.empty(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
     assert Path(__file__).is_file()
+
+
+def test_each_folder_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(30):
+        (tmp_path / str(number) / "inner").mkdir(parents=True)
+    looks, real = list[int](), os.scandir
+
+    def look(place: int) -> Any:
+        looks.append(place)
+        return real(place)
+
+    monkeypatch.setattr(os, "scandir", look)
+    assert sweep.empty(str(tmp_path))
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == [] and len(looks) == 61
 
 
 def test_usage_counts_what_is_there(tmp_path: Path) -> None:

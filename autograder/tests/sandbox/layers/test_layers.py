@@ -138,5 +138,5 @@ def test_a_confinement_that_fails_is_the_machines_fault(monkeypatch: pytest.Monk
     user = [name for name in layers.holding() if name == "user"]
     # seccomp is not allowed without no_new_privileges
     monkeypatch.setattr(layers, "holding", lambda _: ["fork", *user, "seccomp"])
-    with Sandbox(LIMITS) as own, pytest.raises(SandboxFault, match=r"cannot be started: .*Permission"):
-        own.start()
+    with Sandbox(LIMITS) as own, pytest.raises(SandboxFault, match=r"cannot be confined: .*Permission"):
+        own.start().load("m", ["os"])

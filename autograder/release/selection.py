@@ -2,13 +2,17 @@
 
 Left out go the rubric's entry, solution, public checks, suite, known mistakes, alternatives and notebook section of every other
 module, and the integration. What is left must not need them: a module may only `use` modules that stay.
+
+A section of the notebook begins at a heading `## `, or at the `# BEGIN QUESTION` right before it, and goes with the modules whose
+questions stand in it; a part of it begins at a heading `### `. Which other modules a section or a part needs stands under
+`needs` in the metadata of its heading. What stands before the first section stays in any case.
 """
 
 import contextlib
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +23,11 @@ from autograder.feedback.results import number
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
-from autograder.release import files, packing, sections
+from autograder.release import files, packing
 from autograder.release.prerequisites import MASTER, clone, temporary_folder
 
+Cell = dict[str, Any]  # of a notebook
+BEGIN = "# BEGIN QUESTION"
 NOT_COPIED = (".*", "__pycache__", "tests", "benchmarks", "docs")
 
 
@@ -117,13 +123,65 @@ def smaller_rubric(text: str, kept: Sequence[str]) -> dict[str, Any]:
 
 def _shorten_notebook(path: Path, kept: Sequence[str], left_out: Sequence[str]) -> None:
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    notebook["cells"] = [_adapted(cell, kept, left_out) for cell in sections.without(notebook["cells"], left_out)]
+    notebook["cells"] = [_adapted(cell, kept, left_out) for cell in without(notebook["cells"], left_out)]
     path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def _adapted(cell: sections.Cell, kept: Sequence[str], left_out: Sequence[str]) -> sections.Cell:
+def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
+    """The cells of a notebook without the sections and parts that need modules that are left out.
+
+    Raises ArgumentsError for a section with questions of modules that stay and of modules that go.
+    """
+    kept, *sections = _split(cells, "## ")
+    for section in sections:
+        questions = {_question(cell) for cell in section} - {""}
+        goes = questions & set(left_out)
+        if goes and goes != questions:
+            title = next(source(cell).splitlines()[0] for cell in section if _is_heading(cell, "## "))
+            names = ", ".join(sorted(questions))
+            raise ArgumentsError(
+                f"the notebook's section {title!r} has the questions {names}; give each a heading ## of its own"
+            )
+        if not goes and not _needs(section, "## ") & set(left_out):
+            kept += [
+                cell for part in _split(section, "### ") if not _needs(part, "### ") & set(left_out) for cell in part
+            ]
+    return kept
+
+
+def _split(cells: list[Cell], heading: str) -> list[list[Cell]]:
+    """The cells in groups, each but the first from a heading, or the question that begins with it, to the next."""
+    groups: list[list[Cell]] = [[]]
+    for cell in cells:
+        if _is_heading(cell, heading):
+            groups.append([groups[-1].pop()] if groups[-1] and _question(groups[-1][-1]) else [])
+        groups[-1].append(cell)
+    return groups
+
+
+def _needs(cells: list[Cell], heading: str) -> set[str]:
+    return {module for cell in cells if _is_heading(cell, heading) for module in cell["metadata"].get("needs", ())}
+
+
+def source(cell: Cell) -> str:
+    """The text of a cell."""
+    return "".join(cell["source"])
+
+
+def _question(cell: Cell) -> str:
+    """The name of the question that begins with this cell, "" if none does."""
+    if cell["cell_type"] != "raw" or not source(cell).startswith(BEGIN):
+        return ""
+    return str((yaml.safe_load(source(cell).removeprefix(BEGIN)) or {}).get("name", ""))
+
+
+def _is_heading(cell: Cell, heading: str) -> bool:
+    return cell["cell_type"] == "markdown" and source(cell).startswith(heading)
+
+
+def _adapted(cell: Cell, kept: Sequence[str], left_out: Sequence[str]) -> Cell:
     """A cell that stays: no list of files to hand in, which comes from the rubric, and commands for files that are there."""
-    text = re.sub(r"^student_files:\n( +- .*\n)*", "", sections.source(cell), flags=re.MULTILINE)
+    text = re.sub(r"^student_files:\n( +- .*\n)*", "", source(cell), flags=re.MULTILINE)
     for name in left_out:
         text = text.replace(f"checks/test_{name}.py", f"checks/test_{kept[0]}.py")
     return cell | {"source": text}

@@ -1,6 +1,8 @@
 """`autograder build --only`: a smaller homework that is whole in itself, and what is refused."""
 
+import ast
 import errno
+import itertools
 import json
 import os
 import re
@@ -8,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,8 +22,9 @@ from autograder.faults import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.proof import cases
-from autograder.release import build, files, sections, selection
+from autograder.release import build, files, selection
 from autograder.release.rehearsal import run
+from autograder.release.selection import Cell
 
 KEPT = ("layernorm", "causal_mask")
 LEFT_OUT = tuple(group for group in rubrics.current().groups if group not in KEPT)
@@ -133,10 +137,9 @@ def test_notebook_has_the_questions_and_names_of_these_modules(small: Path) -> N
     given = notebook(small / "assignments")
     assert set(given["metadata"]["otter"]["tests"]) == set(KEPT)
     cells = [cell for cell in given["cells"] if cell["cell_type"] == "code"]
-    used = {name for cell in cells[2:] for name in sections.Part([cell]).used}
-    assert not used & set(LEFT_OUT)
+    assert not used(cells[2:]) & set(LEFT_OUT)
     headings = [
-        line for cell in given["cells"] for line in sections.source(cell).split("\n")[:1] if line.startswith("## ")
+        line for cell in given["cells"] for line in selection.source(cell).split("\n")[:1] if line.startswith("## ")
     ]
     assert [re.findall(r"`(\w+)\.py`", heading) for heading in headings if ".py`" in heading] == [
         [name] for name in KEPT
@@ -156,6 +159,122 @@ def test_notebook_runs(small: Path, tmp_path: Path, written: bool) -> None:
     text = json.dumps([cell.get("outputs", []) for cell in ran["cells"]])
     assert "No module named" not in text
     assert ("is not written yet" in text) is not written
+
+
+# The notebook
+
+
+def cells(*sources: str, **needs: list[str]) -> list[Cell]:
+    """Raw cells begin with "# BEGIN" or "# END", markdown ones with "#" or a capital letter; `needs` by a heading's last word."""
+    kinds = {"# B": "raw", "# E": "raw"}
+    made = []
+    for text in sources:
+        kind = kinds.get(text[:3]) or ("markdown" if re.match(r"#+ |[A-Z]", text) else "code")
+        word = text.split()[-1]
+        metadata = {"needs": needs[word]} if kind == "markdown" and word in needs else {}
+        made.append({"cell_type": kind, "metadata": metadata, "source": text})
+    return made
+
+
+def question(name: str) -> Iterator[str]:
+    yield from (f"# BEGIN QUESTION\nname: {name}", f"## {name}", "# BEGIN TESTS", "def test(): pass", "# END TESTS")
+    yield "# END QUESTION"
+
+
+def left(given: list[Cell], *left_out: str) -> list[str]:
+    return [str(cell["source"]) for cell in selection.without(given, left_out)]
+
+
+TOUR = (
+    "# Title",
+    "a, b = 1, 2",
+    *question("one"),
+    "### Part",
+    "c = a",
+    *question("two"),
+    "### Part",
+    "d = b",
+    "## Last",
+    "Text",
+)
+
+
+def test_a_section_goes_with_its_question() -> None:
+    assert left(cells(*TOUR), "two") == [
+        "# Title",
+        "a, b = 1, 2",
+        *question("one"),
+        "### Part",
+        "c = a",
+        "## Last",
+        "Text",
+    ]
+    assert left(cells(*TOUR)) == list(TOUR)
+    assert left(cells(*TOUR), "one", "two") == ["# Title", "a, b = 1, 2", "## Last", "Text"]
+
+
+def test_a_heading_before_the_question_begins_the_section_too() -> None:
+    given = cells("## One", "x = 1", "# BEGIN QUESTION\nname: one", "Text", "# END QUESTION", "## Two", "y = 2")
+    assert left(given, "one") == ["## Two", "y = 2"]
+
+
+def test_a_part_or_a_section_goes_when_it_needs_what_is_left_out() -> None:
+    own = ("### Of two", "a = 1", "### Other", "b = 1")
+    given = cells(*question("one"), *own, "## Last", "c = 1", "### End", "d = 1", two=["two"], Last=["three"])
+    assert left(given) == [cell["source"] for cell in given]
+    assert left(given, "two") == [*question("one"), "### Other", "b = 1", "## Last", "c = 1", "### End", "d = 1"]
+    assert left(given, "three") == [*question("one"), *own]
+
+
+def test_section_of_two_modules_cannot_be_divided() -> None:
+    given = cells(
+        "## Both", "# BEGIN QUESTION\nname: one", "# END QUESTION", "# BEGIN QUESTION\nname: two", "# END QUESTION"
+    )
+    with pytest.raises(
+        ArgumentsError, match="the notebook's section '## Both' has the questions one, two; give each a heading"
+    ):
+        selection.without(given, ["two"])
+    assert selection.without(given, ["one", "two"]) == []
+
+
+def nodes(cell: Cell) -> list[ast.AST]:
+    code = re.sub("^%.*$", "", selection.source(cell), flags=re.MULTILINE)  # Jupyter's own commands
+    return list(ast.walk(ast.parse(code))) if cell["cell_type"] == "code" else []
+
+
+def defined(found: list[Cell]) -> set[str]:
+    """The names that code gives a meaning."""
+    every = [node for cell in found for node in nodes(cell)]
+    return {node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def used(found: list[Cell]) -> set[str]:
+    """The names that code reads, but for arguments of its own functions."""
+    names = set()
+    for every in map(nodes, found):
+        own = {node.arg for node in every if isinstance(node, ast.arg)}
+        names |= {node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)} - own
+    return names
+
+
+def possible() -> Iterator[tuple[str, ...]]:
+    """Every choice of modules that is a homework."""
+    modules = rubrics.current().modules
+    for count in range(1, len(modules) + 1):
+        for only in itertools.combinations(modules, count):
+            if all(set(modules[name].uses) <= set(only) for name in only):
+                yield only
+
+
+def test_no_part_that_stays_reads_a_module_or_a_name_that_has_gone() -> None:
+    whole = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
+    introduction = len(selection._split(whole, "## ")[0])
+    for only in possible():
+        left_out = [name for name in rubrics.current().groups if name not in only]
+        kept = selection.without(whole, left_out)
+        places = {id(cell) for cell in kept}
+        gone = defined([cell for cell in whole if id(cell) not in places]) - defined(kept)
+        assert not used(kept[introduction:]) & {*left_out, *gone}, only
 
 
 # Every module with what it uses

@@ -160,7 +160,7 @@ def seen(condition):
 
 DEPENDENCY_MATRIX = inputs(
     *experiment("dependency dependency_change", **{"tells in one feature between others": alone}),
-    factor("output rows", "dependency_change", {"of one length whatever comes before": turns}),
+    factor("output rows", "dependency", {"of one length whatever comes before": turns}),
     factor("delta", "dependency", {
         "the default": lambda delta: delta == 1e-3,
         "large": lambda delta: delta > 1,

@@ -119,6 +119,11 @@ def test_finds_weak_influences_on_a_large_output_of_another_width(check, rng):
 
 
 @criterion("causal_mask.dependency")
+def test_sees_a_row_that_turns_and_keeps_its_length(check, rng):
+    check.dependency_matrix(turning, rng.uniform(1, 2, (4, 3)))
+
+
+@criterion("causal_mask.dependency")
 def test_delta_sets_the_size_of_the_change(check, rng):
     check.dependency_matrix(beyond_one, rng.uniform(-0.5, 0.5, (2, 3)), delta=50.0)
     hardly = lambda x: np.tri(2) @ (x - np.clip(x, -5e-4, 5e-4)) + 100 * x[:, :1]  # noqa: E731
@@ -143,11 +148,6 @@ def test_from_no_influence_to_every_influence(check, rng):
 def test_sees_what_a_careless_change_does_not_show(check, rng):
     check.dependency_matrix(hiding, np.array([[1.0], [-1.0], [0.0]]) * rng.uniform(0.6, 0.9, (3, 5)))
     check.dependency_matrix(lambda x: np.cumsum(x[::-1], axis=0)[::-1], np.zeros((2, 3)))
-
-
-@criterion("causal_mask.dependency_change")
-def test_sees_a_row_that_turns_and_keeps_its_length(check, rng):
-    check.dependency_matrix(turning, rng.uniform(1, 2, (4, 3)))
 
 
 @criterion("causal_mask.dependency_change")

@@ -46,6 +46,11 @@ batch_norm.wrong("training_uses_running", "training", {"(x - mean) / np.sqrt(var
 batch_norm.wrong("training_uses_old_running", "training",
     {"(x - mean) / np.sqrt(var +": "(x - running_mean) / np.sqrt(running_var +"},
     does="Your training normalises with the running statistics that were passed in.", right=BATCH, read=SOURCE)
+batch_norm.wrong("variance_about_running_mean", "training",
+    {" var = x.var(axis=0)": " var = np.mean((x - running_mean) ** 2, axis=0)",
+    "x.var(axis=0, ddof=1)": "np.sum((x - running_mean) ** 2, axis=0) / (len(x) - 1)"},
+    {" var = x.var(axis=0)": " var = np.mean((x - running_mean) ** 2, axis=0)"},
+    does="Your training takes the variance about the running mean.", right=BATCH, read=SOURCE)
 batch_norm.wrong("mean_square", "training", {" var = x.var(axis=0)": " var = (x**2).mean(axis=0)"},
     does="Your training takes the mean of x**2 for the variance.", right=BATCH, read=FORMULA)
 batch_norm.wrong("not_centred", "training", {"(x - mean)": "x", "(x - running_mean)": "x"},

@@ -44,6 +44,9 @@ dependency_matrix.wrong("transposed", "dependency", {"return result": "return re
 dependency_matrix.wrong("differences_cancel", "dependency",
     *tried({ANY: "np.abs((after - before).sum(axis=1)) > 1e-8"}),
     does="Your code adds up the differences of a row, where they can cancel.", right=EVERY)
+dependency_matrix.wrong("lengths_compared", "dependency",
+    *tried({ANY: "np.abs(np.sqrt((after**2).sum(axis=1)) - np.sqrt((before**2).sum(axis=1))) > 1e-8"}),
+    does="Your code compares the lengths of the output rows, which stay the same where a row only turns.", right=EVERY)
 dependency_matrix.wrong("only_rises", "dependency", *tried({"np.abs(after - before)": "after - before"}, STEPS[1:3]),
     does="Your code counts only outputs that rise.", right=EVERY, read="numpy.abs")
 dependency_matrix.wrong("only_falls", "dependency", *tried({"np.abs(after - before)": "before - after"}, STEPS[1:3]),

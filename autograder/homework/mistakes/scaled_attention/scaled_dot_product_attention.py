@@ -147,6 +147,10 @@ scaled_dot_product_attention.wrong("zero_instead_of_minus_infinity", "mask", {"s
     {"np.where(mask, scores, -np.inf)": "scores * mask"},
     does="Your code makes hidden scores zero, as multiplying them by the mask does, and a score of zero still gets a weight.",
     right=BEFORE, read=DOCSTRING)
+scaled_dot_product_attention.wrong("zero_scores_hidden", "mask",
+    {"np.where(mask, scores, -np.inf)": "np.where(scores * mask == 0, -np.inf, scores)"},
+    does="Your code makes hidden scores zero and then hides every score of zero, also those that are seen.",
+    right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("mask_added", "mask", {"np.where(mask, scores, -np.inf)": "scores + mask"},
     does="Your code adds the mask to the scores.", right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("small_finite", "mask", {"scores, -np.inf": "scores, -10.0"}, {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 100.0)"},

@@ -90,6 +90,13 @@ gradient_flow.wrong("clamped", "gradient_flow", {"return result": "return np.max
     {"through + skip": "through * (np.linalg.norm(through) >= 1) + skip"},
     does="Your norms are cut off at 1.",
     right="A norm may be any number: the residual path does not keep it from shrinking or growing.", read=FLOW)
+gradient_flow.wrong("small_number_added", "gradient_flow",
+    *({"return result": f"return result + {small}"} for small in ("1e-8", "1e-10", "1e-12")),
+    *({"np.sum(v**2)": f"np.sum(v**2) + {small}"} for small in ("1e-8", "1e-10", "1e-12")),
+    does="Your code adds a small number to each norm.", right="Return the norms themselves, however small they are.", read=FLOW)
+gradient_flow.wrong("small_norms_cut", "gradient_flow", {"return result": "return np.where(result < 1e-12, 0, result)"},
+    {"return result": "return np.maximum(result, 1e-12)"}, {"return result": "return np.maximum(result, 1e-8)"},
+    does="Your code cuts off small norms.", right="Return the norms themselves, however small they are.", read=FLOW)
 gradient_flow.wrong("normalised", "gradient_flow", {"return result": "return result / result[-1]"},
     does="Your code divides by the norm of grad_out.", right="Return the norms themselves.", read=FLOW)
 gradient_flow.wrong("unit_gradients", "gradient_flow",

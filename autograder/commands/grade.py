@@ -66,7 +66,7 @@ def grade(
 ) -> None:
     """Grade submissions in whatever form they come.
 
-    PATH is a folder or zip of one submission or of many, a Gradescope export, a Canvas download, or .py
+    PATH is a folder or zip of one submission or of many, a Gradescope export, a Canvas or Moodle download, or .py
     files. A run that was stopped goes on where it was when the same command is given again.
     """
     # Imported here for the start-up time of all other commands.

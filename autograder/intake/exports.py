@@ -1,12 +1,13 @@
-"""What the paths given to a command hold: submissions, classes, Gradescope exports, Canvas downloads; folder or zip.
+"""What the paths given to a command hold: submissions, classes, exports of Gradescope, Canvas and Moodle; folder or zip.
 
 Told apart by names alone, in this order, because a later form may look like an earlier one:
 
 1. "gradescope": a `submission_metadata.yml` beside folders that Gradescope has named;
-2. "submission": a module of the rubric directly inside;
-3. "canvas": files only, most of them named as Canvas names them;
-4. "class": several folders or zips with work in them;
-5. "submission": all else.
+2. "moodle": most of it named as Moodle names submissions;
+3. "submission": a module of the rubric directly inside;
+4. "canvas": files only, most of them named as Canvas names them;
+5. "class": several folders or zips with work in them;
+6. "submission": all else.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,14 +18,14 @@ from typing import Literal
 
 from autograder.faults import ArgumentsError
 from autograder.homework import rubric
-from autograder.intake import canvas, gradescope
+from autograder.intake import canvas, gradescope, moodle
 from autograder.intake import tree as trees
 from autograder.intake.entries import Entry, Student, keyed
 from autograder.intake.submission import resembles
 from autograder.intake.tree import Tree
 from autograder.intake.zips import BadZipError
 
-Kind = Literal["gradescope", "submission", "canvas", "class"]
+Kind = Literal["gradescope", "moodle", "submission", "canvas", "class"]
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 LOOKED_AT = 2000  # files of one unit by which it is told what it is
 _NO_ZIP = {
@@ -105,6 +106,9 @@ def _recognised(outer: Tree, path: Path, out: Path | None) -> _Found:
         case "gradescope":
             entries, problems = gradescope.entries(tree)
             return _Found(f"{path}: a Gradescope export of {_counted(len(entries), 'submission')}", entries, problems)
+        case "moodle":
+            entries, problems = moodle.entries(tree)
+            return _Found(f"{path}: a Moodle download of {_counted(len(entries), 'submission')}", entries, problems)
         case "canvas":
             entries, problems = canvas.entries(tree.files, tree.place)
             return _Found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
@@ -187,7 +191,7 @@ def _unwrapped(outer: Tree) -> tuple[Tree, Kind]:
     for depth, inner in enumerate(_wrapped(outer)):
         found = kind(inner, inside=depth > 0)
         one_folder = found == "class" and len(inner.folders) == 1
-        if found in ("gradescope", "canvas") or (found == "class" and not one_folder):
+        if found in ("gradescope", "moodle", "canvas") or (found == "class" and not one_folder):
             return inner, found
     return outer, kind(outer)
 
@@ -206,6 +210,8 @@ def kind(tree: Tree, inside: bool = False) -> Kind:
     """What a folder is. `inside`: it is not what the command was given, but lies in that."""
     if gradescope.is_export(tree, inside):
         return "gradescope"
+    if moodle.is_download(tree):
+        return "moodle"
     if _has_module(tree.files):
         return "submission"
     if canvas.is_download(list(tree.files)) and not any(map(_is_unit, tree.folders)):

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from autograder.cohort import report
 from autograder.cohort.rows import StudentRow
 from autograder.feedback.results import number
-from autograder.homework.rubric import INTEGRATION, Rubric
+from autograder.homework.rubric import INTEGRATION, Criterion, Rubric
 from autograder.intake.text import markdown
 
 # Nothing in a page may become a link, a picture or HTML: parts of it were chosen by a student.
@@ -43,12 +43,15 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if row.student.name:
         yield f"For {markdown(row.student.name)}"
     yield from _score(row)
-    yield str(document.get("output", "")).strip()
     tests = [test for test in document["tests"] if test.get("visibility") != "hidden"]
+    lost = [test for test in tests if _is_lost(test, row)]
+    yield from _overview(lost, rubric, row)
+    yield str(document.get("output", "")).strip()
     for module in rubric.groups:
-        mine = [test for test in tests if rubric.criteria[test["extra_data"]["criterion"]].module == module]
+        mine = [test for test in lost if _criterion(test, rubric).module == module]
         if mine:
             yield from _module(module, mine, rubric, row)
+    yield from _rest([test for test in tests if test not in lost], rubric, row)
 
 
 def _score(row: StudentRow) -> Iterator[str]:
@@ -61,12 +64,39 @@ def _score(row: StudentRow) -> Iterator[str]:
         yield f"Set by hand: {markdown(override)}"
 
 
+def _criterion(test: Mapping[str, Any], rubric: Rubric) -> Criterion:
+    return rubric.criteria[test["extra_data"]["criterion"]]
+
+
+def _is_lost(test: Mapping[str, Any], row: StudentRow) -> bool:
+    assert row.grade is not None
+    points = row.grade.points.get(test["extra_data"]["criterion"])
+    return points is not None and points < test["max_score"]
+
+
+def _overview(lost: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
+    """What was lost, a line each."""
+    if lost:
+        yield "What was lost, with the reasons below:"
+        yield "\n".join(f"- {markdown(_criterion(test, rubric).about)}: {_points(test, row)}" for test in lost)
+
+
+def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
+    """The others, on a line each but for those with something to be said."""
+    if tests:
+        yield "## Everything else"
+        for test in tests:
+            said = str(test.get("output", "")).strip()
+            yield f"- {markdown(_criterion(test, rubric).about)}: {_points(test, row)}" + (
+                f"\n\n{said}" if said else ""
+            )
+
+
 def _module(module: str, tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
     title = "The whole model" if module == INTEGRATION else rubric.modules[module].title
     yield f"## {markdown(title)}"
     for test in tests:
-        criterion = rubric.criteria[test["extra_data"]["criterion"]]
-        yield f"### {markdown(criterion.about)}: {_points(test, row)}"
+        yield f"### {markdown(_criterion(test, rubric).about)}: {_points(test, row)}"
         yield str(test.get("output", "")).strip()
 
 

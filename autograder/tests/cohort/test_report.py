@@ -28,6 +28,7 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+SENTENCE = report._described(f"{FUNCTION}.no_root")[0]
 EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 1">'
 
 
@@ -275,6 +276,7 @@ def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
         ("JOSÉ", 1),
         ("script>", 3),
         (f"{FUNCTION}.no_root", len(AWKWARD) // 2),
+        (SENTENCE, len(AWKWARD) // 2),
         ("no such", 0),
         ("", total),
     ):
@@ -292,6 +294,21 @@ def test_link_to_a_student_shows_the_row_even_when_it_was_filtered_away(page: An
     row = page.locator(f"tr{target}")
     row.wait_for(state="visible")
     assert row.locator(".name").inner_text().strip() == link.inner_text().strip()
+
+
+def test_click_on_the_picture_opens_the_students_row(page: Any) -> None:
+    box = page.locator("#picture").bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 2, box["y"] + 2)
+    assert page.locator(f"#s{len(AWKWARD)}").locator("details").evaluate("part => part.open")
+
+
+def test_print_loses_nothing(page: Any) -> None:
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details:not([open])").count() == 0
+    assert page.locator(".remark").first.is_visible()
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0
 
 
 def test_print_leaves_out_what_cannot_be_used_on_paper(page: Any) -> None:

@@ -36,7 +36,7 @@ def write(out: Path, run: Run, title: str, anonymous: bool = False, feedback: bo
         "grades.csv": lambda: table(run.rows),
         "canvas.csv": lambda: canvas_table(run.rows, title),
         **({"moodle.csv": lambda: moodle_table(run.rows)} if any(row.student.moodle for row in run.rows) else {}),
-        "report.html": lambda: report.html(run),
+        "report.html": lambda: report.html(run, pages=student_pages.names(run.rows) if feedback else ()),
     }
     if anonymous:
         pages["report-anonymous.html"] = lambda: report.html(run, anonymous=True)

@@ -44,12 +44,12 @@ class Run:
     kit: str
 
 
-def html(run: Run, anonymous: bool = False) -> str:
-    """The page."""
+def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
+    """The page. `pages` are the names of the students' pages by row, for links."""
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     policy = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
-    content = _content(run, anonymous)
+    content = _content(run, anonymous) | {"pages": pages or [""] * len(run.rows)}
     return rendered("report.html", script=Markup(script), style=Markup(style), policy=policy, **content)
 
 

@@ -4,6 +4,7 @@ All that it says about the work is the text of results/<submission>.json, as Gra
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import indent
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -21,16 +22,23 @@ _READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "a
 
 def pages(rows: Sequence[StudentRow], documents: Mapping[str, Any], rubric: Rubric) -> Iterator[tuple[str, str, str]]:
     """For each row with a result: a name for its files, the page in Markdown and in HTML."""
+    for row, name in zip(rows, names(rows), strict=True):
+        document = documents.get(row.entry.key)
+        if not name or document is None:
+            continue
+        text = "\n\n".join(filter(None, _blocks(row, document, rubric))) + "\n"
+        yield name, text, _html(row, text, rubric)
+
+
+def names(rows: Sequence[StudentRow]) -> list[str]:
+    """The name of each row's page, "" for one without a result."""
+    found: list[str] = []
     shared: dict[str, int] = {}
     for row in rows:
-        document = documents.get(row.entry.key)
-        if row.grade is None or document is None:
-            continue
         # Members of a group may differ in what was set by hand, so each has a page.
-        shared[row.entry.key] = shared.get(row.entry.key, 0) + 1
-        name = row.entry.key if shared[row.entry.key] == 1 else f"{row.entry.key}-{shared[row.entry.key]}"
-        text = "\n\n".join(_blocks(row, document, rubric)) + "\n"
-        yield name, text, _html(row, text, rubric)
+        shared[row.entry.key] = nth = shared.get(row.entry.key, 0) + (row.grade is not None)
+        found.append("" if row.grade is None else row.entry.key if nth == 1 else f"{row.entry.key}-{nth}")
+    return found
 
 
 def _html(row: StudentRow, text: str, rubric: Rubric) -> str:
@@ -86,10 +94,8 @@ def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -
     if tests:
         yield "## Everything else"
         for test in tests:
-            said = str(test.get("output", "")).strip()
-            yield f"- {markdown(_criterion(test, rubric).about)}: {_points(test, row)}" + (
-                f"\n\n{said}" if said else ""
-            )
+            yield f"- {markdown(_criterion(test, rubric).about)}: {_points(test, row)}"
+            yield indent(str(test.get("output", "")).strip(), "  ")
 
 
 def _module(module: str, tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from autograder.cohort import report
+from autograder.cohort import report, student_pages
 from autograder.cohort.report import Run
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade, Mark
@@ -154,6 +154,12 @@ def test_anonymous_page_has_nothing_of_a_student() -> None:
     for part in ("example.org", "s99", "s0", "results/", "also handed in"):
         assert part not in page
     assert "The class at a glance" in page
+
+
+def test_students_pages_are_linked_where_there_are_some() -> None:
+    one = run(("a", "b"))
+    assert 'href="feedback/' not in report.html(one)
+    assert '<a href="feedback/s1.html">' in report.html(one, pages=student_pages.names(one.rows))
 
 
 def test_similar_uploads_are_pointed_out_on_the_page() -> None:

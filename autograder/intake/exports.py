@@ -52,9 +52,9 @@ class _Found:
 
 
 def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
-    """Everything to be graded at `paths`, without the folder `out`, where results go.
+    """Everything to be graded at `paths`, where no results may go: `out` must lie elsewhere.
 
-    Raises ArgumentsError for a path that does not exist, cannot be read, or holds no form of submission.
+    Raises ArgumentsError for a path that does not exist, cannot be read, holds no form of submission, or holds `out`.
     """
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
@@ -78,10 +78,12 @@ def _section(found: _Found, path: Path) -> _Found:
 
 def _look(path: Path, out: Path | None) -> _Found:
     try:
+        if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
+            raise ArgumentsError(f"-o {out} lies in {path}, which is graded; give a folder outside")
         if path.is_dir():
-            return _recognised(_of_class(path, out), path, out)
+            return _recognised(_of_class(path), path)
         if path.suffix.lower() == ".zip" and path.is_file():
-            return _recognised(trees.of_zip(path), path, out)
+            return _recognised(trees.of_zip(path), path)
         path.lstat()
     except BadZipError as error:
         raise ArgumentsError(f"{path}: {_NO_ZIP[error.kind]}") from None
@@ -90,9 +92,9 @@ def _look(path: Path, out: Path | None) -> _Found:
     raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
 
 
-def _of_class(path: Path, out: Path | None) -> Tree:
-    """A folder, without the one for results if that lies directly in it. Raises OSError, or ArgumentsError for too many files."""
-    found = trees.of_folder(path, out.name if out is not None and out.resolve().parent == path.resolve() else "")
+def _of_class(path: Path) -> Tree:
+    """Raises OSError, or ArgumentsError for too many files."""
+    found = trees.of_folder(path)
     if not found.readable:
         found.sources[""].read(0)
     if found.sources[""].problem == "many":
@@ -100,7 +102,7 @@ def _of_class(path: Path, out: Path | None) -> Tree:
     return found
 
 
-def _recognised(outer: Tree, path: Path, out: Path | None) -> _Found:
+def _recognised(outer: Tree, path: Path) -> _Found:
     tree, found = _unwrapped(outer)
     match found:
         case "gradescope":
@@ -114,8 +116,6 @@ def _recognised(outer: Tree, path: Path, out: Path | None) -> _Found:
             return _Found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
         case "class":
             return _class(tree, path)
-    if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
-        raise ArgumentsError(f"{path}: the results would go into the submission itself; give another -o")
     if next(outer.walk(), None) is None:
         raise ArgumentsError(f"{path}: there is no submission in it, it is empty")
     return _Found(f"{path}: one submission", [_entry(outer.name, outer)], _misplaced(outer, path))

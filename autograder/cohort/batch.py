@@ -173,8 +173,8 @@ class _Run:
         except BrokenExecutor:
             self.suspects.append(job)
             self._broken()
-        except Exception as error:
-            self._gone(error)
+        except Exception:
+            self._gone()
         else:
             self.running[future] = job
 
@@ -194,8 +194,8 @@ class _Run:
             document = future.result()
         except BrokenExecutor:
             self._broken()
-        except CancelledError as error:
-            self._gone(error)
+        except CancelledError:
+            self._gone()
         except Exception as error:
             del self.running[future]
             if type(error).__name__ == "KilledWorker":
@@ -220,10 +220,10 @@ class _Run:
         for job in lost:
             self._crashed(job, alone=len(lost) == 1)
 
-    def _gone(self, error: Exception) -> None:
+    def _gone(self) -> None:
         """The executor takes no more work, or has dropped what it had: a cluster whose scheduler has ended."""
         self.running.clear()
-        self.found.stopped = f"the workers cannot be reached any more ({type(error).__name__})"
+        self.found.stopped = "the workers cannot be reached any more"
 
     def _crashed(self, job: _Job, alone: bool) -> None:
         job = replace(job, crashes=job.crashes + alone)

@@ -6,6 +6,7 @@ be used is refused with the file and every bad line.
 
 import codecs
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -25,6 +26,7 @@ NAME = ("name", "student", "full name")
 SID = ("sid", "sis user id", "student id", "id number")
 EMAIL = ("email", "sis login id", "login id", "email address")
 CANVAS = ("id",)
+MOODLE = re.compile(r"\D+(\d+)")  # in a grading worksheet's column "Identifier", as "Participant 700112"
 SECTION = ("section", "sections", "section name", "groups")
 YES, NO = {"x", "yes", "y", "true", "1", "ex", "excused"}, {"", "no", "n", "false", "0"}
 TIME = "2026-11-27T23:59+01:00"  # an example
@@ -154,7 +156,9 @@ def _number(text: str) -> float:
 def _student(cells: Mapping[str, str]) -> Student:
     parts = (cells.get("first name", ""), cells.get("last name", "") or cells.get("surname", ""))
     name = _first(cells, NAME) or " ".join(filter(None, parts))
-    return Student(name, _first(cells, SID), _first(cells, EMAIL), _first(cells, CANVAS))
+    participant = MOODLE.fullmatch(cells.get("identifier", ""))
+    moodle = participant[1] if participant else ""
+    return Student(name, _first(cells, SID), _first(cells, EMAIL), _first(cells, CANVAS), moodle)
 
 
 def _first(cells: Mapping[str, str], headers: Iterable[str]) -> str:

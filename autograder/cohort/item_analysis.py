@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from statistics import fmean, median, pstdev
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from autograder.cohort.store import Grade
 
-FEW = 5  # submissions below which a correlation is not given
+FEW = 5  # submissions that pass, and that fail, below which a discrimination is given no verdict
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Item:
     """One criterion over the class. `discrimination` is the point-biserial correlation of passing it with the
     score of all other criteria over the `cases` that earned anything at all: who hands in nothing misses all, and
     would make every criterion look good. None where it says nothing: fewer than five cases, all pass, all fail, or all
-    others equal.
+    others equal. `rarer` is the number of cases that pass, or that fail, whichever is smaller.
     """
 
     criterion: str
@@ -26,6 +27,7 @@ class Item:
     passed: int
     of: int
     cases: int
+    rarer: int
     discrimination: float | None
 
     @property
@@ -40,9 +42,16 @@ class Item:
 
     @property
     def verdict(self) -> str:
-        """What the discrimination means; Ebel's borders (Essentials of Educational Measurement, 1972)."""
+        """What the discrimination means; Ebel's borders (Essentials of Educational Measurement, 1972).
+
+        Without any relation its standard error is about 1 / sqrt(cases): within two of them it may be chance.
+        """
         if self.discrimination is None:
             return ""
+        if self.rarer < FEW:
+            return "too few to say"
+        if abs(self.discrimination) <= 2 / sqrt(self.cases):
+            return "may be chance"
         borders = ((0.4, "very good"), (0.3, "good"), (0.2, "fair"), (0.0, "weak"))
         return next((word for border, word in borders if self.discrimination >= border), "negative")
 
@@ -82,10 +91,15 @@ def items(grades: Sequence[Grade]) -> list[Item]:
             passed.setdefault(mark.criterion, []).append(right)
             if grade.score > 0:
                 pairs.setdefault(mark.criterion, []).append((right, grade.score - mark.score))
-    return [
-        Item(name, *found[name], sum(all_), len(all_), len(pairs.get(name, [])), _correlation(pairs.get(name, [])))
-        for name, all_ in passed.items()
-    ]
+    return [_item(name, *found[name], all_, pairs.get(name, [])) for name, all_ in passed.items()]
+
+
+def _item(
+    criterion: str, name: str, points: float, passed: Sequence[bool], cases: Sequence[tuple[bool, float]]
+) -> Item:
+    right = sum(mine for mine, _ in cases)
+    rarer = min(right, len(cases) - right)
+    return Item(criterion, name, points, sum(passed), len(passed), len(cases), rarer, _correlation(cases))
 
 
 def by_module(grades: Sequence[Grade]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
@@ -74,7 +75,7 @@ def cluster(address: str) -> Pool:
         import distributed  # an extra, and slow to import
     except ImportError:
         raise ArgumentsError(f"--cluster {address}: needs Dask: pip install -e '.[cluster]'") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    logging.disable()  # Dask logs tracebacks of what is a line of ours
     try:
         client: Any = distributed.Client(address, timeout=CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
     except Exception as error:  # a wrong address may be a ValueError, an OSError, a TimeoutError, a TypeError
@@ -83,9 +84,16 @@ def cluster(address: str) -> Pool:
     try:
         _check(client, address)
     except BaseException:
-        client.close()
+        _end(client)
         raise
-    return Pool(client.get_executor, len(client.nthreads()), client.close)
+    return Pool(client.get_executor, len(client.nthreads()), partial(_end, client))
+
+
+def _end(client: Any) -> None:
+    try:
+        client.close()
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def _check(client: Any, address: str) -> None:
@@ -116,11 +124,11 @@ def _named(workers: list[str]) -> str:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Ctrl-C waits until this is over."""
+    """Ctrl-C and SIGTERM wait until this is over."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no masks
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, worker.ENDING)
     try:
         yield
     finally:

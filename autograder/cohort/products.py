@@ -20,6 +20,7 @@ from autograder.intake.text import cell
 
 FEEDBACK = "feedback"  # the folder of the pages for students
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+MOODLE = ("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Last modified (grade)")
 GRADESCOPE = ("Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID", "Submission Time")
 OWN = ("Late", "Other Submissions", "Remark")
 FINAL = ("Raw Score", "Late Deduction")  # only where there is a due date, or something was set by hand
@@ -34,7 +35,8 @@ def write(out: Path, run: Run, title: str, anonymous: bool = False, feedback: bo
     pages: dict[str, Callable[[], str]] = {
         "grades.csv": lambda: table(run.rows),
         "canvas.csv": lambda: canvas_table(run.rows, title),
-        "report.html": lambda: report.html(run),
+        **({"moodle.csv": lambda: moodle_table(run.rows)} if any(row.student.moodle for row in run.rows) else {}),
+        "report.html": lambda: report.html(run, pages=student_pages.names(run.rows) if feedback else ()),
     }
     if anonymous:
         pages["report-anonymous.html"] = lambda: report.html(run, anonymous=True)
@@ -83,6 +85,19 @@ def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
     lines: list[list[object]] = [[*CANVAS, title]]
     scores = [(row, "EX" if row.excused else row.score) for row in rows]
     lines += [[*_canvas(row), number(s) if isinstance(s, float | int) else s] for row, s in scores if s is not None]
+    return csv_text(lines)
+
+
+def moodle_table(rows: Sequence[StudentRow]) -> str:
+    """moodle.csv: a grading worksheet with the columns that Moodle's importer wants, and names for people.
+
+    Source: moodle/moodle, mod/assign/feedback/offline/importlib.php. Rows without a score are left out.
+    """
+    lines: list[list[object]] = [list(MOODLE)]
+    for row in rows:
+        if row.student.moodle and row.score is not None:
+            one, most = row.student, number(row.grade.max_score) if row.grade else ""
+            lines.append([f"Participant {one.moodle}", one.name, one.email, row.status, number(row.score), most, ""])
     return csv_text(lines)
 
 

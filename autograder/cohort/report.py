@@ -44,12 +44,12 @@ class Run:
     kit: str
 
 
-def html(run: Run, anonymous: bool = False) -> str:
-    """The page."""
+def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
+    """The page. `pages` are the names of the students' pages by row, for links."""
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     policy = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     style = (TEMPLATES / "report.css").read_text(encoding="utf-8")
-    content = _content(run, anonymous)
+    content = _content(run, anonymous) | {"pages": pages or [""] * len(run.rows)}
     return rendered("report.html", script=Markup(script), style=Markup(style), policy=policy, **content)
 
 
@@ -71,7 +71,7 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
     return {
         "anonymous": anonymous,
-        "picture": picture(grades, names, lambda name: _described(name)[0]),
+        "picture": picture(grades, names, lambda name: _described(name)[0], {} if anonymous else _places(run.rows)),
         "titles": _titles(),
         "title": rubric.current().title,
         "run": run,
@@ -158,10 +158,15 @@ def _subtotals(grade: Grade | None) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _lost(grade: Grade | None) -> list[tuple[str, str]]:
-    """The criteria that were missed, with the name of the mistake where there is one."""
+def _lost(grade: Grade | None) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The criteria that were missed, with the names and sentences of the mistakes that are known."""
     missed = [mark for mark in grade.marks if mark.score < mark.max_score] if grade else []
-    return [(mark.criterion, ", ".join(mark.misconceptions)) for mark in missed]
+    return [(mark.criterion, [(one, _described(one)[0]) for one in mark.misconceptions]) for mark in missed]
+
+
+def _places(rows: Sequence[StudentRow]) -> dict[str, int]:
+    """The number of the first row of each submission."""
+    return {row.entry.key: at for at, row in reversed(list(enumerate(rows)))}
 
 
 def _names(rows: Sequence[StudentRow], key: str) -> list[str]:
@@ -185,12 +190,17 @@ def _when(seconds: float) -> str:
 # The picture of a class
 
 
-def picture(grades: Sequence[Grade], names: Mapping[str, str], sentence: Callable[[str], str]) -> dict[str, Any] | None:
+def picture(
+    grades: Sequence[Grade],
+    names: Mapping[str, str],
+    sentence: Callable[[str], str],
+    places: Mapping[str, int] | None = None,
+) -> dict[str, Any] | None:
     """The picture of a class: a column for each submission, best first, a line for each criterion, a cell for what was lost.
 
     Cells of one kind are one path, in units of a cell, so that a class of 300 with 60 criteria is some kilobytes. What a cell
     stands for travels as data, for the line that is shown when one points at it. `names` are whose the submissions are, by
-    key; those that are not in it stay unnamed. None for an empty class.
+    key; those that are not in it stay unnamed. `places` are the numbers of their rows, for links. None for an empty class.
     """
     criteria = list(dict.fromkeys(mark.criterion for grade in grades for mark in grade.marks))
     columns = sorted(grades, key=lambda grade: (-grade.score, [grade.points.get(one, 0.0) for one in criteria]))
@@ -210,6 +220,7 @@ def picture(grades: Sequence[Grade], names: Mapping[str, str], sentence: Callabl
         cells.append(found)
     data = {
         "names": [names.get(grade.key, "") for grade in columns],
+        "rows": [(places or {}).get(grade.key) for grade in columns],
         "scores": [round(grade.score, 2) for grade in columns],
         "criteria": criteria,
         "lines": states,

@@ -113,7 +113,8 @@ def _identity(student: Student, entry: Entry, emails: Mapping[str, set[str]]) ->
     if student.sid:
         known = emails.get(student.sid, set())
         return ("email", *known) if len(known) == 1 else ("sid", student.sid)
-    return ("canvas", student.canvas) if student.canvas else ("entry", entry.key, student.name)
+    by_number = [one for one in student.identities if one[0] in ("canvas", "moodle")]
+    return by_number[0] if by_number else ("entry", entry.key, student.name)
 
 
 def _number(key: str) -> int:
@@ -203,7 +204,11 @@ def _completed(row: StudentRow, person: Person, rubric: Rubric) -> StudentRow:
     """What the export says stays; the roster fills what it leaves open, and gives the name that is official."""
     one, other = row.student, person.student
     student = Student(
-        other.name or one.name, one.sid or other.sid, one.email or other.email, one.canvas or other.canvas
+        other.name or one.name,
+        one.sid or other.sid,
+        one.email or other.email,
+        one.canvas or other.canvas,
+        one.moodle or other.moodle,
     )
     longer = rubric.due + person.extension if rubric.due and person.extension else None
     return replace(row, student=student, section=person.section, due=person.due or longer, excused=person.excused)
@@ -340,7 +345,8 @@ def _position(override: Override, rows: Sequence[StudentRow]) -> int:
 
 def _surely(row: StudentRow) -> set[str]:
     student, keys = row.student, [entry.key for entry in (row.entry, *row.others)]
-    return {part.lower() for part in (student.email, student.sid, student.canvas, *keys) if part}
+    numbers = (student.sid, student.canvas, student.moodle)
+    return {part.lower() for part in (student.email, *numbers, *keys) if part}
 
 
 def _set_by_hand(row: StudentRow, overrides: Sequence[Override]) -> StudentRow:

@@ -4,6 +4,7 @@ All that it says about the work is the text of results/<submission>.json, as Gra
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import indent
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -12,7 +13,7 @@ from markupsafe import Markup
 from autograder.cohort import report
 from autograder.cohort.rows import StudentRow
 from autograder.feedback.results import number
-from autograder.homework.rubric import INTEGRATION, Rubric
+from autograder.homework.rubric import INTEGRATION, Criterion, Rubric
 from autograder.intake.text import markdown
 
 # Nothing in a page may become a link, a picture or HTML: parts of it were chosen by a student.
@@ -21,16 +22,23 @@ _READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "a
 
 def pages(rows: Sequence[StudentRow], documents: Mapping[str, Any], rubric: Rubric) -> Iterator[tuple[str, str, str]]:
     """For each row with a result: a name for its files, the page in Markdown and in HTML."""
+    for row, name in zip(rows, names(rows), strict=True):
+        document = documents.get(row.entry.key)
+        if not name or document is None:
+            continue
+        text = "\n\n".join(filter(None, _blocks(row, document, rubric))) + "\n"
+        yield name, text, _html(row, text, rubric)
+
+
+def names(rows: Sequence[StudentRow]) -> list[str]:
+    """The name of each row's page, "" for one without a result."""
+    found: list[str] = []
     shared: dict[str, int] = {}
     for row in rows:
-        document = documents.get(row.entry.key)
-        if row.grade is None or document is None:
-            continue
         # Members of a group may differ in what was set by hand, so each has a page.
-        shared[row.entry.key] = shared.get(row.entry.key, 0) + 1
-        name = row.entry.key if shared[row.entry.key] == 1 else f"{row.entry.key}-{shared[row.entry.key]}"
-        text = "\n\n".join(_blocks(row, document, rubric)) + "\n"
-        yield name, text, _html(row, text, rubric)
+        shared[row.entry.key] = nth = shared.get(row.entry.key, 0) + (row.grade is not None)
+        found.append("" if row.grade is None else row.entry.key if nth == 1 else f"{row.entry.key}-{nth}")
+    return found
 
 
 def _html(row: StudentRow, text: str, rubric: Rubric) -> str:
@@ -43,12 +51,15 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if row.student.name:
         yield f"For {markdown(row.student.name)}"
     yield from _score(row)
-    yield str(document.get("output", "")).strip()
     tests = [test for test in document["tests"] if test.get("visibility") != "hidden"]
+    lost = [test for test in tests if _is_lost(test, row)]
+    yield from _overview(lost, rubric, row)
+    yield str(document.get("output", "")).strip()
     for module in rubric.groups:
-        mine = [test for test in tests if rubric.criteria[test["extra_data"]["criterion"]].module == module]
+        mine = [test for test in lost if _criterion(test, rubric).module == module]
         if mine:
             yield from _module(module, mine, rubric, row)
+    yield from _rest([test for test in tests if test not in lost], rubric, row)
 
 
 def _score(row: StudentRow) -> Iterator[str]:
@@ -61,12 +72,37 @@ def _score(row: StudentRow) -> Iterator[str]:
         yield f"Set by hand: {markdown(override)}"
 
 
+def _criterion(test: Mapping[str, Any], rubric: Rubric) -> Criterion:
+    return rubric.criteria[test["extra_data"]["criterion"]]
+
+
+def _is_lost(test: Mapping[str, Any], row: StudentRow) -> bool:
+    assert row.grade is not None
+    points = row.grade.points.get(test["extra_data"]["criterion"])
+    return points is not None and points < test["max_score"]
+
+
+def _overview(lost: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
+    """What was lost, a line each."""
+    if lost:
+        yield "What was lost, with the reasons below:"
+        yield "\n".join(f"- {markdown(_criterion(test, rubric).about)}: {_points(test, row)}" for test in lost)
+
+
+def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
+    """The others, on a line each but for those with something to be said."""
+    if tests:
+        yield "## Everything else"
+        for test in tests:
+            yield f"- {markdown(_criterion(test, rubric).about)}: {_points(test, row)}"
+            yield indent(str(test.get("output", "")).strip(), "  ")
+
+
 def _module(module: str, tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
     title = "The whole model" if module == INTEGRATION else rubric.modules[module].title
     yield f"## {markdown(title)}"
     for test in tests:
-        criterion = rubric.criteria[test["extra_data"]["criterion"]]
-        yield f"### {markdown(criterion.about)}: {_points(test, row)}"
+        yield f"### {markdown(_criterion(test, rubric).about)}: {_points(test, row)}"
         yield str(test.get("output", "")).strip()
 
 

@@ -21,6 +21,7 @@ from autograder.grading.grader import Grader, open_grader
 from autograder.intake.submission import Submission
 from autograder.sandbox.faults import SandboxFault
 
+ENDING = {signal.SIGINT, signal.SIGTERM}  # the signals that end a command
 _lock = threading.Lock()
 
 
@@ -105,16 +106,17 @@ def _grade(submission: Submission) -> dict[str, Any]:
 
 
 def start(started: "Synchronized[int]") -> None:
-    """Make a new worker process quiet: Ctrl-C is its parent's business, and without its parent it ends.
+    """Make a new worker process quiet: Ctrl-C and SIGTERM are its parent's business, and without its parent it ends.
 
     `started` counts the workers of a pool, of which each keeps to a core of its own.
     """
     with started.get_lock():
         keep_to_core(started.value)
         started.value += 1
-    signal.signal(signal.SIGINT, lambda *_: None)
+    for number in ENDING:
+        signal.signal(number, lambda *_: None)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -4,6 +4,7 @@ What grades is imported inside the functions that need it: NumPy, pytest and the
 commands take to run.
 """
 
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -66,7 +67,7 @@ def grade(
 ) -> None:
     """Grade submissions in whatever form they come.
 
-    PATH is a folder or zip of one submission or of many, a Gradescope export, a Canvas download, or .py
+    PATH is a folder or zip of one submission or of many, a Gradescope export, a Canvas or Moodle download, or .py
     files. A run that was stopped goes on where it was when the same command is given again.
     """
     # Imported here for the start-up time of all other commands.
@@ -74,6 +75,7 @@ def grade(
     from autograder.homework import rubric
     from autograder.intake.exports import listing
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, a shutdown: ends as Ctrl-C does
     current = rubric.current()
     people = instructor_files.roster(roster, current) if roster else []
     by_hand = instructor_files.overrides(overrides, current)

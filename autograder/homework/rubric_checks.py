@@ -1,6 +1,7 @@
 """What is wrong with a rubric.yaml, and where: file, line and key, and what would be right."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,42 @@ from autograder.homework.rubric_file import (
 )
 from autograder.sandbox.limits import Limits
 
+EXAMPLES = {  # what would be right, by key; for limits, their defaults
+    **{name: f"{field.default:g}" for name, field in Limits.model_fields.items()},
+    "title": "Layer norm",
+    "points": "3",
+    "about": '"the root mean square of every row"',
+    "why": '"the sheet named the wrong axis"',
+    "grades": "[layer_norm]",
+    "uses": "[layernorm]",
+    "functions": "{layer_norm: [], layer_norm_backward: [layer_norm]}",
+    "criteria": '{rms: {points: 3, grades: [rms_norm], about: "the root mean square of every row"}}',
+    "due": "2026-11-20T23:59+01:00",
+    "late": "{grace_minutes: 15, percent_a_day: 10}",
+    "grace_minutes": "15",
+    "points_a_day": "5",
+    "percent_a_day": "10",
+    "floor_percent": "50",
+}
+REASONS = {  # by pydantic's name for what is wrong
+    "greater_than": "must be above {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "timezone_aware": "needs a time zone",
+    "too_short": "must not be empty",
+    "string_too_short": "is too short",
+    "string_type": "must be text",
+    "list_type": "must be a list",
+    "int_from_float": "must be a whole number",
+}
+KINDS = {
+    "float": "a number",
+    "int": "a whole number",
+    "datetime": "a date and time",
+    "dict": "keys with values",
+    "model": "keys with values",
+}
+
 
 def explained(path: Path, tree: Any, problem: Any) -> str:
     where = tuple(str(part) for part in problem["loc"])
@@ -24,10 +61,30 @@ def explained(path: Path, tree: Any, problem: Any) -> str:
     if problem["type"] == "extra_forbidden":
         text = f"unknown key; {_known_keys(where)}"
     elif problem["type"] == "missing":
-        text = "this key is missing"
+        text = "this key is missing" + _example(where)
     elif problem["type"] == "literal_error":
         text = f"{problem['input']!r} is none of {problem['ctx']['expected']}"
+    else:
+        text = _reason(problem) + _example(where)
     return f"{path}:{line_of(tree, where)}: {'.'.join(where)}: {text}"
+
+
+def _reason(problem: Any) -> str:
+    kind, given = problem["type"], problem["input"]
+    shown = (
+        f"{given!r} " if isinstance(given, str | int | float) else f"{given} " if isinstance(given, datetime) else ""
+    )
+    if kind in REASONS:
+        return shown + REASONS[kind].format(**problem.get("ctx", {}))
+    if kind.partition("_")[0] in KINDS:
+        return f"{shown}must be {KINDS[kind.partition('_')[0]]}"
+    return shown + str(problem["msg"])
+
+
+def _example(where: tuple[str, ...]) -> str:
+    """What would be right here, for the innermost key that is not a number in a list or a name of somebody's own."""
+    key = next((part for part in reversed(where) if part in EXAMPLES), "")
+    return f"; for example {key}: {EXAMPLES[key]}" if key else "; rubric.yaml has title, points, modules and so on"
 
 
 def _known_keys(where: tuple[str, ...]) -> str:

@@ -29,11 +29,12 @@ class Student:
     sid: str = ""
     email: str = ""
     canvas: str = ""
+    moodle: str = ""
 
     @property
     def identities(self) -> list[Identity]:
         """What a student is known by, the surest first. A name alone is none: two people may share it."""
-        found = [("email", self.email.lower()), ("sid", self.sid), ("canvas", self.canvas)]
+        found = [("email", self.email.lower()), ("sid", self.sid), ("canvas", self.canvas), ("moodle", self.moodle)]
         return [one for one in found if one[1]]
 
 

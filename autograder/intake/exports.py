@@ -1,12 +1,13 @@
-"""What the paths given to a command hold: submissions, classes, Gradescope exports, Canvas downloads; folder or zip.
+"""What the paths given to a command hold: submissions, classes, exports of Gradescope, Canvas and Moodle; folder or zip.
 
 Told apart by names alone, in this order, because a later form may look like an earlier one:
 
 1. "gradescope": a `submission_metadata.yml` beside folders that Gradescope has named;
-2. "submission": a module of the rubric directly inside;
-3. "canvas": files only, most of them named as Canvas names them;
-4. "class": several folders or zips with work in them;
-5. "submission": all else.
+2. "moodle": most of it named as Moodle names submissions;
+3. "submission": a module of the rubric directly inside;
+4. "canvas": files only, most of them named as Canvas names them;
+5. "class": several folders or zips with work in them;
+6. "submission": all else.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,14 +18,14 @@ from typing import Literal
 
 from autograder.faults import ArgumentsError
 from autograder.homework import rubric
-from autograder.intake import canvas, gradescope
+from autograder.intake import canvas, gradescope, moodle
 from autograder.intake import tree as trees
 from autograder.intake.entries import Entry, Student, keyed
 from autograder.intake.tree import Tree
 from autograder.intake.zips import BadZipError
 from autograder.values.names import resembles
 
-Kind = Literal["gradescope", "submission", "canvas", "class"]
+Kind = Literal["gradescope", "moodle", "submission", "canvas", "class"]
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 LOOKED_AT = 2000  # files of one unit by which it is told what it is
 _NO_ZIP = {
@@ -51,9 +52,9 @@ class _Found:
 
 
 def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
-    """Everything to be graded at `paths`, without the folder `out`, where results go.
+    """Everything to be graded at `paths`, where no results may go: `out` must lie elsewhere.
 
-    Raises ArgumentsError for a path that does not exist, cannot be read, or holds no form of submission.
+    Raises ArgumentsError for a path that does not exist, cannot be read, holds no form of submission, or holds `out`.
     """
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
@@ -77,10 +78,12 @@ def _section(found: _Found, path: Path) -> _Found:
 
 def _look(path: Path, out: Path | None) -> _Found:
     try:
+        if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
+            raise ArgumentsError(f"-o {out} lies in {path}, which is graded; give a folder outside")
         if path.is_dir():
-            return _recognised(_of_class(path, out), path, out)
+            return _recognised(_of_class(path), path)
         if path.suffix.lower() == ".zip" and path.is_file():
-            return _recognised(trees.of_zip(path), path, out)
+            return _recognised(trees.of_zip(path), path)
         path.lstat()
     except BadZipError as error:
         raise ArgumentsError(f"{path}: {_NO_ZIP[error.kind]}") from None
@@ -89,9 +92,9 @@ def _look(path: Path, out: Path | None) -> _Found:
     raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
 
 
-def _of_class(path: Path, out: Path | None) -> Tree:
-    """A folder, without the one for results if that lies directly in it. Raises OSError, or ArgumentsError for too many files."""
-    found = trees.of_folder(path, out.name if out is not None and out.resolve().parent == path.resolve() else "")
+def _of_class(path: Path) -> Tree:
+    """Raises OSError, or ArgumentsError for too many files."""
+    found = trees.of_folder(path)
     if not found.readable:
         found.sources[""].read(0)
     if found.sources[""].problem == "many":
@@ -99,19 +102,20 @@ def _of_class(path: Path, out: Path | None) -> Tree:
     return found
 
 
-def _recognised(outer: Tree, path: Path, out: Path | None) -> _Found:
+def _recognised(outer: Tree, path: Path) -> _Found:
     tree, found = _unwrapped(outer)
     match found:
         case "gradescope":
             entries, problems = gradescope.entries(tree)
             return _Found(f"{path}: a Gradescope export of {_counted(len(entries), 'submission')}", entries, problems)
+        case "moodle":
+            entries, problems = moodle.entries(tree)
+            return _Found(f"{path}: a Moodle download of {_counted(len(entries), 'submission')}", entries, problems)
         case "canvas":
             entries, problems = canvas.entries(tree.files, tree.place)
             return _Found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
         case "class":
             return _class(tree, path)
-    if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
-        raise ArgumentsError(f"{path}: the results would go into the submission itself; give another -o")
     if next(outer.walk(), None) is None:
         raise ArgumentsError(f"{path}: there is no submission in it, it is empty")
     return _Found(f"{path}: one submission", [_entry(outer.name, outer)], _misplaced(outer, path))
@@ -187,7 +191,7 @@ def _unwrapped(outer: Tree) -> tuple[Tree, Kind]:
     for depth, inner in enumerate(_wrapped(outer)):
         found = kind(inner, inside=depth > 0)
         one_folder = found == "class" and len(inner.folders) == 1
-        if found in ("gradescope", "canvas") or (found == "class" and not one_folder):
+        if found in ("gradescope", "moodle", "canvas") or (found == "class" and not one_folder):
             return inner, found
     return outer, kind(outer)
 
@@ -206,6 +210,8 @@ def kind(tree: Tree, inside: bool = False) -> Kind:
     """What a folder is. `inside`: it is not what the command was given, but lies in that."""
     if gradescope.is_export(tree, inside):
         return "gradescope"
+    if moodle.is_download(tree):
+        return "moodle"
     if _has_module(tree.files):
         return "submission"
     if canvas.is_download(list(tree.files)) and not any(map(_is_unit, tree.folders)):

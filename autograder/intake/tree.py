@@ -88,8 +88,8 @@ def _junk(name: str) -> bool:
 # On disk
 
 
-def of_folder(folder: Path, without: str = "", most: int = MEMBERS) -> Tree:
-    """The tree of a folder, up to `most` names, but for what is called `without` directly in it."""
+def of_folder(folder: Path, most: int = MEMBERS) -> Tree:
+    """The tree of a folder, up to `most` names."""
     sources: dict[str, Source] = {"": Source(0, "folder")}
     waiting = [("", folder)]
     for above, place in waiting:
@@ -100,8 +100,6 @@ def of_folder(folder: Path, without: str = "", most: int = MEMBERS) -> Tree:
                 sources[above] = Source(0, "closed", partial(_refused, error))
             continue
         for name, source in found.items():
-            if not above and name.removesuffix("/") == without:
-                continue
             if len(sources) > most:
                 sources[""] = Source(0, "many")
                 break

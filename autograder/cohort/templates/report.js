@@ -69,23 +69,30 @@ const picture = document.getElementById("picture");
 if (picture) {
   const data = JSON.parse(document.getElementById("picture-data").textContent);
   const cell = document.getElementById("cell"), before = cell.value;
-  picture.addEventListener("pointermove", (event) => {
+  const at = (event) => {
     const box = picture.getBoundingClientRect();
     const place = (position, length, count) => Math.min(count - 1, Math.max(0, Math.floor((position / length) * count)));
     const x = place(event.clientX - box.left, box.width, data.names.length);
-    const y = place(event.clientY - box.top, box.height, data.criteria.length);
+    return [x, place(event.clientY - box.top, box.height, data.criteria.length)];
+  };
+  picture.addEventListener("pointermove", (event) => {
+    const [x, y] = at(event);
     const mistakes = (data.cells[y][x] || []).map((number) => data.mistakes[number]);
     const state = data.lines[y][x] === "." ? "earned" : mistakes.length ? "lost: " + mistakes.join(" ") : "lost";
     const who = (data.names[x] ? data.names[x] + ", " : "") + data.scores[x] + " points";
     cell.value = who + " \u00b7 " + data.criteria[y] + " " + state;
   });
+  picture.addEventListener("click", (event) => {
+    const row = data.rows[at(event)[0]];
+    if (row !== null) location.hash = "s" + row;
+  });
   picture.addEventListener("pointerleave", () => { cell.value = before; });
 }
 
-// On paper nothing can be opened: modules and frequent mistakes are printed open, and closed again afterwards.
+// On paper nothing can be opened: everything is printed open, and closed again afterwards.
 let opened = [];
 window.addEventListener("beforeprint", () => {
-  opened = Array.from(document.querySelectorAll("details.part:not([open])"));
+  opened = Array.from(document.querySelectorAll("details:not([open])"));
   for (const part of opened) part.open = true;
 });
 window.addEventListener("afterprint", () => { for (const part of opened) part.open = false; });

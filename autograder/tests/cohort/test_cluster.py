@@ -29,7 +29,7 @@ class Cluster:
 
     def __init__(self, folder: Path, stack: contextlib.ExitStack):
         self.file, self.stack = folder / "scheduler.json", stack
-        self.start(
+        self.scheduler = self.start(
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)
         )
         self.wait(self.file.exists)
@@ -161,3 +161,22 @@ def test_wrong_address_is_one_line(small: Path, tmp_path: Path, monkeypatch: pyt
     done = grade(small, tmp_path / "out", "--cluster", address or " ")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
     assert "Dask scheduler" in done.stderr
+
+
+def test_scheduler_that_is_killed_stops_the_run_with_one_line(
+    dask: Cluster, alone: dict[str, bytes], small: Path, tmp_path: Path
+) -> None:
+    dask.worker()
+    dask.wait_for_workers(1)
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "autograder", "grade", str(small), "-o", str(out), "--cluster", dask.address]
+    running = subprocess.Popen([*command, "--quiet"], cwd=kit.PACKAGE.parent, stderr=subprocess.PIPE, text=True)
+    dask.wait(lambda: results(out) or running.poll() is not None)
+    end(dask.scheduler)
+    _, said = running.communicate(timeout=120)
+    assert running.returncode == 1
+    lines = [line for line in said.splitlines() if not line.startswith(("FAULT ", "note: "))]
+    assert lines == [
+        "autograder: stopped: the workers cannot be reached any more. Mend it and run the same command again."
+    ]
+    assert results(out).items() <= alone.items()

@@ -67,3 +67,30 @@ def test_modules_have_mean_and_standard_deviation() -> None:
     (found,) = item_analysis.by_module([grade("a", True, True), grade("b", True, False), grade("c", False, False)])
     assert (found["module"], found["mean"], found["most"]) == ("m", 2.0, 4.0)
     assert found["deviation"] == pytest.approx(np.std([4, 2, 0]))
+
+
+def item(discrimination: float, cases: int = 54, rarer: int = 20) -> item_analysis.Item:
+    return item_analysis.Item("m.c", "m.c: about", 1.0, rarer, cases, cases, rarer, discrimination)
+
+
+@pytest.mark.parametrize(
+    ("discrimination", "cases", "rarer", "verdict"),
+    [
+        (-0.08, 54, 20, "may be chance"),
+        (-0.27, 54, 20, "may be chance"),
+        (-0.28, 54, 20, "negative"),
+        (-0.08, 900, 400, "negative"),
+        (0.26, 54, 20, "may be chance"),
+        (0.54, 54, 20, "very good"),
+        (0.54, 54, 2, "too few to say"),
+        (-0.9, 54, 4, "too few to say"),
+    ],
+)
+def test_discrimination_warns_only_beyond_chance(discrimination: float, cases: int, rarer: int, verdict: str) -> None:
+    assert item(discrimination, cases, rarer).verdict == verdict
+
+
+def test_of_tests_that_have_nothing_to_do_with_one_another_hardly_any_is_called_negative() -> None:
+    chance = random.Random(1)
+    grades = [grade(str(i), *(chance.random() < 0.5 for _ in range(40))) for i in range(60)]
+    assert sum(one.verdict == "negative" for one in item_analysis.items(grades)) <= 3

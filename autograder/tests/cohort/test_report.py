@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from autograder.cohort import report
+from autograder.cohort import report, student_pages
 from autograder.cohort.report import Run
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade, Mark
@@ -28,6 +28,7 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+SENTENCE = report._described(f"{FUNCTION}.no_root")[0]
 EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 1">'
 
 
@@ -155,6 +156,12 @@ def test_anonymous_page_has_nothing_of_a_student() -> None:
     assert "The class at a glance" in page
 
 
+def test_students_pages_are_linked_where_there_are_some() -> None:
+    one = run(("a", "b"))
+    assert 'href="feedback/' not in report.html(one)
+    assert '<a href="feedback/s1.html">' in report.html(one, pages=student_pages.names(one.rows))
+
+
 def test_similar_uploads_are_pointed_out_on_the_page() -> None:
     """Worth a look, like every other problem of a run."""
     assert "likely shared" in report.html(replace(run(("a", "b")), problems=("a and b: likely shared",)))
@@ -275,6 +282,7 @@ def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
         ("JOSÉ", 1),
         ("script>", 3),
         (f"{FUNCTION}.no_root", len(AWKWARD) // 2),
+        (SENTENCE, len(AWKWARD) // 2),
         ("no such", 0),
         ("", total),
     ):
@@ -292,6 +300,21 @@ def test_link_to_a_student_shows_the_row_even_when_it_was_filtered_away(page: An
     row = page.locator(f"tr{target}")
     row.wait_for(state="visible")
     assert row.locator(".name").inner_text().strip() == link.inner_text().strip()
+
+
+def test_click_on_the_picture_opens_the_students_row(page: Any) -> None:
+    box = page.locator("#picture").bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 2, box["y"] + 2)
+    assert page.locator(f"#s{len(AWKWARD)}").locator("details").evaluate("part => part.open")
+
+
+def test_print_loses_nothing(page: Any) -> None:
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details:not([open])").count() == 0
+    assert page.locator(".remark").first.is_visible()
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0
 
 
 def test_print_leaves_out_what_cannot_be_used_on_paper(page: Any) -> None:

@@ -193,3 +193,25 @@ def test_where_none_is_on_time_the_last_counts_and_a_fault_is_not_the_best() -> 
     assert (row.entry.key, row.status) == ("c", "Fault")
     (row,) = finished(entries, grades, {"c": "disk"}, rubric_with(uploads="best"))
     assert (row.entry.key, row.status) == ("b", "Graded")
+
+
+WORKSHEET = """\
+Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (submission),Last modified (grade)
+Participant 700112,Ada Weiß,ada@x.org,Submitted for grading,,100.00,"Friday, 20 November 2026, 10:00 AM",-
+Participant 700113,Bela Brandt,bela@x.org,No submission,,100.00,-,-
+"""
+
+
+def test_moodles_grading_worksheet_is_a_roster_and_comes_back_with_the_grades(tmp_path: Path) -> None:
+    (tmp_path / "worksheet.csv").write_text(WORKSHEET)
+    people = instructor_files.roster(tmp_path / "worksheet.csv", RUBRIC)
+    row = StudentRow(Student("Ada W.", moodle="700112"), Entry("Ada_700112"), grade_of_points("x", 5))
+    found = with_roster([row], people, RUBRIC)
+    assert [(one.student.name, one.student.email, one.status) for one in found] == [
+        ("Ada Weiß", "ada@x.org", "Graded"),
+        ("Bela Brandt", "bela@x.org", "Missing"),
+    ]
+    assert products.moodle_table(found).splitlines() == [
+        "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade)",
+        "Participant 700112,Ada Weiß,ada@x.org,Graded,5,5,",
+    ]

@@ -56,6 +56,13 @@ def test_page_has_the_score_the_note_and_every_message() -> None:
     assert "src=" not in markup.replace("-src ", "")
 
 
+def test_what_was_lost_comes_first_and_the_rest_is_a_list() -> None:
+    _, text, markup = page(row(), document(output="**Probably:** it divides by d - 1.\n"))
+    assert f"What was lost, with the reasons below:\n\n- {FIRST.about}: 0 of {FIRST.points:g}" in text.replace("\\", "")
+    assert text.index("Probably") < text.index("## Everything else") < text.replace("\\", "").index(f"- {SECOND.about}")
+    assert markup.count("<h3>") == 1
+
+
 def test_what_a_student_chose_is_text() -> None:
     _, _, markup = page(row(student=Student(EVIL)), document(output=EVIL))
     assert "<script" not in markup

@@ -33,12 +33,45 @@ Edit = Callable[[str], str]
         ),
         (lambda t: t.replace("\nfeedback: full", "\nfeedback: all", 1), "feedback", "'full', 'diagnosis' or 'score'"),
         (lambda t: t.replace("visibility: after_published", "visibility: never", 1), "visibility", "'visible'"),
-        (lambda t: t.replace("points: 20", "points: -20", 1), "modules.layernorm.points", "greater than 0"),
-        (lambda t: t.replace("call_seconds: 3", "call_seconds: soon"), "limits.call_seconds", "number"),
+        (
+            lambda t: t.replace("points: 20", "points: -20", 1),
+            "modules.layernorm.points",
+            "-20 must be above 0; for example points: 3",
+        ),
+        (
+            lambda t: t.replace("call_seconds: 3", "call_seconds: soon"),
+            "limits.call_seconds",
+            "'soon' must be a number; for example call_seconds: 4",
+        ),
+        (
+            lambda t: t.replace("call_seconds: 3", "wall_factor: 0.5"),
+            "wall_factor",
+            "0.5 must be at least 1; for example wall_factor: 4",
+        ),
+        (
+            lambda t: t.replace("    uses: []", "    uses: layernorm", 1),
+            "uses",
+            "'layernorm' must be a list; for example uses: [layernorm]",
+        ),
+        (
+            lambda t: t.replace("    title: Layer norm\n", "", 1),
+            "modules.layernorm.title",
+            "missing; for example title: Layer norm",
+        ),
+        (lambda t: t.replace('about: "the worked', 'abut: "the worked', 1), "abut", "known here: points, about"),
         (lambda t: t.replace("      rms_norm: []", "      rms_norm: []\n      rms_norm: []", 1), "rms_norm", "twice"),
         (lambda t: t.replace("  layernorm:", "\tlayernorm:", 1), "", "not YAML"),
         (lambda t: t.replace("\nlimits:", "\nlate: {percent_a_day: 5}\nlimits:", 1), "late", "there is no key due"),
-        (lambda t: t.replace("\nlimits:", "\ndue: 2026-11-20T23:59\nlimits:", 1), "due", "timezone"),
+        (
+            lambda t: t.replace("\nlimits:", "\ndue: 2026-11-20T23:59\nlimits:", 1),
+            "due",
+            "needs a time zone; for example due: 2026-11-20T23:59+01:00",
+        ),
+        (
+            lambda t: t.replace("\nlimits:", "\ndue: tomorrow\nlimits:", 1),
+            "due",
+            "'tomorrow' must be a date and time; for example due: 2026",
+        ),
         (
             lambda t: t.replace("\nlimits:", "\ndue: 2026-11-20T23:59Z\nlate: {per_day: 5}\nlimits:", 1),
             "late.per_day",
@@ -49,7 +82,7 @@ Edit = Callable[[str], str]
             "counts",
             "add the key why",
         ),
-        (lambda _: "", "", "dictionary"),
+        (lambda _: "", "", "must be keys with values; rubric.yaml has title"),
     ],
 )
 def test_mistake_is_named(tmp_path: Path, edit: Edit, where: str, said: str) -> None:

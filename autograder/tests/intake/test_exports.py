@@ -209,15 +209,12 @@ def test_kinds_are_told_apart_in_a_fixed_order(tmp_path: Path, files: Files, exp
 # Where the results go
 
 
-def test_results_beside_the_submissions_are_no_submission(tmp_path: Path) -> None:
-    put(tmp_path, {f"ada/{FIRST}": "", f"bela/{FIRST}": "", "out/results/ada.json": "{}", "out/old.zip": b""})
-    assert keys(listing([tmp_path], tmp_path / "out")) == ["ada", "bela"]
-
-
-def test_results_inside_a_submission_are_refused(tmp_path: Path) -> None:
-    put(tmp_path, WORK)
-    with pytest.raises(ArgumentsError, match="into the submission"):
-        listing([tmp_path], tmp_path / "results" / "out")
+@pytest.mark.parametrize("out", ["", "out", "results/out", "../class/out"])
+def test_results_inside_what_is_graded_are_refused(tmp_path: Path, out: str) -> None:
+    put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
+    with pytest.raises(ArgumentsError, match=r"^-o .* lies in .*class, which is graded; give a folder outside"):
+        listing([tmp_path / "class"], tmp_path / "class" / out)
+    assert keys(listing([tmp_path / "class"], tmp_path / "out")) == ["ada", "bela"]
 
 
 def test_name_that_is_not_unicode_reaches_no_output(tmp_path: Path) -> None:

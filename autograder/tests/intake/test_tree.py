@@ -101,11 +101,6 @@ def test_folder_that_cannot_be_listed_is_in_the_listing_with_the_reason() -> Non
         found["closed"].read(0)
 
 
-def test_results_are_left_out(tmp_path: Path) -> None:
-    put(tmp_path, {"out/a.py": "", "in/a.py": ""})
-    assert set(of_folder(tmp_path, without="out").folders) == {"in"}
-
-
 def test_link_that_the_user_names_is_followed_but_only_itself(tmp_path: Path) -> None:
     put(tmp_path, {"a.py": "1"})
     (tmp_path / "latest.py").symlink_to(tmp_path / "a.py")

@@ -72,7 +72,13 @@ class Explanation:
             if without is not None and played.differ(whole, without, (number,)):
                 one, other = played.reply(whole, number), played.reply(without, number)
                 raised = one.error is not None or other.error is not None
-                if raised or compare(one.value, other.value, max(least, record.step.allowed)).difference is not None:
+                if (
+                    raised
+                    or compare(
+                        *map(record.step.counted, (one.value, other.value)), max(least, record.step.allowed)
+                    ).difference
+                    is not None
+                ):
                     return True
         return False
 

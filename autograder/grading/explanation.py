@@ -72,13 +72,8 @@ class Explanation:
             if without is not None and played.differ(whole, without, (number,)):
                 one, other = played.reply(whole, number), played.reply(without, number)
                 raised = one.error is not None or other.error is not None
-                if (
-                    raised
-                    or compare(
-                        *map(record.step.counted, (one.value, other.value)), max(least, record.step.allowed)
-                    ).difference
-                    is not None
-                ):
+                values = record.step.counted(one.value), record.step.counted(other.value)
+                if raised or compare(*values, max(least, record.step.allowed)).difference is not None:
                     return True
         return False
 

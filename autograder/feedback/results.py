@@ -12,6 +12,7 @@ from typing import Any
 from autograder.feedback.messages import message
 from autograder.feedback.summary import TopNote, notes, summary
 from autograder.grading.grader import Graded, Result
+from autograder.intake.text import page
 
 
 def gradescope(result: Result) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def write_atomically(path: Path, text: str) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(page(text))
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, 0o644)
@@ -71,4 +72,4 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def dump(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2) + "\n"  # ASCII: a change of direction stands in no file as it is

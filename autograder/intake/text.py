@@ -8,7 +8,13 @@ import re
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 NAME_LENGTH = 60  # characters of a file name that a message shows
+_UNSEEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _MARKS = re.compile(r"([\\`*_\[\]|#~])")
+
+
+def page(text: str) -> str:
+    """A text of many lines as a file may have it: without what steers a terminal or changes the direction of text."""
+    return _UNSEEN.sub("?", text)
 
 
 def printable(text: str, instead: str = "?", most: int = 100_000) -> str:

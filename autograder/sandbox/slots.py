@@ -50,6 +50,9 @@ class Slot:
         _folder(self.temporary, 0o700)
         if self.uid:
             os.chown(self.temporary, self.uid, self.uid)
+        else:
+            with contextlib.suppress(OSError):
+                os.chmod(submission, 0o750)  # the student's user may be ours, and have closed it
         for entry in os.scandir(submission):  # data that code opens by its bare name
             if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
                 os.symlink(entry.path, os.path.join(self.temporary, entry.name))

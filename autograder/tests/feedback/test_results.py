@@ -67,6 +67,16 @@ def test_points_without_a_needless_fraction(points: float, written: str) -> None
     assert json.dumps(number(points)) == written
 
 
+def test_no_file_steers_a_terminal_or_changes_the_direction_of_text(tmp_path: Path) -> None:
+    name = "a\x1b[31m\u202eb.py"
+    write_atomically(tmp_path / "page.html", f"<bdi>{name}</bdi>\n")
+    assert (tmp_path / "page.html").read_text() == "<bdi>a?[31m?b.py</bdi>\n"
+    write_atomically(tmp_path / "x.json", dump({"path": name}))
+    assert (tmp_path / "x.json").read_text().isascii() and json.loads((tmp_path / "x.json").read_text()) == {
+        "path": name
+    }
+
+
 def test_a_file_is_written_completely_or_not_at_all(tmp_path: Path) -> None:
     write_atomically(tmp_path / "new" / "results.json", "old")
     with pytest.raises(UnicodeEncodeError):

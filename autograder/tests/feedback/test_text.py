@@ -12,6 +12,22 @@ def test_nothing_of_a_students_text_is_markup() -> None:
     assert not re.search(r"<|>|(?<!\\)[*|#\[\]`]|\n", text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "www.evil.example",
+        "see WWW.evil.example",
+        "write to a.b@evil.example",
+        "https://evil.example",
+        "ftp://a.example",
+    ],
+)
+def test_no_address_is_taken_for_a_link(text: str) -> None:
+    """By the rules of GitHub's Markdown: "Autolinks (extension)"."""
+    assert not re.search(r"(?i)www\.|://|[\w.+-]@[\w-]+\.", said(text))
+    assert said("the shape of x@w is no mail, www or http") == "the shape of x@w is no mail, www or http"
+
+
 @pytest.mark.parametrize("clean", [said, said_in_code])
 def test_it_is_short_and_on_one_line(clean: object) -> None:
     assert callable(clean)

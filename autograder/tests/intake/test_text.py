@@ -2,13 +2,17 @@
 
 import pytest
 
-from autograder.intake.text import cell, markdown, printable, shown
+from autograder.intake.text import cell, markdown, page, printable, shown
 
 
 def test_printable_is_one_line_without_control_and_direction() -> None:
     assert printable("a\x1b[31m\u202eb\n\ud800c") == "a?[31m?b??c"
     assert printable("李 小龍 é🧮") == "李 小龍 é🧮"
     assert printable("x" * 650_000, most=300) == "x" * 297 + "..."
+
+
+def test_a_page_has_lines_but_no_control_and_direction() -> None:
+    assert page("a\x1b[31m\n\tb\u202ec\x9b\u2066é") == "a?[31m\n\tb?c??é"
 
 
 def test_shown_name_is_short_and_has_no_markup() -> None:

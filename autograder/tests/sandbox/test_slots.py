@@ -41,6 +41,7 @@ def test_each_process_gets_a_fresh_folder(tmp_path: Path, submission: str) -> No
         found.append(os.stat(slot.temporary).st_ctime_ns)
         Path(slot.temporary, "left").write_text("left")
         Path(slot.writable).chmod(0)
+        Path(submission).chmod(0)
         slot.clear()
         assert os.listdir(slot.writable) == []
     assert found[0] < found[1]

@@ -1,4 +1,4 @@
-"""Closes its own temporary folder, removes it, or puts something else in its place, for the process after it."""
+"""Closes its own folders, removes the temporary one, or puts something else in its place, for the process after it."""
 
 import os
 
@@ -14,6 +14,7 @@ for attempt in (
     lambda: open(os.path.join(above, "hostile-above"), "w").close(),
     lambda: os.mkdir(os.path.join(above, "hostile-folder"), 0),
     lambda: os.chmod(above, 0),
+    lambda: os.chmod(os.path.dirname(__file__), 0),
 ):
     try:
         attempt()

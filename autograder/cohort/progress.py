@@ -1,6 +1,9 @@
 """What is seen while a class is graded: a bar on a terminal, now and then a line in a log, or nothing."""
 
+import contextlib
+import threading
 import time
+from collections.abc import Iterator
 from statistics import median
 from typing import TextIO
 
@@ -8,6 +11,25 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 INTERVAL = 10.0  # seconds between two lines in a log
+
+
+@contextlib.contextmanager
+def waiting(text: str, stream: TextIO) -> Iterator[None]:
+    """Say what is done, and every few seconds for how long already: for work that says nothing itself."""
+    print(f"{text} ...", file=stream, flush=True)
+    done, began = threading.Event(), time.monotonic()
+
+    def tick() -> None:
+        while not done.wait(INTERVAL):
+            print(f"... {time.monotonic() - began:.0f} s", file=stream, flush=True)
+
+    teller = threading.Thread(target=tick, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teller.join()
 
 
 class Display:

@@ -63,8 +63,11 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
 
 
 def _score(row: StudentRow) -> Iterator[str]:
-    assert row.grade is not None and row.score is not None
-    yield f"**{number(row.score)} of {number(row.grade.max_score)} points**"
+    assert row.grade is not None
+    if row.score is None:
+        yield "**Excused: no points count.**"
+    else:
+        yield f"**{number(row.score)} of {number(row.grade.max_score)} points**"
     if row.late and row.late.deduction:
         raw, less = number(row.grade.score), number(row.late.deduction)
         yield f"The work earned {raw} points; {less} were taken off, because it was {row.late}."

@@ -110,6 +110,8 @@ def _everything(only: Sequence[str], jobs: int | None, html: Path | None, tolera
     rows = list(_progress(audits.run(chosen, jobs), len(chosen)))
     for line in pages.text(rows):
         click.echo(line)
+    for module in only:
+        click.echo(cases.containing(module))
     found = audits.problems(rows, only)
     spread = margins.margins(rows) if cases.alternatives() else []  # without right solutions there is no spread
     if tolerances:

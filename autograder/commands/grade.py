@@ -83,7 +83,9 @@ def grade(
     rows.check(found.entries, current, people, by_hand)  # refused before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
-    for form in () if quiet else found.forms:
+    for form in (
+        () if quiet else (*found.forms, "Starting the workers, each of which records the hidden tests once ...")
+    ):
         click.echo(printable(form), err=True)
     store.write_run(out, paths, found.entries)
     display = progress.Display(None if quiet else sys.stderr)

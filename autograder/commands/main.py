@@ -10,6 +10,9 @@ from autograder.commands import audit, doctor, grade, rehearse, runs
 from autograder.commands.ending import Commands
 from autograder.homework import kit
 
+BUILDING = (
+    "Building: otter assign writes what students get and the zip for Gradescope, then grades the solutions with it"
+)
 GRADING = {"audit", "demo", "grade", "rehearse"}  # commands whose result depends on which kit is installed
 
 
@@ -47,9 +50,12 @@ def _listed(text: str) -> list[str]:
 @click.option("--only", default="", help="a smaller homework: modules, separated by commas")
 def build(out: Path, only: str) -> None:
     """Run `otter assign`, refresh assignments/, write OUT/autograder.zip and OUT/student.zip."""
+    from autograder.cohort import progress
     from autograder.release import build as building
 
-    for path in building.build(out, only=_listed(only)):
+    with progress.waiting(BUILDING, sys.stderr):
+        written = building.build(out, only=_listed(only))
+    for path in written:
         click.echo(path)
 
 
@@ -57,13 +63,13 @@ def build(out: Path, only: str) -> None:
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
 def demo(out: Path) -> None:
     """Build the homework, grade a small sample class, write the report."""
-    from autograder.cohort import sample
+    from autograder.cohort import progress, sample
     from autograder.release import build as building
 
-    click.echo("Building with otter assign ...")
-    building.build(out)
+    with progress.waiting(BUILDING, sys.stdout):
+        building.build(out)
     sample.make(out / "sample")
-    click.echo("Grading a sample class ...")
+    click.echo("Grading a sample class of seven ...")
     status: int | str | None = 0
     try:
         grade.grade.main([str(out / "sample"), "-o", str(out / "graded"), "--fresh"], standalone_mode=False)

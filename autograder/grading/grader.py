@@ -247,9 +247,10 @@ class _Grading:
 
     def _reading(self, number: int, module: str, records: Sequence[Record]) -> "_Reading":
         """What the records of a module say, each function that is charged and has wrong helpers played beside correct ones."""
+        if self.player.broken(module) is not None:  # there is nothing to explain
+            empty = {name: Explanation(module, name, empty=True) for name in self.rubric.modules[module].functions}
+            return self._charged(_Reading(module, tuple(records), empty))
         reading = self._charged(_Reading(module, tuple(records), self.diagnoser.explain(module, records)))
-        if self.player.broken(module) is not None:
-            return reading
         wrong = reading.wrong_functions
         for function in self.rubric.modules[module].functions:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)

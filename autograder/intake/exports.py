@@ -21,6 +21,7 @@ from autograder.homework import rubric
 from autograder.intake import canvas, gradescope, moodle
 from autograder.intake import tree as trees
 from autograder.intake.entries import Entry, Student, keyed
+from autograder.intake.submission import is_likely_code
 from autograder.intake.tree import Tree
 from autograder.intake.zips import BadZipError
 from autograder.values.names import resembles
@@ -44,13 +45,6 @@ class Listing:
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Found:
-    form: str
-    entries: list[Entry]
-    problems: list[str]
-
-
 def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     """Everything to be graded at `paths`, where no results may go: `out` must lie elsewhere.
 
@@ -67,16 +61,21 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     entries = keyed(entry for one in found for entry in one.entries)
     if not entries:
         raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
-    problems = tuple(problem for one in found for problem in one.problems)
-    return Listing(tuple(entries), tuple(one.form for one in found), problems)
+    forms = tuple(form for one in found for form in one.forms)
+    return Listing(tuple(entries), forms, tuple(problem for one in found for problem in one.problems))
 
 
-def _section(found: _Found, path: Path) -> _Found:
+def _found(form: str, entries: Iterable[Entry], problems: Iterable[str] = ()) -> Listing:
+    """What one path holds."""
+    return Listing(tuple(entries), (form,), tuple(problems))
+
+
+def _section(found: Listing, path: Path) -> Listing:
     """The submissions of one of several paths: the name of the path is that of the section."""
-    return replace(found, entries=[replace(entry, section=path.stem) for entry in found.entries])
+    return replace(found, entries=tuple(replace(entry, section=path.stem) for entry in found.entries))
 
 
-def _look(path: Path, out: Path | None) -> _Found:
+def _look(path: Path, out: Path | None) -> Listing:
     try:
         if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
             raise ArgumentsError(f"-o {out} lies in {path}, which is graded; give a folder outside")
@@ -102,32 +101,32 @@ def _of_class(path: Path) -> Tree:
     return found
 
 
-def _recognised(outer: Tree, path: Path) -> _Found:
+def _recognised(outer: Tree, path: Path) -> Listing:
     tree, found = _unwrapped(outer)
     match found:
         case "gradescope":
             entries, problems = gradescope.entries(tree)
-            return _Found(f"{path}: a Gradescope export of {_counted(len(entries), 'submission')}", entries, problems)
+            return _found(f"{path}: a Gradescope export of {_counted(len(entries), 'submission')}", entries, problems)
         case "moodle":
             entries, problems = moodle.entries(tree)
-            return _Found(f"{path}: a Moodle download of {_counted(len(entries), 'submission')}", entries, problems)
+            return _found(f"{path}: a Moodle download of {_counted(len(entries), 'submission')}", entries, problems)
         case "canvas":
             entries, problems = canvas.entries(tree.files, tree.place)
-            return _Found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
+            return _found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
         case "class":
             return _class(tree, path)
     if next(outer.walk(), None) is None:
         raise ArgumentsError(f"{path}: there is no submission in it, it is empty")
-    return _Found(f"{path}: one submission", [_entry(outer.name, outer)], _misplaced(outer, path))
+    return _found(f"{path}: one submission", [_entry(outer.name, outer)], _misplaced(outer, path))
 
 
-def _files(paths: list[Path]) -> _Found:
+def _files(paths: list[Path]) -> Listing:
     """Single .py files: together one submission, unless Canvas has named them."""
     folder = paths[0].absolute().parent
     sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
     if all(map(canvas.matches, sources)):
         entries, problems = canvas.entries(sources, folder)
-        return _Found(f"{_counted(len(entries), 'submission')} downloaded from Canvas", entries, problems)
+        return _found(f"{_counted(len(entries), 'submission')} downloaded from Canvas", entries, problems)
     names = [path.name.lower() for path in paths]
     twice = next((name for name in names if names.count(name) > 1), "")
     if twice:
@@ -135,7 +134,7 @@ def _files(paths: list[Path]) -> _Found:
     together = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
     entry = _entry(key, Tree(key, folder, sources))
-    return _Found(f"{_counted(len(paths), 'file')}: one submission", [entry], [])
+    return _found(f"{_counted(len(paths), 'file')}: one submission", [entry])
 
 
 def _entry(key: str, upload: Tree) -> Entry:
@@ -145,13 +144,13 @@ def _entry(key: str, upload: Tree) -> Entry:
 # A class
 
 
-def _class(tree: Tree, path: Path) -> _Found:
+def _class(tree: Tree, path: Path) -> Listing:
     units = {name: unit for name, unit in tree.folders.items() if _is_unit(name)}
     entries = [_entry(name, unit) for name, unit in units.items() if name not in KIT_FOLDERS]
     entries += [_entry(Path(name).stem, _packed(tree, name)) for name in tree.files if _is_zip(name)]
     problems = [f"{path}: {name} {why}" for name, why in _left_out(tree)]
     problems += [problem for tree in [tree, *_uploads(entries)] for problem in _misplaced(tree, path)]
-    return _Found(f"{path}: a folder of {_counted(len(entries), 'submission')}", entries, problems)
+    return _found(f"{path}: a folder of {_counted(len(entries), 'submission')}", entries, problems)
 
 
 def _packed(tree: Tree, name: str) -> Tree:
@@ -249,7 +248,7 @@ def _has_module(names: Iterable[str]) -> bool:
 
 def _is_likely_a_module(name: str) -> bool:
     """Whether a name is that of a module or nearly: a whole class may have downloaded its files twice."""
-    return name.lower().endswith((".py", ".txt")) and any(resembles(name, one) for one in rubric.current().modules)
+    return is_likely_code(name) and any(resembles(name, one) for one in rubric.current().modules)
 
 
 def _is_unit(name: str) -> bool:

@@ -97,6 +97,14 @@ def alternatives() -> list[Case]:
     return [Case("alternative", path.name) for path in sorted(ALTERNATIVES.glob("[!_.]*/"))]
 
 
+def containing(module: str) -> str:
+    """How many of the alternatives contain a module, in a sentence; in the others the reference stands in its place."""
+    every = alternatives()
+    number = sum((ALTERNATIVES / case.name / f"{module}.py").is_file() for case in every)
+    proved = "" if number else ": nothing proves that what is correct there loses nothing"
+    return f"{number} of {len(every)} alternatives contain {module}.py{proved}"
+
+
 def pairs(only: Collection[str] = ()) -> Iterator[Case]:
     """Every two mistakes of one function that can stand in it together; of several ways the first."""
     for module, entry in rubrics.current().modules.items():

@@ -27,6 +27,15 @@ def test_progress_shows_count_and_median(stream: StringIO, monkeypatch: pytest.M
         assert part in text
 
 
+def test_silent_work_says_what_it_is_and_for_how_long_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "INTERVAL", 0.0001)
+    stream = StringIO()
+    with progress.waiting("Building", stream):
+        while stream.getvalue().count("\n") < 3:
+            pass
+    assert stream.getvalue().startswith("Building ...\n... 0 s\n... 0 s\n")
+
+
 def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     shown = progress.Display()
     shown.start(1)

@@ -5,10 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
+from autograder.cohort import worker
 from autograder.commands.main import main
 from autograder.homework import kit, rubric
+from autograder.proof import audit, cases
 
 
 def test_every_command_has_its_help() -> None:
@@ -39,3 +42,13 @@ def test_audit_with_a_rubric_that_does_not_fit_the_suites_is_one_line(tmp_path: 
     assert "untested: no test names this criterion" in done.stderr
     assert done.stderr.startswith("autograder: ")
     assert len(done.stderr.splitlines()) <= 2
+
+
+def test_audit_of_one_module_says_how_many_alternatives_contain_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "run", lambda *_: [])
+    monkeypatch.setattr(worker, "check", lambda: None)
+    first, questions = next(iter(rubric.current().modules)), list(rubric.current().modules)[-1]
+    number = len(cases.alternatives())
+    said = CliRunner().invoke(main, ["audit", "--only", f"{first},{questions}"]).stdout
+    assert f"\n{number} of {number} alternatives contain {first}.py\n" in said
+    assert f"\n0 of {number} alternatives contain {questions}.py: nothing proves that" in said

@@ -55,3 +55,29 @@ def test_only_some_of_very_many_notes_are_shown_but_all_are_known() -> None:
 )
 def test_names_that_resemble_a_module(name: str, same: bool) -> None:
     assert resembles(name, "layernorm") is same
+
+
+@pytest.mark.parametrize(
+    ("files", "taken"),
+    [
+        (["layernorm (1).py"], "layernorm (1).py"),
+        (["LayerNorm.PY"], "LayerNorm.PY"),
+        (["layernorm.py.txt"], "layernorm.py.txt"),
+        (["part2/layernorm.py"], "part2/layernorm.py"),
+        (["layernorm.py", "layernorm (1).py"], ""),
+        (["layernorm (1).py", "layernorm (2).py"], ""),
+        (["test_layernorm.py"], ""),
+        (["layernorm.npz"], ""),
+        (["softmax.py"], ""),
+    ],
+)
+def test_name_that_is_nearly_right_is_accepted_where_one_file_is_meant(files: list[str], taken: str) -> None:
+    given = Submission("ada", {name: name.encode() for name in files})
+    found = given.accepting_names(["layernorm", "scaled_attention"])
+    assert found.files == given.files | ({"layernorm.py": taken.encode()} if taken else {})
+    assert found.refused == ((Note("accepted", taken, wanted="layernorm.py"),) if taken else ())
+
+
+def test_two_copies_of_one_content_are_no_choice() -> None:
+    found = Submission("ada", {"layernorm (1).py": b"x", "layernorm (2).py": b"x"}).accepting_names(["layernorm"])
+    assert found.files["layernorm.py"] == b"x"

@@ -5,6 +5,7 @@ import base64
 import builtins
 import contextlib
 import importlib
+import itertools
 import json
 import re
 import shutil
@@ -178,6 +179,7 @@ def homework_modules() -> Iterator[dict[str, ModuleType]]:
         *(f"tour.{path.stem}" for path in TOUR.glob("[a-z]*.py")),
         "tour.pictures",
         "tour.pictures.attention",
+        "tour.pictures.blocks",
         "tour.pictures.drawings",
         "tour.pictures.names",
     )
@@ -1022,6 +1024,36 @@ def test_colours_stand_out(homework_modules: dict[str, ModuleType]) -> None:
     for colours in (brushes.MINUS_TO_PLUS, brushes.ZERO_TO_ONE):
         for ground in colours(np.linspace(0, 1, 64)):
             assert contrast(brushes.luminance(ground), brushes.luminance(to_rgb(brushes.ink(ground)))) >= 4
+
+
+# What colours become for those who lack one kind of cones (Machado, Oliveira and Fernandes, 2009, severity 1.0), on linear RGB.
+SEEN_BY = {
+    "deuteranope": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "protanope": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+}
+
+
+@pytest.mark.parametrize("reader", SEEN_BY)
+def test_lines_that_the_colour_blind_take_for_one_differ_in_style_and_mark(
+    homework_modules: dict[str, ModuleType], reader: str
+) -> None:
+    kinds = [*homework_modules["pictures.blocks"].KINDS.values()]
+    seen = [np.clip(SEEN_BY[reader] @ np.array(to_rgb(colour)) ** 2.2, 0, 1) ** (1 / 2.2) for colour, *_ in kinds]
+    alike = [
+        (one, other)
+        for one, other in itertools.combinations(range(len(kinds)), 2)
+        if np.linalg.norm(seen[one] - seen[other]) < 0.25
+    ]
+    assert alike, "else the marks would not be needed"
+    for one, other in alike:
+        assert kinds[one][1] != kinds[other][1] and kinds[one][2] != kinds[other][2]
+
+
+def test_the_boxes_of_the_decoder_are_named_and_not_only_coloured(homework_modules: dict[str, ModuleType]) -> None:
+    written = " ".join(text.get_text() for text in homework_modules["pictures"].decoder_drawing().axes[0].texts)
+    assert all(
+        f"{module}.py" in written for module in MODULES if module not in ("concept_check", "batchnorm_comparison")
+    )
 
 
 def drawings(m: dict[str, ModuleType], modules: Any) -> dict[Any, list[tuple[Any, ...]]]:

@@ -730,6 +730,9 @@ def test_each_step_of_learning_goes_downhill(homework_modules: dict[str, ModuleT
     [(losses, text)] = seen
     assert (np.diff(losses) < 0).all()
     assert text.endswith("the cat sits on the mat .")
+    assert (
+        f"{losses[-1]:.2f}" == "0.41" and round(np.exp(-losses[-1]), 1) == 0.7 and said("Twenty steps later it is 0.41")
+    )
     block = m["examples"].block(4, np.random.default_rng(0))
     size = 6 * 4 + sum(array.size for part in block.values() for array in part.values()) + 4 * 6 + 6
     assert size == 282 and said("for 282 numbers that will do")
@@ -748,7 +751,7 @@ def test_figures_of_scores(homework_modules: dict[str, ModuleType]) -> None:
     q, keys = rng.normal(size=(2000, 1024)), rng.normal(size=(2000, 8, 1024))
     scores, softmax = np.einsum("nd,nkd->nk", q, keys), homework_modules["scaled_attention"].softmax
     raw, rooted, divided = (slopes(softmax(scores / by), keys / by) for by in (1.0, 1024**0.5, 1024.0))
-    assert np.median(raw) < 0.001 and raw.max() > 5 and said("half of the queries get less than 0.001 of it")
+    assert np.median(raw) < 0.001 and raw.max() > 5 and said("half of the queries get less than 0.001 at d_k = 1024")
     assert np.quantile(rooted, 0.05) > 0.3 and np.quantile(rooted, 0.95) < 0.5 and divided.max() < 0.02
     one = np.eye(8)[[0]] * 0.3 + 0.0875  # weights 0.3875 and 0.0875
     jacobian = (np.diag(one[0]) - np.outer(one[0], one[0])) @ keys[0]
@@ -909,6 +912,7 @@ def test_how_likely_names_are(homework_modules: dict[str, ModuleType], modules: 
     figure, names = homework_modules["pictures"].likely(modules), homework_modules["names"]
     means = [text.get_text() for text in figure.axes[0].texts if text.get_text().startswith("mean")]
     assert means == ["mean 1.76", "mean 1.95", "mean 3.65"] and said("1.76, 1.95 and 3.65 nats a character")
+    assert pytest.approx(1.1, abs=0.02) == 1.95 / 1.76 and said("costs only a tenth more than a known one")
     for name in ("Wei", "Oluwaseun"):
         assert said(f"{name} costs {names.nats(modules, name):.2f}") or said(f"{name} {names.nats(modules, name):.2f}")
 

@@ -221,6 +221,9 @@ def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, 
     signs = ["." if not t else names.ALPHABET[t] for t in tokens]
     title = f"The vector of character {place}, {signs[place]!r}, of .{names.text(tokens)}: plus {parts[step]}"
     figure, axes = canvas(10.4, 3.7, 3, title, width_ratios=(5, 3, 3))
+    # Places that hold for every step: labels come and go, and a film should keep still.
+    figure.set_layout_engine(None)
+    figure.subplots_adjust(left=0.1, right=0.98, bottom=0.15, top=0.8, wspace=0.28)
     limit = float(np.abs(stream).max())
     heights = np.where(np.arange(len(parts))[:, np.newaxis] <= step, stream, np.nan)
     axes[0].imshow(heights, cmap=MINUS_TO_PLUS.with_extremes(bad=PALE), vmin=-limit, vmax=limit, aspect="auto")

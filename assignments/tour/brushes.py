@@ -79,9 +79,8 @@ def ticks(
 ) -> None:
     n, m = values.shape
     label(axes, title, across, down)
-    axes.set_xticks(
-        range(m), words or [str(j + 1) for j in range(m)], rotation=45 if max(map(len, words), default=0) > 1 else 0
-    )
+    columns = words if len(words) == m else [str(j + 1) for j in range(m)]
+    axes.set_xticks(range(m), columns, rotation=45 if max(map(len, columns)) > 2 else 0)
     axes.set_yticks(range(n), words or [str(i + 1) for i in range(n)])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

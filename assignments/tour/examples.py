@@ -78,22 +78,26 @@ def lookup_table(probabilities: np.ndarray) -> dict[str, Any]:
     return {"embedding": long * np.eye(len(logs)), "blocks": [], "w_out": logs / long, "b_out": np.zeros(len(logs))}
 
 
+KINDS = ("plain", "residuals alone", "norms alone", "post-norm", "pre-norm")
+ADDING = ("residuals alone", "pre-norm")  # those whose stream is a sum of the input and everything that was added
+
+
 def walk(
     kind: str, n_layers: int, gain: float, norm: Any, modules: Any, seed: int, d: int = 64, scale: float = 1.0
 ) -> dict[str, Any]:
     """A vector on its way through sub-layers: what each one sees, the stream after it, and its Jacobian.
 
-    kind is "plain", "residual", "pre-norm" or "post-norm"; norm is a layer norm without gamma and beta, and modules
-    has your functions feed_forward and residual; the input has about the size `scale`. "direct" holds what the norms of
-    post-norm leave of the path past the sub-layers: the product of all 1 / std so far. The Jacobians are those of the
-    sub-layer, without the addition, except in post-norm, where they are those of norm and sum together.
+    kind is one of KINDS; norm is a layer norm without gamma and beta, and modules has your functions feed_forward and
+    residual; the input has about the size `scale`. "direct" holds what the norms of post-norm leave of the path past the
+    sub-layers: the product of all 1 / std so far. The Jacobians are those of the sub-layer, without the addition, except
+    in post-norm, where they are those of norm and sum together.
     """
     x, networks = random_walk(n_layers, gain, seed, d)
     x = scale * x
     seen, jacobians, direct, stream = [], [], [1.0], [x]
     for params in networks:
         branch, layer = _layer(kind, params, norm, modules)
-        seen.append(norm(x) if kind == "pre-norm" else x)
+        seen.append(norm(x) if kind in ("norms alone", "pre-norm") else x)
         jacobians.append(jacobian(branch, x))
         if kind == "post-norm":
             direct.append(direct[-1] / np.std(modules.residual(x, lambda x, p=params: modules.feed_forward(x, p))))
@@ -119,6 +123,8 @@ def _layer(kind: str, params: Any, norm: Any, modules: Any) -> tuple[Callable[..
 
     if kind == "plain":
         return network_alone, network_alone
+    if kind == "norms alone":
+        return network_of_norm, network_of_norm
     if kind == "post-norm":
         return norm_of_sum, norm_of_sum
     branch = network_of_norm if kind == "pre-norm" else network_alone
@@ -133,13 +139,15 @@ def random_walk(n_layers: int, gain: float, seed: int, d: int) -> tuple[np.ndarr
 
 
 def size(x: np.ndarray) -> Any:
-    """The root of the mean square over the last axis."""
-    return np.sqrt(np.mean(np.square(x), axis=-1))
+    """The root of the mean square over the last axis, also where the squares would be rounded to 0."""
+    largest = np.abs(x).max(axis=-1, keepdims=True)
+    largest = np.where(largest > 0, largest, 1.0)
+    return largest[..., 0] * np.sqrt(np.mean(np.square(x / largest), axis=-1))
 
 
 def jacobian(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
     """[i, j] = d f(x)_i / d x_j by central differences, all columns in two calls."""
-    step = 1e-6 * np.sqrt(np.mean(x**2))
+    step = 1e-6 * size(x)
     change = step * np.eye(len(x))
     columns: np.ndarray = (f(x + change) - f(x - change)) / (2 * step)
     return columns.T

@@ -1,9 +1,17 @@
-"""Questions before a picture: what you guess is kept, and stands below the picture with the answer."""
+"""Questions before a picture. The picture waits for a guess, or for "Show me"; then it says whether the guess was right.
 
+The first guess of each question is kept in guesses.json, beside the notebook, and goes into the zip that you upload. It is
+not graded; your teacher may look at what a class has guessed.
+"""
+
+import contextlib
+import functools
 import html
 import importlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -16,7 +24,9 @@ def optional(module: str) -> Any:
 
 
 ipywidgets, ipython = optional("ipywidgets"), optional("IPython.display")
-KEPT: dict[str, str] = {}  # what was guessed, by question: it outlives running the cell again
+FILE = Path(__file__).parents[1] / "guesses.json"
+ASK = "Make your guess above, or press <b>Show me</b>, and it appears here."
+everything = False  # whether all pictures are shown without waiting: see show_all
 
 
 class Said:
@@ -32,37 +42,88 @@ class Said:
         return self.markup
 
 
-class Guess:
-    """A question with a few answers to choose from, and what is to be said when one has been chosen."""
+@functools.cache
+def kept() -> dict[str, dict[str, Any]]:
+    """What was guessed first, by question: {"guess": one of its choices, "right": whether it is}."""
+    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):  # a file that somebody has spoiled
+        found = json.loads(FILE.read_text(encoding="utf-8"))
+        return {str(question): dict(entry) for question, entry in found.items()}
+    return {}
 
-    def __init__(self, question: str, choices: Sequence[str], answer: str):
-        self.question, self.choices, self.answer = question, list(choices), answer
-        self.handles: list[Any] = []
-        kept = KEPT.get(question)
-        self.buttons = None
+
+def keep(question: str, guess: str, right: bool) -> None:
+    """Remember a guess, also for the next kernel, where the folder can be written to."""
+    kept()[question] = {"guess": guess, "right": right}
+    with contextlib.suppress(OSError):
+        FILE.write_text(json.dumps(kept(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def show_all() -> None:
+    """From now on show every picture at once, without waiting for a guess: for printing, or for looking things up."""
+    global everything
+    everything = True
+
+
+class Guess:
+    """A question with a few answers to choose from, the right one of them, and why it is right."""
+
+    def __init__(self, question: str, choices: Sequence[str], right: str, why: str):
+        if right not in choices:
+            raise ValueError(f"{right!r} is not one of the choices")
+        self.question, self.choices, self.right, self.why = question, list(choices), right, why
+        self.asked_to_show = False
+        self.waiting: list[Callable[[], None]] = []
+        self.buttons = self.button = None
         if ipywidgets is not None:
             layout = ipywidgets.Layout(width="max-content")
-            self.buttons = ipywidgets.RadioButtons(options=self.choices, value=kept, layout=layout)
+            value = self.choice or None
+            self.buttons = ipywidgets.RadioButtons(
+                options=self.choices, value=value, layout=layout, disabled=value is not None
+            )
+            self.button = ipywidgets.Button(description="Show me")
             self.buttons.observe(self.chosen, "value")
+            self.button.on_click(self.pressed)
 
     @property
     def choice(self) -> str:
-        """What has been chosen, "" before."""
-        return KEPT.get(self.question, "")
+        """What was chosen first, "" before."""
+        guess = kept().get(self.question, {}).get("guess")
+        return guess if guess in self.choices else ""
+
+    @property
+    def settled(self) -> bool:
+        """Whether the picture may be shown."""
+        return bool(self.choice or self.asked_to_show or everything or self.buttons is None)
 
     def chosen(self, change: Any) -> None:
-        """Keep a choice, and say so wherever the answer stands."""
-        if change["new"]:
-            KEPT[self.question] = change["new"]
-        for handle in self.handles:
-            handle.update(self.said())
+        """Keep the first choice, and let what waits for it appear."""
+        if change["new"] and not self.choice:
+            keep(self.question, change["new"], change["new"] == self.right)
+            self.buttons.disabled = True
+            self.tell()
 
-    def said(self) -> Said:
-        """The guess and the answer; before a choice, how to make one."""
-        if not self.choice and self.buttons is not None:
-            return Said("<p><em>What is your guess? Choose an answer above, and it will be discussed here.</em></p>")
-        guess = f"<b>You guessed:</b> {html.escape(self.choice)}<br>" if self.choice else ""
-        return Said(f"<p>{guess}<b>Look:</b> {self.answer}</p>")
+    def pressed(self, _: object) -> None:
+        """Let what waits appear without a guess."""
+        self.asked_to_show = True
+        self.tell()
+
+    def tell(self) -> None:
+        """Draw what has waited for this."""
+        for show in self.waiting:
+            show()
+
+    def said(self) -> str:
+        """Whether the guess was right, and why; in HTML."""
+        if not self.settled:
+            return ""
+        right = f"<b>{html.escape(self.right)}</b>"
+        if not self.choice:
+            verdict = f"It is: {right}."
+        elif self.choice == self.right:
+            verdict = f"You guessed {right}, and that is right."
+        else:
+            verdict = f"You guessed <b>{html.escape(self.choice)}</b>. It is: {right}."
+        return f"<p>{verdict}<br>{self.why}</p>"
 
     def put(self) -> None:
         """The question and its answers to choose from."""
@@ -74,17 +135,12 @@ class Guess:
         if self.buttons is None:
             ipython.display(ipython.Pretty(text))
         else:
-            ipython.display({**self.buttons._repr_mimebundle_(), "text/plain": text}, raw=True)
+            box = ipywidgets.VBox([self.buttons, self.button])
+            ipython.display({**box._repr_mimebundle_(), "text/plain": text}, raw=True)
 
 
-def predict(question: str, choices: Sequence[str], answer: str) -> Guess:
-    """Ask before a picture; give what this returns to show() or play(). The answer may have tags of HTML."""
-    guess = Guess(question, choices, answer)
+def predict(question: str, choices: Sequence[str], right: str, why: str) -> Guess:
+    """Ask before a picture; give what this returns to show() or play(). `why` may have tags of HTML."""
+    guess = Guess(question, choices, right, why)
     guess.put()
     return guess
-
-
-def under(guess: Guess | None, written: bool) -> None:
-    """The guess and the answer below a picture, if the picture is there."""
-    if guess is not None and written and ipython is not None:
-        guess.handles.append(ipython.display(guess.said(), display_id=True))

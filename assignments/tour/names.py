@@ -8,6 +8,7 @@ your decoder computes, one with post-norm blocks. A name stands between two full
 import contextlib
 import functools
 import sys
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,15 +19,18 @@ FOLDER = Path(__file__).parent
 ALPHABET = ".abcdefghijklmnopqrstuvwxyz"
 HEADS = 4
 LONGEST = 16
-NO_FUTURE, NO_SCALE, NO_SUMS, NO_NORMS, NO_ORDER = (
-    "no mask",
-    "no 1/sqrt(d_k)",
-    "no residuals",
+NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_NETWORK, NO_ORDER = (
     "no norms",
+    "no attention",
+    "no 1/sqrt(d_k)",
+    "no mask",
+    "no residuals",
+    "no network",
     "no positions",
 )
 SWAPPED = "post-norm weights read as pre-norm"
-CHANGES = ("nothing", NO_FUTURE, NO_SCALE, NO_SUMS, NO_NORMS, NO_ORDER, SWAPPED)
+NOTHING = "nothing"
+CHANGES = (NOTHING, NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_NETWORK, NO_ORDER, SWAPPED)
 
 
 class Modules(NamedTuple):
@@ -61,10 +65,25 @@ def census() -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(trained.partition(": ")[2].split()), tuple(apart.partition(": ")[2].split())
 
 
+def letters(name: str) -> str:
+    """What the alphabet of the model has of a name: accents go (Zoë is zoe), other characters are left out."""
+    apart = unicodedata.normalize("NFKD", name.lower())
+    return "".join(letter for letter in apart if letter in ALPHABET[1:])[: LONGEST - 2]
+
+
 def tokens(name: str, ended: bool = True) -> np.ndarray:
-    """A name as tokens, after a full stop and, if it is ended, before one; other characters are left out."""
-    letters = [ALPHABET.index(letter) for letter in name.lower() if letter in ALPHABET[1:]][: LONGEST - 2]
-    return np.array([0, *letters, *([0] if ended else [])])
+    """The letters of a name as tokens, after a full stop and, if it is ended, before one."""
+    return np.array([0, *map(ALPHABET.index, letters(name)), *([0] if ended else [])])
+
+
+def lost(name: str) -> str:
+    """A remark on what the alphabet does not have of a name; "" if it has all of it."""
+    has = letters(name)
+    return (
+        ""
+        if has == name.lower()
+        else f'{name!r} is read as "{has}": the model knows the letters a to z, and 14 of them at most'
+    )
 
 
 def text(some: Any) -> str:
@@ -72,11 +91,23 @@ def text(some: Any) -> str:
     return "".join(ALPHABET[token] for token in some).strip(".")
 
 
-def sample(modules: Modules, rng: np.random.Generator, temperature: float = 1.0, change: str = "nothing") -> str:
-    """A name, a character at a time: drawn from the softmax of logits / temperature, greedily for a temperature of 0."""
+def sample(
+    modules: Modules,
+    rng: np.random.Generator,
+    temperature: float = 1.0,
+    change: str = NOTHING,
+    params: dict[str, Any] | None = None,
+) -> str:
+    """A name, a character at a time: drawn from the softmax of logits / temperature, greedily for a temperature of 0.
+
+    With `params` it is the decoder with these parameters that writes.
+    """
     written = np.array([0])
     while len(written) < LONGEST:
-        scores = logits(modules, written, change)[-1]
+        if params is None:
+            scores = logits(modules, written, change)[-1]
+        else:
+            scores = modules.decoder.decoder_logits(written, params, HEADS)[-1]
         if temperature == 0:
             token = int(np.argmax(scores))
         else:
@@ -94,6 +125,39 @@ def nats(modules: Modules, name: str) -> float:
     return -modules.decoder.sequence_log_prob(written, model(), HEADS) / (len(written) - 1)
 
 
+def costs(modules: Modules, change: str = NOTHING, state: Any = None) -> np.ndarray:
+    """What each name that was kept apart costs a character, with something taken out.
+
+    Remembered for a state of your code (see known.state), since a slider cannot wait for 516 names.
+    """
+    _ = modules.decoder.decoder_logits  # also where it is remembered: your decoder has taken part
+    return _costs(modules, change, state)
+
+
+@functools.lru_cache(maxsize=64)
+def _costs(modules: Modules, change: str, _state: Any) -> np.ndarray:
+    return np.array([changed_nats(modules, name, change) for name in census()[1]])
+
+
+def by_counting() -> dict[str, float]:
+    """What the same names cost three models that only count; of the names trained on, each count begins at 1."""
+    trained, apart = census()
+    pairs = np.ones((len(ALPHABET), len(ALPHABET)))
+    for name in trained:
+        written = tokens(name)
+        np.add.at(pairs, (written[:-1], written[1:]), 1)
+    single = pairs.sum(axis=0) / pairs.sum()
+    following = pairs / pairs.sum(axis=1, keepdims=True)
+    unseen = [tokens(name) for name in apart]
+    return {
+        "27 characters, all equally likely": float(np.log(len(ALPHABET))),
+        "how often each character comes": float(np.mean([-np.log(single[some[1:]]).mean() for some in unseen])),
+        "which character follows which": float(
+            np.mean([-np.log(following[some[:-1], some[1:]]).mean() for some in unseen])
+        ),
+    }
+
+
 def changed_nats(modules: Modules, name: str, change: str) -> float:
     """The same with something taken out of the decoder."""
     written = tokens(name)
@@ -102,12 +166,17 @@ def changed_nats(modules: Modules, name: str, change: str) -> float:
         return float(-np.log(chances[np.arange(len(written) - 1), written[1:]]).mean())
 
 
-def logits(modules: Modules, written: np.ndarray, change: str = "nothing") -> Any:
+def logits(modules: Modules, written: np.ndarray, change: str = NOTHING) -> Any:
     """Your decoder_logits, with something taken out while it runs."""
     params = model("post" if change == SWAPPED else "pre")
-    if change == NO_SCALE:
-        wider = (len(params["blocks"][0]["attention"]["w_q"]) / HEADS) ** 0.5
-        params = params | {"blocks": [_with(block, "attention", w_q=wider) for block in params["blocks"]]}
+    wider = (len(params["blocks"][0]["attention"]["w_q"]) / HEADS) ** 0.5
+    part, factors = {
+        NO_SCALE: ("attention", {"w_q": wider}),
+        NO_ATTENTION: ("attention", {"w_o": 0.0}),
+        NO_NETWORK: ("ffn", {"w_2": 0.0, "b_2": 0.0}),
+    }.get(change, ("", {}))
+    if part:
+        params = params | {"blocks": [_with(block, part, **factors) for block in params["blocks"]]}
     with replaced(modules, *_replacement(modules, change)):
         return modules.decoder.decoder_logits(written, params, HEADS)
 
@@ -164,6 +233,15 @@ class Trace(NamedTuple):
 
     weights: np.ndarray  # (blocks, heads, t, t): who looks at whom
     added: list[tuple[str, np.ndarray]]  # what each part adds to the stream, (t, d) each, in order
+
+    @property
+    def stream(self) -> np.ndarray:
+        """The residual stream after each part, (parts, t, d)."""
+        return np.cumsum([vectors for _, vectors in self.added], axis=0)
+
+    def read_out(self, modules: Modules) -> np.ndarray:
+        """The probabilities of the next character, had the stream ended after each part: (parts, t, 27)."""
+        return np.asarray(modules.scaled_attention.softmax(self.stream @ model()["w_out"] + model()["b_out"]))
 
 
 def trace(modules: Modules, written: np.ndarray) -> Trace:

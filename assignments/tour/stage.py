@@ -1,6 +1,7 @@
 """Pictures and tables, put into the notebook, with controls where the notebook is live.
 
-Where something is not written yet, a line says what is missing, above a rendered picture of what there will be.
+A picture with a question waits for the guess. Where something is not written yet, a line says what is missing, above a
+ready-made picture or table of what there will be. Where a function of yours that took part gives wrong numbers, a line says so.
 """
 
 import asyncio
@@ -21,7 +22,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from tour.guesses import Guess, ipython, ipywidgets, under
+from tour import known
+from tour.guesses import ASK, Guess, Said, ipython, ipywidgets
 
 HOME = Path(__file__).parents[1]
 GALLERY = Path(__file__).parent / "gallery"
@@ -34,7 +36,7 @@ PIXELS = 90  # an inch of a figure is so many pixels wide
 class Lazy:
     """A module of yours, imported when a function of it is first needed; it remembers which ones were."""
 
-    called: list[str] = []  # for all modules together, so that a table can say whose numbers it shows
+    called: list[tuple[str, str]] = []  # module and function, in order: so it can be said whose numbers are shown
 
     def __init__(self, name: str):
         self._name = name
@@ -42,17 +44,18 @@ class Lazy:
     def __getattr__(self, function: str) -> Any:
         if function.startswith("_"):
             raise AttributeError(function)
-        Lazy.called.append(function)
+        Lazy.called.append((self._name, function))
         return getattr(importlib.import_module(self._name), function)
 
 
 class Slide(NamedTuple):
-    """A slider; it takes whole numbers when the step is one."""
+    """A slider; it takes whole numbers when the step is one. With `moves` it can run by itself, like a film."""
 
     low: float
     high: float
     start: float
     step: float = 0.1
+    moves: bool = False
 
     @property
     def whole(self) -> bool:
@@ -64,15 +67,28 @@ class Player:
     """A picture with controls: give one of them another value, and it is drawn anew."""
 
     def __init__(
-        self, draw: Callable[..., Any], given: tuple[Any, ...], settings: Mapping[str, Any], guess: Guess | None = None
+        self,
+        draw: Callable[..., Any],
+        given: tuple[Any, ...],
+        settings: Mapping[str, Any],
+        guess: Guess | None = None,
+        name: str = "",
+        folded: str = "",
     ):
-        self.draw, self.given, self.guess = draw, given, guess
-        self.name = draw.__name__
+        self.draw, self.given, self.guess, self.folded = draw, given, guess, folded
+        self.name = name or draw.__name__
         self.start = {name: _start(setting) for name, setting in settings.items()}
         found = {name: _control(name, setting) for name, setting in settings.items()} if ipywidgets else {}
         self.controls = {name: control for name, control in found.items() if control is not None}
+        films = [_film(self.controls[name]) for name, setting in settings.items() if getattr(setting, "moves", False)]
+        self.box: Any = None
+        if self.controls:
+            layout = ipywidgets.Layout(flex_flow="row wrap")
+            self.box = ipywidgets.HBox([*films, *self.controls.values()], layout=layout)
         self.result: Any = ""
+        self.doubt = ""
         self.handle: Any = None
+        self.below: Any = None
         self.waiting: Any = None
         self.places: dict[Any, list[Any]] = {}
 
@@ -92,28 +108,44 @@ class Player:
         """Draw with what the controls say now, in the place of what was drawn before."""
         with DRAWING:
             now = {name: control.value for name, control in self.controls.items()}
+            Lazy.called.clear()
             self.result = attempt(self.draw, *self.given, **{**self.start, **now})
+            self.doubt = "" if missing(self.result) else known.doubt(Lazy.called)
             if self.handle is not None:
                 self.handle.update(self.shown())
+                self.below.update(self.comment())
+
+    def reveal(self) -> None:
+        """Draw what has waited for a guess."""
+        if self.box is not None:
+            self.box.layout.display = None
+        self.redraw()
 
     def put(self) -> None:
         """The controls, then the picture: an ordinary image, which is there also where no control works."""
-        self.redraw()
+        waits = self.guess is not None and not self.guess.settled and ipython is not None
+        if not waits:
+            self.redraw()
         if ipython is None:
             print(self.result)
             return
-        if self.controls:
-            layout = ipywidgets.Layout(flex_flow="row wrap")
-            box = ipywidgets.HBox(list(self.controls.values()), layout=layout)
+        if self.box is not None:
+            self.box.layout.display = "none" if waits else None
             where_dead = {"text/plain": "(Here are sliders, where the notebook is live.)"}
-            ipython.display({**box._repr_mimebundle_(), **where_dead}, raw=True)
+            ipython.display({**self.box._repr_mimebundle_(), **where_dead}, raw=True)
         for control in self.controls.values():
             control.observe(self.moved, "value")
-        self.handle = ipython.display(self.shown(), display_id=True)
+        self.handle = ipython.display(Said(f"<p><em>{ASK}</em></p>") if waits else self.shown(), display_id=True)
+        self.below = ipython.display(self.comment(), display_id=True)
+        if self.guess is not None:
+            self.guess.waiting.append(self.reveal)
         # What is alive now stays. Else every tenth move waits until a collection of garbage has gone through it all.
         gc.collect()
         gc.freeze()
-        under(self.guess, written=not missing(self.result))
+
+    def comment(self) -> Said:
+        """What stands below: whether the numbers are right, and what there is to see."""
+        return Said(self.doubt + (self.guess.said() if self.guess is not None else ""))
 
     def shown(self) -> Any:
         """The result as something that a notebook displays.
@@ -126,7 +158,9 @@ class Player:
             width = int(figure.get_figwidth() * PIXELS)
             return ipython.Image(self.image(figure), format="png", width=width, alt=figure.get_suptitle())
         if missing(self.result):
-            return Missing(self.result, GALLERY / f"{self.name}.png")
+            return Missing(self.result, self.name, self.folded)
+        if self.folded:
+            return Folded(self.folded, self.result)
         return self.result if hasattr(self.result, "_repr_html_") else ipython.Pretty(self.result)
 
     def image(self, figure: Figure) -> bytes:
@@ -145,39 +179,68 @@ class Player:
         return data
 
 
-class Missing:
-    """A line that says what is not there, and the picture that will be there."""
+class Folded:
+    """Something that is seen after a click on its heading."""
 
-    def __init__(self, line: str, picture: Path):
-        self.line, self.picture = line, picture
+    def __init__(self, heading: str, content: Any):
+        self.heading, self.content = heading, content
+
+    def __repr__(self) -> str:
+        return repr(self.content)
+
+    def _repr_html_(self) -> str:
+        return f"<details><summary>{html.escape(self.heading)}</summary>{self.content._repr_html_()}</details>"
+
+
+class Missing:
+    """A line that says what is not there, and the picture or table that will be there."""
+
+    def __init__(self, line: str, name: str, folded: str = ""):
+        self.line, self.name, self.folded = line, name, folded
 
     def __repr__(self) -> str:
         return self.line
 
     def _repr_html_(self) -> str:
         line = f"<p>{html.escape(self.line)}</p>"
-        if "is not written yet" not in self.line or not self.picture.is_file():
+        ready = self.ready_made() if "is not written yet" in self.line else ""
+        if not ready:
             return line
-        data = base64.b64encode(self.picture.read_bytes()).decode("ascii")
         text = "This is how it will look:"
-        return f'{line}<p>{text}</p><img alt="{text} {self.picture.stem}" src="data:image/png;base64,{data}">'
+        if self.folded:
+            return f"{line}<details><summary>{html.escape(self.folded)}</summary><p>{text}</p>{ready}</details>"
+        return f"{line}<p>{text}</p>{ready}"
+
+    def ready_made(self) -> str:
+        """What the gallery has under this name, in HTML."""
+        picture, table = GALLERY / f"{self.name}.png", GALLERY / f"{self.name}.html"
+        if picture.is_file():
+            data = base64.b64encode(picture.read_bytes()).decode("ascii")
+            return f'<img alt="how it will look: {self.name}" src="data:image/png;base64,{data}">'
+        return table.read_text(encoding="utf-8") if table.is_file() else ""
 
 
-def show(draw: Callable[..., Any], *given: Any, guess: Guess | None = None, like: str = "", **settings: Any) -> Player:
+def show(
+    draw: Callable[..., Any],
+    *given: Any,
+    guess: Guess | None = None,
+    like: str = "",
+    folded: str = "",
+    **settings: Any,
+) -> Player:
     """Put what draw(*given, **settings) returns, a picture or a table, into the notebook.
 
-    `like` names its picture in the gallery, where the same function draws several.
+    `like` names what is ready-made of it in the gallery, where the same function draws several; a table may be folded
+    below a heading.
     """
-    player = Player(lambda: draw(*given, **settings), (), {}, guess)
-    player.name = like or draw.__name__
+    player = Player(lambda: draw(*given, **settings), (), {}, guess, like or draw.__name__, folded)
     player.put()
     return player
 
 
 def play(draw: Callable[..., Any], *given: Any, guess: Guess | None = None, like: str = "", **settings: Any) -> Player:
     """The same with controls: a Slide becomes a slider, True or False a tick box, a list a choice, a text a field."""
-    player = Player(draw, given, settings, guess)
-    player.name = like or draw.__name__
+    player = Player(draw, given, settings, guess, like)
     player.put()
     return player
 
@@ -235,7 +298,7 @@ def _control(name: str, setting: Any) -> Any:
     text: dict[str, Any] = {"description": name.replace("_", " "), "style": {"description_width": "initial"}}
     if isinstance(setting, Slide):
         kind = ipywidgets.IntSlider if setting.whole else ipywidgets.FloatSlider
-        low, high, start, step = (int(n) for n in setting) if setting.whole else setting
+        low, high, start, step = (int(n) if setting.whole else n for n in setting[:4])
         return kind(value=start, min=low, max=high, step=step, **text)
     if isinstance(setting, bool):
         return ipywidgets.Checkbox(value=setting, indent=False, **text)
@@ -243,3 +306,10 @@ def _control(name: str, setting: Any) -> Any:
         return ipywidgets.Text(value=setting, continuous_update=False, **text)
     text["style"] = {"description_width": "initial", "button_width": "auto"}
     return ipywidgets.ToggleButtons(options=setting, **text) if isinstance(setting, list) else None
+
+
+def _film(slider: Any) -> Any:
+    """A button that moves a slider from its beginning to its end, a step a second."""
+    film = ipywidgets.Play(min=slider.min, max=slider.max, step=slider.step, value=slider.value, interval=1000)
+    ipywidgets.link((film, "value"), (slider, "value"))
+    return film

@@ -155,14 +155,14 @@ class Library:
 
 
 def _sections(notebook: Path) -> dict[str, str]:
-    """The text of each section of a notebook, in one line, by its heading up to a colon."""
+    """The text of each section of a notebook, in one line, by its heading up to a colon; strings in code as if in one line."""
     sections: dict[str, str] = {}
     heading = ""
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown" and text.startswith("#"):
             heading = text.partition("\n")[0].lstrip("# ").partition(":")[0]
-        sections[heading] = " ".join(f"{sections.get(heading, '')} {text}".split())
+        sections[heading] = " ".join(f"{sections.get(heading, '')} {text}".split()).replace('" "', "")
     return sections
 
 

@@ -22,6 +22,11 @@ MARKER = "<!-- grading table -->"
 MODULES = "<!-- modules -->"
 CHECKS = "checks/conftest.py"
 VALUES = "checks/student_values"  # where the solutions only point to autograder/values
+THREADS = """import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before Otter imports NumPy: with small matrices one is fastest
+
+"""
 WHEN = {
     "visible": "at once",
     "after_due_date": "after the due date",
@@ -112,9 +117,15 @@ def _is_docstring(node: ast.stmt) -> bool:
 def readme(text: str, rubric: Rubric) -> str:
     """The students' README: two marked lines give way to tables, names in braces to what the rubric says.
 
-    Lines "- `module.py`: ..." of modules that the rubric does not have are left out. Raises CommandError where a marker
-    is not there exactly once.
+    Lines "- `module.py`: ..." of modules that the rubric does not have are left out, and so is what stands between the lines
+    <!-- needs module --> and <!-- end -->. Raises CommandError where a marker is not there exactly once.
     """
+    text = re.sub(
+        r"^<!-- needs (\w+) -->\n(.*?)^<!-- end -->\n",
+        lambda part: part[2] if part[1] in rubric.modules else "",
+        text,
+        flags=re.MULTILINE | re.DOTALL,
+    )
     text = re.sub(r"^- `(\w+)\.py`: .*\n", lambda line: line[0] if line[1] in rubric.modules else "", text, flags=re.M)
     for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
         if text.split("\n").count(marker) != 1:
@@ -163,14 +174,25 @@ def checks(text: str, rubric: Rubric) -> str:
 def exporting(text: str) -> str:
     """The students' notebook, whose last cell puts every .py file beside it into the zip, a student's own ones too.
 
-    Its checks end in a semicolon, so that Jupyter shows what the public checks print and not Otter's report of a test
-    that raised AssertionError. Raises CommandError.
+    The zip has one name, so that there is one, and the guesses go into it; nobody is told to run all cells before, since
+    pictures wait for guesses. The first cell says how many threads NumPy shall use, before Otter imports NumPy. Its checks
+    end in a semicolon, so that Jupyter shows what the public checks print and not Otter's report of a test that raised
+    AssertionError. Raises CommandError.
     """
     notebook = json.loads(text)
     for cell in notebook["cells"]:
         cell["metadata"].pop("needs", None)  # what `autograder build --only` reads
         if re.fullmatch(r'grader\.check\("\w+"\)', "".join(cell["source"])):
             cell["source"] = ["".join(cell["source"]) + ";"]
+        if "# Initialize Otter" in "".join(cell["source"]):
+            cell["source"] = (THREADS + "".join(cell["source"])).splitlines(keepends=True)
+        if "".join(cell["source"]).startswith("## Submission"):
+            text = re.sub(
+                r"Make sure you have run .*?The cell below will generate",
+                "The cell below makes",
+                "".join(cell["source"]),
+            )
+            cell["source"] = text.replace(" file for you to submit.", " that you upload.").splitlines(keepends=True)
     exports = [cell for cell in notebook["cells"] if "grader.export(" in "".join(cell["source"])]
     if len(exports) != 1:
         raise CommandError("the notebook must have an export cell; leave export_cell in its first cell as it was")
@@ -181,8 +203,8 @@ def exporting(text: str) -> str:
 
 
 def _export_all(call: re.Match[str]) -> str:
-    arguments = ", ".join(filter(None, (call[1], 'files=sorted(glob.glob("*.py"))')))
-    return f"import glob\n\ngrader.export({arguments})"
+    ours = ('export_path="transformer.zip"', 'files=sorted(glob.glob("*.py") + glob.glob("guesses.json"))')
+    return f"import glob\n\ngrader.export({', '.join(filter(None, (call[1], *ours)))})"
 
 
 def grading_table(rubric: Rubric) -> str:

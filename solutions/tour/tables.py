@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tour import known
 from tour.stage import NOTHING, Lazy, attempt, missing
 
 
@@ -53,30 +54,45 @@ def table(rows: Sequence[tuple[str, ...]], heads: tuple[str, ...] = ()) -> Table
 
 
 def compare(rows: Sequence[tuple[Any, ...]]) -> Table | str:
-    """Printed numbers beside right ones. A row: what, the numbers as the notes print them, how to get them, remarks."""
+    """Printed numbers beside right ones. A row: what, the numbers as a lecture prints them, how to get them, remarks.
+
+    Where a function of yours that takes part is wrong, nothing is said about the lecture.
+    """
     results = [_by(experiment) for _, _, experiment, *_ in rows]
     lines: list[tuple[str, ...]] = []
-    for (what, printed, _, *remarks), (result, by) in zip(rows, results, strict=True):
-        verdict = "" if isinstance(result, str) else _verdict(printed.split(), np.ravel(result))
+    for (what, printed, _, *remarks), (result, by, wrong) in zip(rows, results, strict=True):
+        verdict = "" if isinstance(result, str) else wrong or _verdict(printed.split(), np.ravel(result))
         lines.append((what, printed, _said(result), by, verdict))
-        lines.extend((text,) for text in remarks)
-    heads = ("", "the notes print", "computed here", "by", "")
-    return _nothing([result for result, _ in results]) or Table(lines, heads)
+        lines.extend((text,) for text in remarks if not wrong)
+    heads = ("", "a lecture prints", "computed here", "by", "")
+    return _nothing([result for result, *_ in results]) or Table(lines, heads)
 
 
 def measure(experiments: Mapping[str, Callable[[], Any]]) -> Table | str:
     """Claims beside what your functions say to them."""
     results = [_by(experiment) for experiment in experiments.values()]
-    lines = [(claim, _said(result), by) for claim, (result, by) in zip(experiments, results, strict=True)]
-    return _nothing([result for result, _ in results]) or Table(lines, ("", "measured", "by"))
+    lines = [(claim, _said(result), by, wrong) for claim, (result, by, wrong) in zip(experiments, results, strict=True)]
+    heads = ("", "measured", "by", "")
+    if not any(wrong for *_, wrong in results):
+        lines, heads = [line[:3] for line in lines], heads[:3]
+    return _nothing([result for result, *_ in results]) or Table(lines, heads)
 
 
-def _by(experiment: Callable[[], Any]) -> tuple[Any, str]:
-    """A result, and which functions of yours have been asked for it."""
-    Lazy.called.clear()
+def _by(experiment: Callable[[], Any]) -> tuple[Any, str, str]:
+    """A result, which functions of yours have been asked for it, and which of these are wrong."""
+    before = len(Lazy.called)
     result = attempt(experiment)
-    names = list(dict.fromkeys(Lazy.called))
-    return result, f"your {', '.join(names)}" if names else "NumPy"
+    functions = list(dict.fromkeys(Lazy.called[before:]))
+    wrong = [] if isinstance(result, str) and missing(result) else known.wrong(functions)
+    return (
+        result,
+        f"your {_names(functions)}" if functions else "NumPy",
+        f"your {_names(wrong)} is not right yet" if wrong else "",
+    )
+
+
+def _names(functions: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(name for _, name in functions)
 
 
 def _nothing(results: Sequence[Any]) -> str:

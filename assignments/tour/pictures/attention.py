@@ -8,11 +8,13 @@ from matplotlib.figure import Figure
 
 from tour.brushes import BLUE, GREEN, GREY, PALE, RED, bars, canvas, grid, heat, label, legend
 
+SENTENCE = ("The", "cat", "sat", "on", "it")  # what the rows and columns of some tables of weights are called
+
 
 def weights_of_cat(attention: Any, words: Sequence[str], query: Any, keys: Any, values: Any, printed: Any) -> Figure:
-    """The weights that the notes print beside those of the student's attention, without and with the scale."""
+    """The weights that a lecture prints beside those of the student's attention, without and with the scale."""
     weights = [attention.scaled_dot_product_attention(query * f, keys, values)[1][0] for f in (3**0.5, 1)]
-    names, colours, hatches = ("the notes", "unscaled", "scaled by 1 / sqrt(3)"), (GREY, GREEN, BLUE), ("//", "", "")
+    names, colours, hatches = ("a lecture", "unscaled", "scaled by 1 / sqrt(3)"), (GREY, GREEN, BLUE), ("//", "", "")
     figure, axes = canvas(10, 2.9, 1, 'How much "cat" takes from each word')
     for i, heights in enumerate((printed, *weights)):
         places, name = np.arange(len(words)) + 0.27 * (i - 1), f"{names[i]}: sum {sum(heights):.3f}"
@@ -65,19 +67,20 @@ def attention_steps(attention: Any, masks: Any, d_k: int = 16, scaled: bool = Tr
     title = f"{size}; the largest weights are {weights.max(axis=1).mean():.2f} on average"
     figure, axes = canvas(10.4, 2.7, len(panels), title)
     for axis, (values, name, limit, form) in zip(axes, panels, strict=True):
-        heat(axis, values, name, limit, form, across="feature" if values is output else "key", down="query")
+        across = "feature" if values is output else "key"
+        heat(axis, values, name, limit, form, across=across, down="query", words=SENTENCE)
     return figure
 
 
 def sizes_of_scores(attention: Any) -> Figure:
-    """How scores grow with d_k, what that makes of the softmax, and how much gradient passes through it."""
+    """How scores grow with d_k, what that makes of the weights, and how far the weights follow a change of the query."""
     rng, widths = np.random.default_rng(0), 2 ** np.arange(2, 11)
-    figure, axes = canvas(10.4, 3.3, 3, "Scores of random queries and keys, 8 keys for each of 200 queries")
+    figure, axes = canvas(10.4, 3.4, 3, "Scores of random queries and keys, 8 keys for each of 400 queries")
     sizes: dict[str, list[float]] = {"mean 0: typical size (std)": [], "mean 1: typical size (mean)": []}
     largest: dict[str, list[float]] = {"not divided": [], "divided by sqrt(d_k)": [], "divided by d_k": []}
-    slopes: dict[str, list[float]] = {name: [] for name in largest}
+    slopes: dict[str, list[Any]] = {name: [] for name in largest}
     for d in widths:
-        q, k = rng.normal(size=(200, d)), rng.normal(size=(200, 8, d))
+        q, k = rng.normal(size=(400, d)), rng.normal(size=(400, 8, d))
         scores = np.einsum("nd,nkd->nk", q, k)
         shifted = np.einsum("nd,nkd->nk", q + 1, k + 1)
         for sizes_of, size in zip(sizes.values(), (scores.std(), shifted.mean()), strict=True):
@@ -85,22 +88,35 @@ def sizes_of_scores(attention: Any) -> Figure:
         for name, divisor in zip(largest, (1, d**0.5, d), strict=True):
             weights = attention.softmax(scores / divisor)
             largest[name].append(weights.max(axis=-1).mean())
-            jacobians = np.eye(8) * weights[:, :, np.newaxis] - weights[:, :, np.newaxis] * weights[:, np.newaxis, :]
-            slopes[name].append(np.linalg.norm(jacobians, axis=(1, 2)).mean())
-    for axis, lines in zip(axes, (sizes, largest, slopes), strict=True):
-        for (name, line), colour, style in zip(lines.items(), (RED, BLUE, GREEN), ("o-", "s--", "^:"), strict=False):
+            slopes[name].append(np.quantile(query_slopes(weights, k / divisor), (0.1, 0.5, 0.9)))
+    styles = list(zip((RED, BLUE, GREEN), ("o-", "s--", "^:"), strict=True))
+    for axis, lines in zip(axes[:2], (sizes, largest), strict=True):
+        for (name, line), (colour, style) in zip(lines.items(), styles, strict=False):
             axis.plot(widths, line, style, color=colour, label=name, markersize=4)
-        axis.set_xscale("log", base=2)
-    for axis in axes[:2]:
         legend(axis)
+    for (name, line), (colour, style) in zip(slopes.items(), styles, strict=True):
+        low, middle, high = np.maximum(np.array(line).T, 1e-12)
+        axes[2].fill_between(widths, low, high, color=colour, alpha=0.2, linewidth=0)
+        axes[2].plot(widths, middle, style, color=colour, label=name, markersize=4)
+    for axis in axes:
+        axis.set_xscale("log", base=2)
     axes[0].set_yscale("log", base=2)
     axes[1].axhline(1 / 8, color=GREY, linewidth=0.8)
     axes[1].set_ylim(0, 1.3)
-    axes[2].set_ylim(0, 0.4)
+    axes[2].set_yscale("log")
+    axes[2].set_ylim(1e-5, 20)
     label(axes[0], "size of a score", "d_k")
     label(axes[1], "largest of 8 weights, on average\n(grey: 1/8, all weights equal)", "d_k")
-    label(axes[2], "gradient through the softmax\n(size of its Jacobian, on average)", "d_k")
+    label(axes[2], "how far the weights follow the query\n(line: median, band: 80 % of the queries)", "d_k")
     return figure
+
+
+def query_slopes(weights: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The size of d weights / d query, (n,), for weights (n, k) and keys (n, k, d) divided as the scores are."""
+    jacobians = weights[:, :, np.newaxis] * (np.eye(weights.shape[1]) - weights[:, np.newaxis, :])
+    products = keys @ keys.swapaxes(-1, -2)
+    squares = np.einsum("nij,njk,nik->n", jacobians, products, jacobians)
+    return np.asarray(np.sqrt(np.maximum(squares, 0)))
 
 
 def dice(n: int = 2) -> Figure:
@@ -118,7 +134,9 @@ def dice(n: int = 2) -> Figure:
         f"{n} {'dice' if n > 1 else 'die'}: mean {mean:.1f}, standard deviation {std:.2f} = {std / n**0.5:.2f} sqrt({n})",
     )
     axes[0].bar(totals, chances, color=BLUE)
-    axes[0].axvspan(mean - std, mean + std, color=PALE, zorder=0)
+    axes[0].axvspan(mean - std, mean + std, color=PALE, zorder=0, label="mean, one deviation on either side")
+    legend(axes[0], loc="upper left", bbox_to_anchor=(0, 1.02))
+    axes[0].set_ylim(0, 1.35 * chances.max())
     label(axes[0], f"all ones or all sixes: probability {2 / 6**n:.2g}", "total", "probability")
     return figure
 
@@ -179,12 +197,12 @@ def before_or_after(attention: Any, masks: Any, hidden_score: float = 1.0) -> Fi
     scores[1, 4] = hidden_score
     mask = masks.causal_mask(5)
     right, wrong = attention.softmax(masks.apply_mask(scores, mask)), mask * attention.softmax(scores)
-    title = f"The score of query 2 and key 5, which is in its future, is {hidden_score:.1f}"
+    title = f"The score that 'cat' gives to 'it', which is in its future, is {hidden_score:.1f}"
     figure, axes = canvas(10.4, 2.9, 3, title)
     limit = max(3.0, abs(hidden_score))
-    heat(axes[0], scores, "scores", limit, ".1f", across="key", down="query")
+    heat(axes[0], scores, "scores", limit, ".1f", across="key", down="query", words=SENTENCE)
     for axis, weights, name in ((axes[1], right, "mask, then softmax"), (axes[2], wrong, "softmax, then zeros")):
-        heat(axis, weights, name, across="key", down="query")
+        heat(axis, weights, name, across="key", down="query", words=SENTENCE)
         for i, total in enumerate(weights.sum(axis=1)):
             axis.text(4.6, i, f"sum {total:.2f}", fontsize=8.5, va="center")
     return figure

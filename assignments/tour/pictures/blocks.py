@@ -11,9 +11,17 @@ from tour import examples
 from tour.brushes import BLUE, GREEN, GREY, PURPLE, RED, canvas, label, legend
 from tour.tables import Table
 
-KINDS = {"plain": (GREY, ":"), "residual": (RED, "-."), "post-norm": (GREEN, "--"), "pre-norm": (BLUE, "-")}
-NORMED = "pre-norm, and a norm at the end"
-DEPTHS = (12, 24, 48, 96)
+# Colour, style and mark of each line: the marks tell them apart for those who do not see the colours.
+KINDS: dict[str, tuple[str, Any, str]] = {
+    "plain": (GREY, ":", "x"),
+    "residuals alone": (RED, "-.", "^"),
+    "norms alone": (PURPLE, (0, (3, 1, 1, 1)), "D"),
+    "post-norm": (GREEN, "--", "v"),
+    "pre-norm": (BLUE, "-", "s"),
+}
+NORMED, PAST = "pre-norm, and a norm at the end", "post-norm, past all sub-layers"
+DEPTHS = (12, 24, 48, 96)  # blocks of two sub-layers
+YOURS = (6, 12, 24)  # those of the one network that is made of your functions, while a slider waits
 DEEP = np.load(Path(__file__).parents[1] / "depth.npz")  # made by a program of the instructors, from 40 networks
 
 
@@ -51,7 +59,7 @@ def _chain(axes: Axes, heights: np.ndarray, colour: str) -> None:
         axes.bar_label(drawn, texts, fontsize=8, rotation=turned, padding=2, bbox=ground)
     else:
         axes.stairs(heights, np.arange(layers + 2) - 0.5, fill=True, color=colour)  # one shape is drawn faster than 97
-    axes.axhline(1, color="black", linestyle=":")
+    axes.axhline(1, color="black", linestyle=":", zorder=0)
     least, most = heights[heights > 0].min(), heights.max()
     if least < 0.02 or most > 50:
         axes.set_yscale("log")
@@ -69,49 +77,55 @@ def depth(layernorm: Any, blocks: Any, gain: float = 1.0, yours: str = "pre-norm
     def norm(x: Any) -> Any:
         return layernorm.layer_norm(x, np.ones(x.shape[-1]), np.zeros(x.shape[-1]))
 
-    run = examples.walk(yours, DEPTHS[-1], gain, norm, blocks, 0)
-    title = f"What a sub-layer returns is about {gain:g} times as large as what it gets (line: median of 40 networks, band: 80 %)"
-    figure, axes = canvas(10.4, 4, 3, title)
-    for kind, (colour, style) in KINDS.items():
+    run = examples.walk(yours, 2 * YOURS[-1], gain, norm, blocks, 0)
+    times = "" if gain == 1 else f"{gain:g} times "
+    title = (
+        f"What a sub-layer returns is about {times}as large as what it gets (line: median of 40 networks, band: 80 %)"
+    )
+    figure, axes = canvas(10.4, 4.3, 3, title)
+    # Places that hold for every scale: those found for one are too narrow for the labels of another.
+    figure.set_layout_engine(None)
+    figure.subplots_adjust(left=0.06, right=0.99, bottom=0.28, top=0.82, wspace=0.24)
+    for kind, (colour, style, mark) in KINDS.items():
         for axis, name in zip(axes, ("stream", "gradient", "gradient"), strict=True):
-            _band(axis, f"{kind}/{gain}/{name}", colour, style, kind)
+            _band(axis, f"{kind}/{gain}/{name}", colour, style, mark, kind)
     for axis in axes[1:]:
-        _band(axis, f"pre-norm/{gain}/normed", PURPLE, (0, (5, 1)), NORMED)
-    _band(axes[2], f"post-norm/{gain}/direct", GREEN, (0, (1, 3)), "post-norm, past all sub-layers")
-    flows = _whole(blocks, run["jacobians"], yours in ("residual", "pre-norm"))
-    colour = KINDS[yours][0]
-    dots: dict[str, Any] = {"color": colour, "markeredgecolor": "black", "zorder": 6, "label": f"your {yours} network"}
-    axes[0].plot(DEPTHS, examples.size(run["stream"])[list(DEPTHS)], "o", **dots)
+        _band(axis, f"pre-norm/{gain}/normed", "black", (0, (5, 1)), "o", NORMED)
+    _band(axes[2], f"post-norm/{gain}/direct", GREEN, (0, (1, 3)), "", PAST)
+    flows = _whole(blocks, run["jacobians"], yours in examples.ADDING)
+    dots: dict[str, Any] = {"color": KINDS[yours][0], "markeredgecolor": "black", "markersize": 8, "zorder": 6}
+    dots["label"] = f"your {yours} network"
+    axes[0].plot(YOURS, examples.size(run["stream"])[[2 * n for n in YOURS]], "*", **dots)
     for axis in axes[1:]:
-        axis.plot(DEPTHS[1::2], flows, "o", **dots)
+        axis.plot(YOURS[1:], flows, "*", **dots)
     for axis, name in zip(
         axes,
         (
             "size of the stream",
             "gradient at the input,\nas a multiple of that at the output",
-            "the same, from 0.05 to 20",
+            "the same, from 0.02 to 20",
         ),
         strict=True,
     ):
         axis.set_yscale("log")
         axis.axvline(24, color="black", linewidth=0.8)
-        label(axis, name, "layers of the network (black: 24)", "")
-    axes[2].set_ylim(0.05, 20)
+        label(axis, name, "blocks (black: 24)", "")
+    axes[2].set_ylim(0.02, 20)
     handles = {text: handle for axis in axes for handle, text in zip(*axis.get_legend_handles_labels(), strict=True)}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=8.5, frameon=False)
+    figure.legend(handles.values(), handles.keys(), loc="lower center", ncols=4, fontsize=8.5, frameon=False)
     return figure
 
 
-def _band(axes: Axes, key: str, colour: str, style: Any, name: str) -> None:
+def _band(axes: Axes, key: str, colour: str, style: Any, mark: str, name: str) -> None:
     low, middle, high = DEEP[key]
-    axes.fill_between(range(len(low)), low, high, color=colour, alpha=0.18, linewidth=0)
-    axes.plot(middle, color=colour, linestyle=style, label=name)
+    axes.fill_between(range(len(low)), low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.plot(middle, color=colour, linestyle=style, marker=mark, markersize=4, markevery=(8, 16), label=name)
 
 
 def _whole(blocks: Any, jacobians: np.ndarray, residual: bool) -> list[float]:
     """The size of the gradient at the input, over all directions of the output, for two of the depths."""
     d = jacobians.shape[-1]
-    flows = [[blocks.gradient_flow(jacobians[:n], row, residual)[0] for row in np.eye(d)] for n in DEPTHS[1::2]]
+    flows = [[blocks.gradient_flow(jacobians[: 2 * n], row, residual)[0] for row in np.eye(d)] for n in YOURS[1:]]
     return [float(np.linalg.norm(flow)) / d**0.5 for flow in flows]
 
 
@@ -121,13 +135,19 @@ def depth_table(gain: float = 1.0) -> Table:
     for kind, name, text in (
         *((kind, "gradient", kind) for kind in KINDS),
         ("pre-norm", "normed", NORMED),
-        ("post-norm", "direct", "post-norm, past all sub-layers"),
+        ("post-norm", "direct", PAST),
     ):
         gradients = DEEP[f"{kind}/{gain}/{name}"][1]
         stream = DEEP[f"{kind}/{gain}/stream"][1][DEPTHS[-1]]
         sizes = [_short(gradients[n]) for n in DEPTHS]
-        rows.append((text, *sizes, _short(stream) if name != "direct" else ""))
-    heads = (f"gradient at the input, gain {gain:g}", *(f"{n} layers" for n in DEPTHS), f"stream after {DEPTHS[-1]}")
+        low, _, high = DEEP[f"{kind}/{gain}/{name}"][:, DEPTHS[-1]]
+        rows.append((text, *sizes, f"{_short(low)} to {_short(high)}", _short(stream) if name != "direct" else ""))
+    heads = (
+        f"gradient at the input, gain {gain:g}: median",
+        *(f"{n} blocks" for n in DEPTHS),
+        f"80 % after {DEPTHS[-1]}",
+        f"stream after {DEPTHS[-1]}",
+    )
     return Table(rows, heads)
 
 

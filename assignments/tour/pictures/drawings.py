@@ -10,7 +10,12 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from tour.brushes import BLUE, GREEN, GREY, PALE, PURPLE, RED, arrow, blank, box, canvas, heat
 
 ABOVE = np.rad2deg(np.arctan(2**-0.5))  # degrees: at a turn of 45, the view along (1, 1, 1), which centred tokens lack
-ORDERS = ("pre-norm", "post-norm", "neither norms nor residuals")
+BARE = "one head, no norms, no residuals"
+ORDERS = ("pre-norm", "post-norm", BARE)
+
+HEADS = "q, k, v: n heads of (t, d/n)\nweights (n, t, t), masked"
+ONE_HEAD = "q, k, v: (t, d)\nweights (t, t), masked"
+PARTS = "attention: scaled_attention.py, causal_mask.py    LN: layernorm.py    network, +: transformer_block.py"
 
 
 def decoder_drawing(order: str = "pre-norm") -> Figure:
@@ -31,8 +36,12 @@ def decoder_drawing(order: str = "pre-norm") -> Figure:
             axes.text((before + x) / 2, y + 0.1, shape, ha="center", fontsize=8, color=GREY)
         box(axes, x, y, text, colour, 1.0)
         before = x
-    axes.text(5.55, y + 0.45, "as many as you like", ha="center", fontsize=8.5, color=GREY)
+    axes.text(5.55, y + 0.38, "as many as you like", ha="center", fontsize=8.5, color=GREY)
     axes.text(9.35, y - 0.42, "row i: token i + 1", ha="center", fontsize=8.5, color=GREY)
+    for x in (2.72, 7.65):
+        axes.text(x, y + 0.45, "decoder.py", ha="center", fontsize=8.5, family="monospace")
+    axes.text(5.55, y + 0.62, "transformer_block.py", ha="center", fontsize=8.5, family="monospace")
+    axes.text(0.35, 0.02, PARTS, fontsize=8.5, family="monospace")
     for x in (4.4, 5.3):
         axes.plot([x, 0.3 if x < 5 else 10.1], [y - 0.25, 1.75], color=PALE, linewidth=1.5)
     _inside(axes, order)
@@ -43,7 +52,7 @@ def _inside(axes: Axes, order: str) -> None:
     """The inside of a block, from left to right."""
     y, x, wide = 0.95, 0.35, 0.62
     for name, inner in (
-        ("attention", "q, k, v: n heads of (t, d/n)\nweights (n, t, t), masked"),
+        ("attention", ONE_HEAD if order == BARE else HEADS),
         ("network", "(t, h)"),
     ):
         steps = {"pre-norm": ("LN", name, "+"), "post-norm": (name, "+", "LN")}.get(order, (name,))
@@ -134,7 +143,7 @@ def geometry(layernorm: Any, spread: float = 1.0, turn: int = 40) -> Figure:
         axis.add_collection3d(Poly3DCollection([1.5 * ring], facecolor=PURPLE, alpha=0.08))
         axis.plot(*ring.T, color=PURPLE, linewidth=1)
         axis.scatter(*points.T, color=BLUE, s=10, depthshade=False)
-        axis.set(xlim=(-3, 3), ylim=(-3, 3), zlim=(-3, 3), xticklabels=[], yticklabels=[], zticklabels=[])
+        axis.set(xlim=(-4, 4), ylim=(-4, 4), zlim=(-4, 4), xticklabels=[], yticklabels=[], zticklabels=[])
         for name_axis, text in ((axis.set_xlabel, "1"), (axis.set_ylabel, "2"), (axis.set_zlabel, "3")):
             name_axis(f"feature {text}", fontsize=8, labelpad=-12)
         axis.set_title(name, fontsize=9.5)

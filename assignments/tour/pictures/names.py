@@ -1,16 +1,33 @@
 """Pictures of the model of names: what it writes, what it finds likely, and where its heads look."""
 
+import functools
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from tour import names
-from tour.brushes import BLUE, GREEN, GREY, PURPLE, RED, ZERO_TO_ONE, canvas, heat, ink, label
+from tour import known, names, training
+from tour.brushes import (
+    BLUE,
+    GREEN,
+    GREY,
+    MINUS_TO_PLUS,
+    PALE,
+    PURPLE,
+    RED,
+    ZERO_TO_ONE,
+    canvas,
+    heat,
+    ink,
+    label,
+    legend,
+    outline,
+)
 from tour.examples import size
 from tour.tables import Table
 
 WRITTEN = 12  # names in one go
+RIGHT_LOSS = 1.95  # of the solutions' decoder, on the names kept apart
 
 
 def written(modules: names.Modules, temperature: float = 0.8, seed: int = 1, change: str = "nothing") -> Table:
@@ -24,33 +41,82 @@ def written(modules: names.Modules, temperature: float = 0.8, seed: int = 1, cha
     return Table(rows, (f"temperature {temperature:.1f}", "on the list?"))
 
 
+def first_name(modules: names.Modules) -> Table:
+    """What your generate writes, always the likeliest character; and what your decoder makes of names never seen."""
+    written = modules.decoder.generate(np.array([0]), names.model(), names.HEADS, names.LONGEST, eos=0)
+    cost = names.costs(modules, state=known.state()).mean()
+    gap = np.abs(known.results("decoder", "decoder_logits") - known.expected("decoder.decoder_logits")).max()
+    compared = f"your logits of {', '.join(known.KNOWN_NAMES)}"
+    verdict = "as they should be" if known.right("decoder", "decoder_logits", known.state()) else "not right yet"
+    return Table(
+        [
+            ("your generate writes", names.text(written), ""),
+            (compared, f"at most {gap:.0e} from the right ones", verdict),
+            (
+                "the loss of your decoder, on names never seen",
+                f"{cost:.2f} nats a character",
+                f"right: {RIGHT_LOSS:.2f}",
+            ),
+        ]
+    )
+
+
+def ladder(modules: names.Modules) -> Figure:
+    """What a character of a name never seen costs: models that count, your decoder, and your decoder without a part."""
+    rows = [(name, cost, GREY) for name, cost in names.by_counting().items()]
+    for change in names.CHANGES:
+        cost = names.costs(modules, change, known.state()).mean()
+        rows.append((f"your decoder, {change}", cost, RED) if change != names.NOTHING else ("your decoder", cost, BLUE))
+    rows.sort(key=lambda row: -row[1])
+    figure, axes = canvas(9, 3.8, 1, "What a character of an unseen name costs, in nats: less is better")
+    drawn = axes[0].barh(range(len(rows)), [cost for _, cost, _ in rows], color=[colour for *_, colour in rows])
+    for bar, (*_, colour) in zip(drawn, rows, strict=True):
+        bar.set_hatch({RED: "///", GREY: "..", BLUE: ""}[colour])
+        bar.set_edgecolor("white")
+    axes[0].bar_label(drawn, [f"{cost:.2f}" for _, cost, _ in rows], fontsize=8.5, padding=3)
+    axes[0].set_yticks(range(len(rows)), [name for name, *_ in rows])
+    axes[0].invert_yaxis()
+    axes[0].set_xlim(0, 3.7)
+    label(axes[0], "dotted: counting; plain: your decoder; hatched: your decoder with a part taken out", "nats")
+    return figure
+
+
 def likely(modules: names.Modules, yours: str = "ada") -> Figure:
     """Nats a character: names it was trained on, names it has never seen, the same scrambled, and one of yours."""
     trained, apart = names.census()
     rng = np.random.default_rng(0)
-    some = [[str(name) for name in rng.choice(group, 60, replace=False)] for group in (trained, apart)]
-    scrambled = ["".join(rng.permutation(list(name))) for name in some[1]]
-    groups = (("trained on", some[0], BLUE), ("never seen", some[1], GREEN), ("never seen, scrambled", scrambled, RED))
+    scrambled = ["".join(rng.permutation(list(name))) for name in apart]
+    state = known.state()
+    groups = (
+        ("trained on", _nats(modules, trained[:: len(trained) // len(apart)][: len(apart)], state), BLUE),
+        ("never seen", names.costs(modules, state=state), GREEN),
+        ("never seen, scrambled", _nats(modules, tuple(scrambled), state), RED),
+    )
     figure, axes = canvas(10, 3.2, 2, "How surprising is a name? Nats a character, by your sequence_log_prob")
-    for row, (_, group, colour) in enumerate(groups):
-        costs = np.array([names.nats(modules, one) for one in group])
-        axes[0].plot(costs, row + rng.uniform(-0.25, 0.25, len(costs)), ".", color=colour, markersize=5)
+    for row, (_, costs, colour) in enumerate(groups):
+        axes[0].plot(costs, row + rng.uniform(-0.25, 0.25, len(costs)), ".", color=colour, markersize=2)
         axes[0].plot(costs.mean(), row, "|", color="black", markersize=22, markeredgewidth=2)
         axes[0].text(costs.mean(), row + 0.33, f"mean {costs.mean():.2f}", ha="center", fontsize=8.5)
-    letters = names.text(names.tokens(yours))
+    letters = names.letters(yours)
     cost = names.nats(modules, letters)
     axes[0].plot(cost, 3, "D", color=PURPLE)
     axes[0].text(cost, 3.33, f"{cost:.2f}", ha="center", fontsize=8.5)
-    axes[0].axvline(np.log(27), color=GREY, linestyle=":")
-    axes[0].text(np.log(27), -0.75, " 27 characters by chance", fontsize=8, va="center")
-    axes[0].set_yticks(range(4), [*(name for name, *_ in groups), f"yours: {letters}"])
+    chance = np.log(len(names.ALPHABET))
+    axes[0].axvline(chance, color=GREY, linestyle=":")
+    axes[0].text(chance, -0.75, " 27 characters by chance", fontsize=8, va="center")
+    axes[0].set_yticks(range(4), [*(name for name, *_ in groups), f"yours: {letters or '(empty)'}"])
     axes[0].set_ylim(-1, 3.8)
-    label(axes[0], "60 names each; black: the mean", "nats a character")
-    _by_character(axes[1], modules, letters)
+    label(axes[0], f"{len(apart)} names each; black: the mean", "nats a character")
+    _by_character(axes[1], modules, letters, names.lost(yours))
     return figure
 
 
-def _by_character(axes: Any, modules: names.Modules, name: str) -> None:
+@functools.lru_cache(maxsize=8)
+def _nats(modules: names.Modules, some: tuple[str, ...], _state: Any) -> np.ndarray:
+    return np.array([names.nats(modules, name) for name in some])
+
+
+def _by_character(axes: Any, modules: names.Modules, name: str, remark: str) -> None:
     """The surprise at each character of a name: differences of your sequence_log_prob."""
     written = names.tokens(name)
     totals = [
@@ -61,7 +127,8 @@ def _by_character(axes: Any, modules: names.Modules, name: str) -> None:
     axes.bar_label(drawn, [f"{cost:.1f}" for cost in costs], fontsize=8)
     axes.set_xticks(range(len(costs)), [*name, "end"])
     axes.set_ylim(0, 1.15 * max(costs.max(), 1))
-    label(axes, "yours, character by character", "", "nats")
+    title = "yours, character by character"
+    label(axes, f"{title}\n{remark.partition(': ')[0]}" if remark else title, "", "nats")
 
 
 def next_letter(modules: names.Modules, start: str = "jenn", temperature: float = 1.0) -> Figure:
@@ -69,7 +136,8 @@ def next_letter(modules: names.Modules, start: str = "jenn", temperature: float 
     begun = names.tokens(start, ended=False)
     scores = modules.decoder.decoder_logits(begun, names.model(), names.HEADS)[-1]
     chances = modules.scaled_attention.softmax(scores / temperature)
-    figure, axes = canvas(10, 2.7, 1, f'What comes after "{names.text(begun)}", at temperature {temperature:.1f}')
+    place = f'after "{names.text(begun)}"' if len(begun) > 1 else "at the beginning of a name"
+    figure, axes = canvas(10, 2.7, 1, f"What comes {place}, at temperature {temperature:.1f}")
     drawn = axes[0].bar(range(27), chances, color=BLUE)
     axes[0].bar_label(drawn, [f"{chance:.2f}" if chance >= 0.005 else "" for chance in chances], fontsize=8)
     axes[0].set_xticks(range(27), ["end", *names.ALPHABET[1:]])
@@ -82,7 +150,8 @@ def attention_maps(modules: names.Modules, name: str = "christopher", block: int
     """The weights of the four heads of a block, over the characters of a name."""
     tokens = names.tokens(name or "a", ended=False)
     weights = names.trace(modules, tokens).weights[block - 1]
-    figure, axes = canvas(10.4, 3.2, names.HEADS, f"Block {block}: where each character of .{names.text(tokens)} looks")
+    title = f"Block {block}: where each character of .{names.text(tokens)} looks. Even shares: {_even(tokens)}"
+    figure, axes = canvas(10.4, 3.2, names.HEADS, title)
     for head, axis in enumerate(axes):
         heat(
             axis,
@@ -95,12 +164,29 @@ def attention_maps(modules: names.Modules, name: str = "christopher", block: int
     return figure
 
 
-def _kind(weights: np.ndarray, tokens: np.ndarray, head: int) -> str:
-    """How much of its weight a head gives to the character itself, to the one before, and to vowels."""
+def shares(weights: np.ndarray, tokens: np.ndarray) -> tuple[float, float, float]:
+    """How much of its weight a head gives to the character itself, to the one before, and to vowels, on average."""
     vowels = np.array([names.ALPHABET[token] in "aeiouy" for token in tokens])
     rows = np.arange(1, len(weights))
-    itself, before = weights[rows, rows].mean(), weights[rows, rows - 1].mean()
-    return f"head {head}: itself {itself:.0%},\none before {before:.0%}, vowels {weights[1:, vowels].sum(axis=1).mean():.0%}"
+    if not len(rows):
+        return float(weights[0, 0]), 0.0, 0.0
+    return weights[rows, rows].mean(), weights[rows, rows - 1].mean(), weights[1:, vowels].sum(axis=1).mean()
+
+
+def even(tokens: np.ndarray) -> tuple[float, float, float]:
+    """The same of a head that gives all characters that it may see the same weight."""
+    t = len(tokens)
+    return shares(np.tril(np.ones((t, t))) / np.arange(1, t + 1)[:, np.newaxis], tokens)
+
+
+def _kind(weights: np.ndarray, tokens: np.ndarray, head: int) -> str:
+    itself, before, vowels = shares(weights, tokens)
+    return f"head {head}: itself {itself:.0%},\none before {before:.0%}, vowels {vowels:.0%}"
+
+
+def _even(tokens: np.ndarray) -> str:
+    itself, _, vowels = even(tokens)
+    return f"itself and one before {itself:.0%}, vowels {vowels:.0%}"
 
 
 def additions(modules: names.Modules, name: str = "christopher") -> Figure:
@@ -125,17 +211,90 @@ def additions(modules: names.Modules, name: str = "christopher") -> Figure:
     return figure
 
 
+def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, step: int = 0) -> Figure:
+    """One character of a name on its way: its vector after each part, whom it looks at, and what would come next."""
+    tokens = names.tokens(name or "a", ended=False)
+    place = min(letter, len(tokens) - 1)
+    trace = names.trace(modules, tokens)
+    stream, chances = trace.stream[:, place], trace.read_out(modules)[:, place]
+    parts = [part for part, _ in trace.added]
+    signs = ["." if not t else names.ALPHABET[t] for t in tokens]
+    title = f"The vector of character {place}, {signs[place]!r}, of .{names.text(tokens)}: plus {parts[step]}"
+    figure, axes = canvas(10.4, 3.7, 3, title, width_ratios=(5, 3, 3))
+    # Places that hold for every step: labels come and go, and a film should keep still.
+    figure.set_layout_engine(None)
+    figure.subplots_adjust(left=0.1, right=0.98, bottom=0.15, top=0.8, wspace=0.28)
+    limit = float(np.abs(stream).max())
+    heights = np.where(np.arange(len(parts))[:, np.newaxis] <= step, stream, np.nan)
+    axes[0].imshow(heights, cmap=MINUS_TO_PLUS.with_extremes(bad=PALE), vmin=-limit, vmax=limit, aspect="auto")
+    outline(axes[0], step, 0, 1, stream.shape[1])
+    axes[0].set_yticks(range(len(parts)), [f"+ {part}" if i else part for i, part in enumerate(parts)])
+    axes[0].tick_params(length=0)
+    label(
+        axes[0],
+        f"the stream after each part, its {stream.shape[1]} features\n(purple negative, orange positive)",
+        "feature",
+    )
+    block = (step - 2) // 2
+    looks = step >= 2 and step % 2 == 0
+    weights = trace.weights[block][:, place] if looks else np.full((names.HEADS, len(tokens)), np.nan)
+    axes[1].imshow(weights, cmap=ZERO_TO_ONE.with_extremes(bad=PALE), vmin=0, vmax=1, aspect="auto")
+    axes[1].set_xticks(range(len(tokens)), signs)
+    axes[1].set_yticks(range(names.HEADS), [f"head {head + 1}" for head in range(names.HEADS)])
+    axes[1].tick_params(length=0)
+    label(
+        axes[1],
+        f"block {block + 1}: where its heads look\n(dark 0, bright 1)"
+        if looks
+        else "only attention looks\nat other characters",
+    )
+    likeliest = np.argsort(-chances[step])[:5]
+    drawn = axes[2].barh(range(5), chances[step][likeliest], color=BLUE)
+    axes[2].bar_label(drawn, [f"{chance:.2f}" for chance in chances[step][likeliest]], fontsize=8.5, padding=2)
+    axes[2].set_yticks(range(5), ["end" if not token else names.ALPHABET[token] for token in likeliest])
+    axes[2].invert_yaxis()
+    axes[2].set_xlim(0, 1.15)
+    follows = signs[place + 1] if place + 1 < len(signs) else "end"
+    label(axes[2], f"what would come next, if w_out\nread the stream here (in fact: {follows})", "probability")
+    return figure
+
+
+def own_names(
+    modules: names.Modules, run: training.Training, gap: float, temperature: float = 0.8, seed: int = 1
+) -> Figure:
+    """A training of the last layer: the losses, and names written before and after it."""
+    steps = len(run.losses) - 1
+    title = f"After {steps} steps: {run.losses[-1]:.2f} nats on your names, {run.unseen[-1]:.2f} on those kept apart"
+    figure, axes = canvas(10.4, 3.4, 2, title, width_ratios=(3, 2))
+    axes[0].plot(run.losses, color=BLUE, marker="o", markevery=[-1], label="your names")
+    axes[0].plot(run.unseen, "--", color=RED, marker="s", markevery=[-1], label="every fourth of them, kept apart")
+    axes[0].axhline(np.log(len(names.ALPHABET)), color=GREY, linestyle=":", label="27 characters by chance")
+    axes[0].set_ylim(0, 1.1 * max(run.losses[0], run.unseen[0], 3.3))
+    axes[0].set_xlim(0, max(steps, 1))
+    legend(axes[0], loc="lower left")
+    label(axes[0], f"gradient and finite differences: largest gap {gap:.0e}", "gradient step", "nats a character")
+    axes[1].axis("off")
+    for column, (head, params) in enumerate((("before", None), ("after", run.params))):
+        rng = np.random.default_rng(seed)
+        written = [names.sample(modules, rng, temperature, params=params) or "(nothing)" for _ in range(WRITTEN)]
+        axes[1].text(0.5 * column, 1, "\n".join([f"{head}:", "", *written]), va="top", fontsize=9.5)
+    label(axes[1], f"names by chance, at temperature {temperature:.1f}")
+    return figure
+
+
 def changes(modules: names.Modules, temperature: float = 0.8, seed: int = 1) -> Table:
-    """What the model writes, and what real names cost it, with one thing taken out at a time."""
-    _, apart = names.census()
-    some = apart[:: len(apart) // 20]
-    rows, usual = [], [names.logits(modules, names.tokens(name)) for name in some[:3]]
+    """What the model writes, and what names never seen cost it, with one thing taken out at a time."""
+    some, state = names.census()[1][:3], known.state()
+    rows, usual = [], [names.logits(modules, names.tokens(name)) for name in some]
     for change in names.CHANGES:
         rng = np.random.default_rng(seed)
         said = " ".join(names.sample(modules, rng, temperature, change=change) or "(nothing)" for _ in range(3))
-        cost = np.mean([names.changed_nats(modules, name, change) for name in some])
-        changed = [names.logits(modules, names.tokens(name), change) for name in some[:3]]
-        if change != names.CHANGES[0] and all(map(np.array_equal, usual, changed)):
-            said = "(no difference: your decoder does not call the function of yours that has been replaced)"
+        cost = names.costs(modules, change, state).mean()
+        changed = [names.logits(modules, names.tokens(name), change) for name in some]
+        if change != names.NOTHING and all(map(np.array_equal, usual, changed)):
+            said = (
+                "(no difference: your decoder does not call the function of yours that has been replaced; "
+                "if it fails its check, this may be why, else you have written that part yourself)"
+            )
         rows.append((change, f"{cost:.2f}", said))
     return Table(rows, ("taken out", "nats a character on unseen names", "what it writes"))

@@ -35,7 +35,7 @@ def relative_positions(decoder: Any, t: int = 40, d_model: int = 32, position: i
     place = min(position, t - 1)
     for row, colour, style, width in ((place, BLUE, "-", 4), (0, PURPLE, "--", 2)):
         axes[1].plot(np.arange(t) - row, products[row], style, color=colour, linewidth=width, label=f"position {row}")
-    legend(axes[1])
+    legend(axes[1], title=f"{position} is beyond the last one" if place < position else None)
     axes[1].set_ylim(-0.4, 1.2)
     label(axes[1], "two rows of it, by distance", "distance: position of the other one minus its own")
     return figure

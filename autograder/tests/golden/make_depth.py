@@ -1,13 +1,14 @@
-"""Writes solutions/tour/depth.npz: how the stream and the gradient fare in random networks of up to 96 layers.
+"""Writes solutions/tour/depth.npz: how the stream and the gradient fare in random networks of up to 96 blocks.
 
 Run by hand, from the root of the clone, after a change of solutions/tour/examples.py; it takes minutes:
 
     python autograder/tests/golden/make_depth.py
 
-For each gain and kind of network: the 10 %, 50 % and 90 % quantiles over 40 networks of width 64, after 0 to 96 layers, of
+For each gain and kind of network: the 10 %, 50 % and 90 % quantiles over 40 networks of width 64, after 0 to 96 blocks of
+two sub-layers each, of
 
     stream    the size of the stream (root of the mean square)
-    gradient  the size of the gradient at the input of a network of so many layers, for a gradient of length 1 at its output:
+    gradient  the size of the gradient at the input of a network of so many blocks, for a gradient of length 1 at its output:
               the root of its mean square over all directions, which is the Frobenius norm of the Jacobian / sqrt(64)
     normed    the same with one layer norm more at the end (pre-norm only)
     direct    what the norms leave of the path past all sub-layers (post-norm only)
@@ -28,8 +29,8 @@ import layernorm  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 import transformer_block  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 from tour import examples  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 
-KINDS, GAINS = ("plain", "residual", "post-norm", "pre-norm"), (1.0, 0.5, 0.1)
-LAYERS, WIDTH, NETWORKS = 96, 64, 40
+GAINS = (1.0, 0.5, 0.1)
+BLOCKS, WIDTH, NETWORKS = 96, 64, 40
 QUANTILES = (0.1, 0.5, 0.9)
 
 
@@ -38,26 +39,31 @@ def norm(x: Any) -> Any:
 
 
 def measured(kind: str, gain: float, seed: int) -> dict[str, Any]:
-    """The curves of one network, each (LAYERS + 1,)."""
-    run = examples.walk(kind, LAYERS, gain, norm, transformer_block, seed, WIDTH)
-    skip = kind in ("residual", "pre-norm")
+    """The curves of one network, each (BLOCKS + 1,)."""
+    run = examples.walk(kind, 2 * BLOCKS, gain, norm, transformer_block, seed, WIDTH)
+    skip = kind in examples.ADDING
     product, products = np.eye(WIDTH), [np.eye(WIDTH)]
     for jacobian in run["jacobians"]:
         product = jacobian @ product + skip * product
         products.append(product)
-    curves = {"stream": examples.size(run["stream"]), "gradient": np.linalg.norm(products, axis=(1, 2)) / WIDTH**0.5}
+    curves = {"stream": examples.size(run["stream"]), "gradient": over_all_directions(products)}
     if kind == "pre-norm":
         last = [examples.jacobian(norm, x) @ p for x, p in zip(run["stream"], products, strict=True)]
-        curves["normed"] = np.linalg.norm(last, axis=(1, 2)) / WIDTH**0.5
+        curves["normed"] = over_all_directions(last)
     if kind == "post-norm":
         curves["direct"] = run["direct"]
-    return curves
+    return {name: curve[::2] for name, curve in curves.items()}
+
+
+def over_all_directions(jacobians: list[Any]) -> Any:
+    """The Frobenius norm of each, divided by the root of the width."""
+    return examples.size(np.reshape(jacobians, (len(jacobians), -1))) * WIDTH**0.5
 
 
 def main() -> None:
     arrays = {}
     for gain in GAINS:
-        for kind in KINDS:
+        for kind in examples.KINDS:
             runs = [measured(kind, gain, seed) for seed in range(NETWORKS)]
             for name in runs[0]:
                 values = np.quantile([run[name] for run in runs], QUANTILES, axis=0)

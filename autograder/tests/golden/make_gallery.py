@@ -1,10 +1,12 @@
-"""Writes solutions/tour/gallery: each picture of the notebook as it looks with the solutions, small, a PNG each.
+"""Writes solutions/tour/gallery: each picture and table of the notebook as it is with the solutions; and right.npz beside it.
 
-Run by hand, with the extra `notebook` installed, from the root of the clone, when a picture has changed:
+Run by hand, with the extra `notebook` installed, from the root of the clone, when a picture, a table or the calls in
+tour/known.py have changed:
 
     python autograder/tests/golden/make_gallery.py
 
-A student sees them where a function is not written yet. They are images, so they give no solution away.
+A student sees the pictures (PNG, small) and tables (HTML) where a function is not written yet. right.npz has what the
+solutions give for the calls in tour/known.py. They are results, so they give no solution away.
 """
 
 import contextlib
@@ -14,13 +16,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 sys.path.insert(0, str(SOLUTIONS))
 
-from tour import stage  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+from tour import known, stage  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+from tour.tables import Table  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 
 DOTS, COLOURS = 80, 48  # an inch; few enough that forty pictures take half a megabyte
 
@@ -41,26 +45,42 @@ def small(figure: Figure) -> bytes:
     return file.getvalue()
 
 
-def main() -> None:
+def right() -> dict[str, Any]:
+    """What the solutions give for the calls in tour/known.py."""
+    return {f"{module}.{function}": known.results(module, function) for module, function in known.CALLS}
+
+
+def gallery() -> dict[str, bytes]:
+    """Every picture and table of the notebook, by the name of its file."""
     found: dict[str, bytes] = {}
 
     def keep(player: Any) -> None:
         player.redraw()
-        if not isinstance(player.result, Figure):
-            return
-        if player.name in found:
-            raise ValueError(f"two pictures are called {player.name}: give one of them another name with like=")
-        found[player.name] = small(player.result)
+        if isinstance(player.result, Figure):
+            name, data = f"{player.name}.png", small(player.result)
+        elif isinstance(player.result, Table):
+            name, data = f"{player.name}.html", (player.result._repr_html_() + "\n").encode()
+        else:
+            raise ValueError(player.result)
+        if name in found:
+            raise ValueError(f"two pictures or tables are called {player.name}: give one another name with like=")
+        found[name] = data
 
     stage.Player.put = keep
-    names: dict[str, Any] = {}
+    cells: dict[str, Any] = {}
     for source in sources():
         with contextlib.redirect_stdout(io.StringIO()):
-            exec(source, names)
-    for path in stage.GALLERY.glob("*.png"):
+            exec(source, cells)
+    return found
+
+
+def main() -> None:
+    np.savez_compressed(known.RIGHT, **right())
+    found = gallery()
+    for path in stage.GALLERY.iterdir():
         path.unlink()
     for name, data in found.items():
-        (stage.GALLERY / f"{name}.png").write_bytes(data)
+        (stage.GALLERY / name).write_bytes(data)
 
 
 if __name__ == "__main__":

@@ -150,7 +150,7 @@ def test_notebook_has_a_check_for_each_module_that_needs_nothing_of_ours(built: 
     assert set(tests) == set(rubrics.current().groups)
     checks = ["".join(cell["source"]) for cell in notebook["cells"] if "grader.check(" in "".join(cell["source"])]
     # With the semicolon, Jupyter does not show Otter's own report, which quotes the code of the test.
-    assert checks == [f'grader.check("{group}");' for group in rubrics.current().groups]
+    assert sorted(checks) == sorted(f'grader.check("{group}");' for group in rubrics.current().groups)
     folder = shutil.copytree(built.assignments, tmp_path / "homework")
     code = tests["layernorm"].replace("from otter.test_files import test_case", "test_case = lambda **_: lambda f: f")
     command = [sys.executable, "-c", f"{code}\ntest_layernorm()"]
@@ -250,7 +250,20 @@ def test_any_export_cell_exports_everything(call: str) -> None:
     text = json.dumps({"cells": [{"source": ["x = 1\n", "grader.check('a')"]}, {"source": f"# Save\n{call}"}]})
     source = "".join(json.loads(handout.exporting(text))["cells"][1]["source"])
     options = "pdf=False, " if "pdf" in call else ""
-    assert source == f'# Save\nimport glob\n\ngrader.export({options}files=sorted(glob.glob("*.py")))'
+    files = 'files=sorted(glob.glob("*.py") + glob.glob("guesses.json"))'
+    assert source == f'# Save\nimport glob\n\ngrader.export({options}export_path="transformer.zip", {files})'
+
+
+def test_numpy_is_told_how_many_threads_before_otter_imports_it(built: "Built") -> None:
+    notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
+    first = "".join(next(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"))
+    assert first.index("OPENBLAS_NUM_THREADS") < first.index("import otter")
+
+
+@pytest.mark.parametrize(("module", "stays"), [("layernorm", True), ("poetry", False)])
+def test_readme_tells_of_modules_that_are_there(module: str, stays: bool) -> None:
+    text = f"<!-- needs {module} -->\nA story.\n<!-- end -->\n{handout.MODULES}\n{handout.MARKER}\n"
+    assert handout.readme(text, rubrics.current()).startswith("A story.\n| file |") is stays
 
 
 def test_notebook_without_an_export_cell() -> None:

@@ -18,7 +18,18 @@ from tour.pictures.attention import (
 )
 from tour.pictures.blocks import depth, depth_table, gradient_bars, lost_and_kept, scale_returns, users
 from tour.pictures.drawings import decoder_drawing, geometry, heads_drawing, stream_drawing
-from tour.pictures.names import additions, attention_maps, changes, likely, next_letter, written
+from tour.pictures.names import (
+    additions,
+    attention_maps,
+    changes,
+    first_name,
+    journey,
+    ladder,
+    likely,
+    next_letter,
+    own_names,
+    written,
+)
 from tour.pictures.norms import (
     both_norms_on_a_table,
     gradient_through_norm,
@@ -43,6 +54,7 @@ __all__ = [
     "depth",
     "depth_table",
     "dice",
+    "first_name",
     "generation",
     "geometry",
     "gradient_bars",
@@ -50,12 +62,15 @@ __all__ = [
     "heads_drawing",
     "in_context",
     "influences",
+    "journey",
+    "ladder",
     "layer_norm_steps",
     "likely",
     "losses",
     "lost_and_kept",
     "masks_side_by_side",
     "next_letter",
+    "own_names",
     "positions",
     "reach",
     "relative_positions",

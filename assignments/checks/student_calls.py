@@ -82,13 +82,19 @@ def _going_on(asked: Callable[..., None]) -> Callable[..., None]:
     return made
 
 
-def calls_in(module: str) -> list[Call]:
-    """All calls in the public checks of a module, in their order, without making any of them."""
+def calls_of(check: Callable[[Caller], None], module: str) -> list[Call]:
+    """All calls in a public check, in their order, without making any of them."""
     notes: list[Call] = []
-    for name, check in vars(importlib.import_module(f"test_{module}")).items():
-        if name.startswith("test_"):
-            check(Caller(module, notes))
+    check(Caller(module, notes))
     return notes
+
+
+def calls_in(module: str) -> list[Call]:
+    """All calls in the public checks of a module."""
+    checks = [
+        check for name, check in vars(importlib.import_module(f"test_{module}")).items() if name.startswith("test_")
+    ]
+    return [call for check in checks for call in calls_of(check, module)]
 
 
 def functions_in(module: str) -> list[str]:

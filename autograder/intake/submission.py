@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from autograder.intake.text import shown
-from autograder.values.names import resembles
+from autograder.values.names import mend, resembles
 
 NOTES_SHOWN = 20  # notes on one upload that a student is shown
 
@@ -35,7 +35,7 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
     ),
     "absent": lambda note: f"There is no file {note.shown} in the upload. Upload it under exactly this name.",
     "misnamed": lambda note: (
-        f"There is no file {note.wanted}, but {note.shown}: rename it to {note.wanted} and upload again."
+        f"There is no file {note.wanted}, but {note.shown}: {mend(note.path, note.wanted)} and upload again."
     ),
 }
 

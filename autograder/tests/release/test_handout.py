@@ -70,7 +70,7 @@ def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "
 def test_students_get_sentences_about_known_mistakes_and_no_code(built: "Built") -> None:
     table = json.loads((built.assignments / home_table.NAME).read_text(encoding="utf-8"))
     sentences = [
-        s for functions in table.values() for part in functions.values() for m in part["mistakes"] for s in m[:2]
+        s for functions in table.values() for part in functions.values() for m in part["mistakes"] for s in m[:3]
     ]
     assert len(sentences) > 1000
     assert "concept_check" not in table

@@ -32,7 +32,7 @@ from student_values.changes import WORK_ON_COPIES, Difference, Snapshot, part
 from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
 from student_values.differences import NO_RETURN, difference, form, what_returns
-from student_values.display import literal, pair
+from student_values.display import display, literal, pair
 from student_values.tree import arrays, copied
 
 WIDTH = 74  # of a text that stands to the right of "Called    ", so that lines end before column 88
@@ -141,7 +141,11 @@ class Call:
         single = any(array.dtype == np.float32 for array in arrays(expected))
         if not right or not equal(expected, result, tolerance, dtype=single):
             why = self._why(expected, result, tolerance, dtype=single and right)
-            shown = self._shown(result if right else expected, result)  # other digits would draw the eye off
+            shown = self._shown(expected, result)
+            if right:  # further digits would draw the eye off
+                shown = [
+                    display(value, like=expected, names=self.names, width=WIDTH - 12) for value in (expected, result)
+                ]
             raise self._failed(FLOAT32 if right else "", returned=shown[1], expected=shown[0], why=why)
 
     @_going_on

@@ -35,7 +35,12 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
     beside = files.contents(kit.solutions())
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (kit.PACKAGE / "values").glob("*.py")}
-    wanted |= {"transformer.ipynb", home_table.NAME, *(f"{name}.py" for name in rubrics.current().modules)}
+    wanted |= {
+        "conftest.py",
+        "transformer.ipynb",
+        home_table.NAME,
+        *(f"{name}.py" for name in rubrics.current().modules),
+    }
     found = files.contents(built.assignments)
     assert set(found) == wanted
     with zipfile.ZipFile(built.student_zip) as archive:

@@ -1,12 +1,12 @@
 """Which known mistake gives the results that your function gave?
 
 mistakes.json, made when the homework is built, has for each function the calls of the public checks, the different wrong
-results that known mistakes give there, and for each mistake two sentences and the results that are its own:
+results that known mistakes give there, and for each mistake two sentences, what to read and the results that are its own:
 
     {"layernorm": {"layer_norm": {
         "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
         "results": [[{"value": ...}, {"raised": "IndexError"}], ...],
-        "mistakes": [["what the code does", "what is right", {"0": 1, "3": 0}], ...]}}}
+        "mistakes": [["what the code does", "what to read", "what is right", {"0": 1, "3": 0}], ...]}}}
 
 A call stands there as its `key` says; {"0": 1} is the result in place 1 of those of call 0. A result is what as_entry()
 makes of what came back: {"value": v} or {"raised": name of the error}, and "changed": [names] if the call has changed
@@ -78,13 +78,14 @@ def explanation(known: dict[str, Any], calls: list[Seen]) -> list[tuple[str, str
     have in common is said, and nothing if they have nothing.
     """
     places = {call: place for place, call in enumerate(known["calls"])}
-    results = [[_result(known, places.get(seen.call), own) for seen in calls] for _, _, own in known["mistakes"]]
+    results = [[_result(known, places.get(seen.call), own) for seen in calls] for *_, own in known["mistakes"]]
     fits = [[_explains(entry, seen) for entry, seen in zip(own, calls, strict=True)] for own in results]
-    halves = [(does, right) for does, right, _ in known["mistakes"]]
+    halves = [tuple(said) for *said, _ in known["mistakes"]]
     single = [said for said, own in zip(halves, fits, strict=True) if all(own)]
     if single:
-        shared = zip(("probably", "right"), map(set, zip(*single, strict=True)), strict=True)
-        return [(title, texts.pop()) for title, texts in shared if len(texts) == 1]
+        shared = zip(("probably", "read", "right"), map(set, zip(*single, strict=True)), strict=True)
+        said = [(title, texts.pop()) for title, texts in shared if len(texts) == 1]
+        return said if {"probably", "right"} & {title for title, _ in said} else []
     if any(isinstance(seen.entry.get("value"), bool) for seen in calls):
         return []  # a bare yes or no is what too many pairs say
     both = [
@@ -92,7 +93,7 @@ def explanation(known: dict[str, Any], calls: list[Seen]) -> list[tuple[str, str
         for i, j in combinations(range(len(halves)), 2)
         if all(map(_of_two, results[i], fits[i], results[j], fits[j]))
     ]
-    titles = ("probably", "right", "also", "right")
+    titles = ("probably", "read", "right", "also", "read", "right")
     return (
         [pair for pair in zip(titles, both[0], strict=True) if all(pair[1] in other for other in both)] if both else []
     )

@@ -1,14 +1,14 @@
-"""What a failed check says once all checks have run: its own text, and advice where there is any.
+"""What the failed checks say together, once all have run.
 
-Where an earlier check of the same function has failed, only that is said: it is to be looked at first. Where the function needs
-another one that fails its own checks, the mistake may lie there. Only else something is said about the function
-itself: the known mistake that explains all calls of the function, and what is to be seen from the text alone.
+Of each function the first check that fails is told in full: its own text, the known mistake that explains all calls of the
+function, and what is to be seen from the text alone. Where the function needs another one that fails its own checks, only that
+is said: the other one is to be mended first. It is told all the same if a known mistake explains it, and none the other one.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
@@ -19,39 +19,71 @@ from student_calls import SEEN, Again, Caller, labelled
 from student_errors import CheckFailed, NotReady, Stopped, TooLong
 from student_modules import needs
 
-ANOTHER = "one more check"
+Function = tuple[str, str]  # (module, name)
 
 
 class Advice:
-    """Asked for the failed checks in the order in which they ran."""
+    """Asked for the failed checks in the order in which they ran; `texts` are those to be shown, by the number of the check."""
 
-    def __init__(self) -> None:
-        self._failed: dict[tuple[str, str], str] = {}
+    def __init__(self, failed: Iterable[CheckFailed], hint: bool) -> None:
+        self.texts: dict[int, str] = {}
+        self.causes: dict[Function, None] = {}
+        self.follow: dict[tuple[Function, ...], list[Function]] = {}
+        self.hints: set[Function] = set()  # of which a hint is held back
+        self.names: dict[str, Function] = {}  # the function that a known mistake was told of
+        for number, error in enumerate(failed):
+            if error.function in self.causes or any(error.function in names for names in self.follow.values()):
+                continue
+            said, causes = advice(error), causes_of(error.function)
+            name = name_in(said)
+            if name in self.names:
+                causes = (self.names[name],)  # the same mistake, seen through this function
+            if causes and (not name or name in self.names or any(map(named, causes))):
+                self.follow.setdefault(causes, []).append(error.function)
+                continue
+            self.causes[error.function] = None
+            if name:
+                self.names[name] = error.function
+            if not hint and any(title == "right" for title, _ in said):
+                self.hints.add(error.function)
+            shown = [line for line in said if hint or line[0] != "right"]
+            shown += [("hint", error.hint)] * (bool(error.hint) and not said)
+            self.texts[number] = "\n".join([str(error), *(labelled(*line) for line in shown)])
 
-    def on(self, error: CheckFailed, check: str) -> str:
-        """The whole text of one failed check."""
-        first = self._failed.setdefault(error.function, check)
-        if first != check:
-            return f"{error.function[1]} fails {ANOTHER}: first see {first}"
-        return "\n".join([str(error), *(labelled(*line) for line in advice(error))])
+    def lines(self) -> Iterator[str]:
+        """What fails because something else does, a line for each cause."""
+        for causes, names in self.follow.items():
+            listed = [name for _, name in names[:3]] + ([f"{len(names) - 3} more"] if len(names) > 3 else [])
+            also = " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
+            fail = "fails" if len(names) == 1 else "fail"
+            yield f"{also} {fail} too: first mend {' and '.join(f'{name} ({module}.py)' for module, name in causes)}."
+
+    def first(self) -> Function | None:
+        """The function to be mended first."""
+        elsewhere = [cause for causes in self.follow for cause in causes if cause not in self.causes]
+        return next(iter([*elsewhere, *self.causes]), None)
 
 
-def advice(error: CheckFailed) -> Iterator[tuple[str, str]]:
-    """Titles and texts below a check that is the first one of its function to fail."""
-    module, function = error.function
-    wrong = {key for key in needs(module, function) if key[1] in _failing(key[0])}
-    if wrong:
-        yield "note", _may_come_from(module, {key for key in wrong if not needs(*key) & wrong})
-        return
-    yield from explanation(known(module, function), all_calls(module, function))
-    if error.hint:
-        yield "hint", error.hint
+def advice(error: CheckFailed) -> list[tuple[str, str]]:
+    """What is said of a known mistake below a check that is the first one of its function to fail."""
+    return explanation(known(*error.function), all_calls(*error.function))
 
 
-def _may_come_from(module: str, wrong: set[tuple[str, str]]) -> str:
-    names = " and ".join(f"{name} ({other}.py)" if other != module else name for other, name in sorted(wrong))
-    verb = "does not pass its" if len(wrong) == 1 else "do not pass their"
-    return f"This may come from {names}, which {verb} own checks."
+def name_in(said: list[tuple[str, str]]) -> str:
+    """What the code does, where a known mistake says so."""
+    return next((text for title, text in said if title == "probably"), "")
+
+
+@cache
+def named(function: Function) -> bool:
+    """Whether a known mistake explains what a function gives."""
+    return bool(name_in(explanation(known(*function), all_calls(*function))))
+
+
+def causes_of(function: Function) -> tuple[Function, ...]:
+    """Those of the functions that one needs which fail their own checks, and need none that do."""
+    wrong = {key for key in needs(*function) if key[1] in _failing(key[0])}
+    return tuple(sorted(key for key in wrong if not needs(*key) & wrong))
 
 
 @cache

@@ -32,7 +32,7 @@ from student_values.changes import WORK_ON_COPIES, Difference, Snapshot, part
 from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
 from student_values.differences import NO_RETURN, difference, form, what_returns
-from student_values.display import literal, pair
+from student_values.display import display, literal, pair
 from student_values.tree import arrays, copied
 
 WIDTH = 74  # of a text that stands to the right of "Called    ", so that lines end before column 88
@@ -82,13 +82,19 @@ def _going_on(asked: Callable[..., None]) -> Callable[..., None]:
     return made
 
 
-def calls_in(module: str) -> list[Call]:
-    """All calls in the public checks of a module, in their order, without making any of them."""
+def calls_of(check: Callable[[Caller], None], module: str) -> list[Call]:
+    """All calls in a public check, in their order, without making any of them."""
     notes: list[Call] = []
-    for name, check in vars(importlib.import_module(f"test_{module}")).items():
-        if name.startswith("test_"):
-            check(Caller(module, notes))
+    check(Caller(module, notes))
     return notes
+
+
+def calls_in(module: str) -> list[Call]:
+    """All calls in the public checks of a module."""
+    checks = [
+        check for name, check in vars(importlib.import_module(f"test_{module}")).items() if name.startswith("test_")
+    ]
+    return [call for check in checks for call in calls_of(check, module)]
 
 
 def functions_in(module: str) -> list[str]:
@@ -136,6 +142,10 @@ class Call:
         if not right or not equal(expected, result, tolerance, dtype=single):
             why = self._why(expected, result, tolerance, dtype=single and right)
             shown = self._shown(expected, result)
+            if right:  # further digits would draw the eye off
+                shown = [
+                    display(value, like=expected, names=self.names, width=WIDTH - 12) for value in (expected, result)
+                ]
             raise self._failed(FLOAT32 if right else "", returned=shown[1], expected=shown[0], why=why)
 
     @_going_on

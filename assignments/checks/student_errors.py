@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 import traceback
 from collections.abc import Iterator
 from functools import cache
@@ -29,6 +30,10 @@ class NotReady(CheckFailed):
     """A function that cannot be tried: not written yet, in a module that cannot be imported, without an end."""
 
 
+class NotWritten(NotReady):
+    """A function that is still a stub, or needs one that is."""
+
+
 class TooLong(BaseException):
     """A call that does not seem to end, and the loop that it was in; no Exception, so that `except Exception` lets it pass."""
 
@@ -52,7 +57,10 @@ def is_students(file: str) -> bool:
 def where(error: BaseException) -> str:
     """File, line and reason of an exception, from the last line of the student's own code that led to it."""
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{Path(error.filename).name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
+        said = f"{Path(error.filename).name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
+        text, column = error.text or "", error.offset or 0
+        before = " " * (column - 1 - len(text) + len(text.lstrip()))
+        return said + (f"\n    {text.strip()}\n    {before}^" if text.strip() and column else "")
     frames = list(_own(error.__traceback__))
     if isinstance(error, NotImplementedError) and frames:
         return unwritten(error)[2]
@@ -94,7 +102,7 @@ def unwritten(error: NotImplementedError) -> tuple[str, str, str]:
 def words(error: BaseException) -> str:
     """The kind of an error and the first line of its text."""
     name = type(error).__name__
-    text = in_words(name, str(error))
+    text = re.sub(r" \([^()]*\.py\)$", "", in_words(name, str(error)))  # the place of a file says nothing
     if isinstance(error, ModuleNotFoundError):
         if error.name in MODULES:
             return f"{error.name}.py is missing: it must lie beside the folder {CHECKS.name}"

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -17,6 +18,7 @@ from student_errors import (
     FOLDER,
     MODULES,
     NotReady,
+    NotWritten,
     Stopped,
     TooLong,
     is_stub,
@@ -25,9 +27,12 @@ from student_errors import (
     where,
     where_it_stood,
 )
-from student_values.names import resembles
+from student_values.errors import place as place_of
+from student_values.names import mend, resembles
+from student_values.source import no_python, not_there
 
 ENDLESS: set[tuple[str, str]] = set()
+LOADING: set[str] = set()
 
 
 def find(module: str, function: str) -> Callable[..., Any]:
@@ -47,38 +52,87 @@ def find(module: str, function: str) -> Callable[..., Any]:
 def load(module: str) -> ModuleType | str:
     """The student's module, or one line that says why it cannot be imported."""
     files = sorted(path.name for path in FOLDER.iterdir())
-    if f"{module}.py" not in files:
-        near = next((name for name in files if resembles(name, module)), "")
-        advice = f"; is it {near}? Rename that" if near else f": it must lie beside the folder {CHECKS.name}"
-        return f"{module}.py is missing{advice}"
+    name = f"{module}.py"
+    if name not in files:
+        near = next((file for file in files if resembles(file, module)), "")
+        advice = (
+            f", but there is {near}: {mend(near, name)}" if near else f": it must lie beside the folder {CHECKS.name}"
+        )
+        return f"{name} is missing{advice}"
+    data = (FOLDER / name).read_bytes()
+    foreign = next(not_there(data, {*MODULES, *(Path(file).stem for file in files)}), None)
+    if said := no_python(data, name):
+        return said
+    if foreign is not None:
+        return f"{name}, line {foreign[0]} imports {foreign[1]}, which the grader has not: use NumPy and the standard library only"
     try:
         return importlib.import_module(module)
     except TooLong as error:
         return where_it_stood(error, SECONDS).partition("\n")[0]
     except (Exception, SystemExit) as error:
-        reason = where(error).partition("\n")[0]
+        LOADING.add(module)  # modules that import one another
+        if (other := ended_in(error)) in {*MODULES} - LOADING and isinstance(load(other), str):
+            return f"{name} needs {other}.py, which cannot be imported"
+        reason = where(error)
+        if not isinstance(error, SyntaxError):
+            reason = reason.partition("\n")[0]
         return reason if reason.startswith(f"{module}.py,") else f"{module}.py cannot be imported: {reason}"
+
+
+def ended_in(error: BaseException) -> str:
+    """The module that an import ended in, as far as its error says so."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return Path(error.filename).stem
+    if isinstance(error, ImportError):
+        return error.name or ""
+    return Path(place_of(error.__traceback__, is_students)[0]).stem
 
 
 def not_written(module: str, function: str, error: NotImplementedError) -> NotReady:
     """The line for a function that still ends in NotImplementedError, or needs one that does."""
     name, file, reason = unwritten(error)
+    kind = NotWritten if reason.endswith("is not written yet") else NotReady
     if name in (function, ""):
-        return NotReady(reason)
+        return kind(reason)
     if file != f"{module}.py" and file not in reason:
         reason = reason.replace(name, f"{name} ({file})", 1)
-    return NotReady(f"{reason}, and {function} needs it")
+    return kind(f"{reason}, and {function} needs it")
 
 
 def unwritten_functions(module: str, functions: list[str]) -> list[str]:
     """Those of the functions in whose place there is still only the raise of the stub."""
-    path = FOLDER / f"{module}.py"
+    found = definitions(module)
+    return [function for function in functions if function in found and is_stub(found[function][-1])]
+
+
+def defined_twice(module: str, functions: list[str]) -> list[str]:
+    """A sentence about each of the functions of which only the last definition counts."""
+    found = definitions(module)
+    return [
+        f"{function} is defined in lines {' and '.join(str(node.lineno) for node in found[function])}: only the last one counts"
+        for function in functions
+        if len(found.get(function, [])) > 1
+    ]
+
+
+def place(module: str, function: str) -> str:
+    """Where a function stands: layernorm.py, line 37."""
+    found = definitions(module).get(function)
+    return f"{module}.py" + (f", line {found[-1].lineno}" if found else "")
+
+
+@functools.cache
+def definitions(module: str) -> dict[str, list[ast.FunctionDef]]:
+    """The functions of a file by name; none where it cannot be read."""
     try:
-        body = ast.parse(path.read_text(encoding="utf-8")).body
+        body = ast.parse((FOLDER / f"{module}.py").read_bytes()).body
     except (OSError, ValueError, SyntaxError):
-        return []
-    stubs = {node.name: is_stub(node) for node in body if isinstance(node, ast.FunctionDef)}  # of two, the last one
-    return [function for function in functions if stubs.get(function)]
+        return {}
+    found: dict[str, list[ast.FunctionDef]] = {}
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, []).append(node)
+    return found
 
 
 def cut_off(module: str, function: str) -> None:

@@ -16,7 +16,10 @@ from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.intake.text import shown
 
-ALONE = "Every module is graded alone, next to correct versions of the others: a mistake costs only where it was made."
+ALONE = (
+    "Every module is graded alone, next to correct versions of the others. A mistake costs its own criterion, and the point of the "
+    "worked examples if one of them shows it."
+)
 OWN_FILES = "Only NumPy, the standard library and your own files can be imported; delete the line if nothing uses it."
 NO_INPUT = "Nobody answers `input()` while a submission is graded: delete the call."
 NO_LINE = "EOF when reading a line"  # what Python says where nobody answers `input()`

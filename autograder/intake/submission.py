@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from autograder.faults import CommandError
 from autograder.intake.text import shown
-from autograder.values.names import resembles
+from autograder.values.names import mend, resembles
 
 NOTES_SHOWN = 20  # notes on one upload that a student is shown
 
@@ -41,7 +41,7 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
         f"{note.wanted or 'your functions'} into the .py files, and upload these."
     ),
     "misnamed": lambda note: (
-        f"There is no file {note.wanted}, but {note.shown}: rename it to {note.wanted} and upload again."
+        f"There is no file {note.wanted}, but {note.shown}: {mend(note.path, note.wanted)} and upload again."
     ),
 }
 

@@ -48,6 +48,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
         (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
     _rewrite(solutions / "README.md", lambda text: readme(text, rubric), folder / "README.md")
     _rewrite(solutions / CHECKS, lambda text: checks(text, rubric), folder / CHECKS)
+    shutil.copy(solutions / "conftest.py", folder)
     shutil.copytree(kit.PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
     _rewrite(folder / notebook, exporting, folder / notebook)
     _remove_junk(folder)

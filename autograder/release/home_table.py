@@ -75,7 +75,7 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
             if not known.same(found, entry, tolerance):
                 no_error = "raised" in entry and "raised" not in found
                 own[str(place)] = _place(known.NO_ERROR if no_error else _rounded(found), results[place])
-        row = [mistake.does, mistake.right, own]
+        row = [mistake.does, mistake.read, mistake.right, own]
         if own and row not in rows:  # two ways to make a mistake may give the same
             rows.append(row)
     return {"calls": [call.key for call, _ in expected], "results": results, "mistakes": rows}

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,8 +29,7 @@ MODULES = [
     "decoder",
     "concept_check",
 ]
-HIDDEN = """
-This is not the grade. Hidden criteria test the same functions again: with other sizes
+HIDDEN = """This is not the grade. Hidden criteria test the same functions again: with other sizes
 and more leading dimensions, with large and small numbers, in the corner cases and the
 errors that the docstrings name, for the dtype of the result, for arguments that must
 stay as they are, and with all of your modules together."""
@@ -57,10 +55,10 @@ OBSTACLE = obstacle()
 if not OBSTACLE:
     sys.path.insert(0, str(FOLDER))  # also when pytest was started in another folder
     from endless_loops import limit
-    from student_advice import ANOTHER, Advice
-    from student_calls import Caller, fill, functions_in
-    from student_errors import CheckFailed, NotReady, where
-    from student_modules import unwritten_functions
+    from student_advice import Advice
+    from student_calls import Caller, calls_of, fill, functions_in
+    from student_errors import CheckFailed, NotReady, NotWritten, where
+    from student_modules import defined_twice, place, unwritten_functions
 
 
 def pytest_configure() -> None:
@@ -69,17 +67,35 @@ def pytest_configure() -> None:
         pytest.exit(OBSTACLE, returncode=2)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the checks in the order in which the modules build on one another."""
-    items.sort(key=lambda item: order(item.path.stem.removeprefix("test_")))
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run the checks in the order in which the modules build on one another, and only those of the functions asked for."""
+    items.sort(key=lambda item: order(module_of(item.nodeid)))
+    for item in items:
+        module = module_of(item.nodeid)
+        CALLED[item.nodeid] = list(dict.fromkeys(call.function for call in calls_of(item.function, module)))
+    known = {function for module in MODULES for function in functions_in(module)}
+    asked = [name for name in config.getoption("only", "").replace(",", " ").split() if name]
+    if (
+        not asked and config.option.keyword in known
+    ):  # -k with a function's name means that function, not a part of a name
+        asked, config.option.keyword = [config.option.keyword], ""
+    if unknown := sorted(set(asked) - known):
+        raise pytest.UsageError(f"--only: there is no function {unknown[0]}; there are {', '.join(sorted(known))}")
+    if asked:
+        ASKED.update(asked)
+        config.hook.pytest_deselected(items=[item for item in items if not ASKED & {*CALLED[item.nodeid]}])
+        items[:] = [item for item in items if ASKED & {*CALLED[item.nodeid]}]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Count the checks that are to run: with -x, not all of them do."""
-    SELECTED.update(item.path.stem.removeprefix("test_") for item in session.items)
+    """Remember the checks that are to run: with -x, not all of them do."""
+    SELECTED.extend(item.nodeid for item in session.items)
 
 
-SELECTED: Counter[str] = Counter()
+CALLED: dict[str, list[str]] = {}  # the functions that a check calls
+ASKED: set[str] = set()  # the functions given with --only
+SELECTED: list[str] = []
 
 
 @pytest.fixture
@@ -118,78 +134,127 @@ def pytest_runtest_makereport(
     return report
 
 
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """What is not written yet is no failure to look at."""
+    unwritten = report.when == "call" and isinstance(FAILED.get(report.nodeid), NotWritten)
+    return ("not written", "-", "NOT WRITTEN") if unwritten else None
+
+
 FAILED: dict[str, BaseException] = {}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Now that all calls have been made, add to each text what they say together."""
+    """Now that all calls have been made, find what they say together, which stands in the place of each check's own text."""
     terminal = session.config.pluginmanager.getplugin("terminalreporter")
-    advice = None if OBSTACLE or terminal is None else Advice()
-    for report in terminal.stats.get("failed", []) if advice else []:
-        error = FAILED.get(report.nodeid)
-        if isinstance(error, CheckFailed) and not isinstance(error, NotReady):
-            report.longrepr = advice.on(error, report.location[2])
+    if OBSTACLE or terminal is None:
+        return
+    reports = [report for report in terminal.stats.get("failed", []) if told(report)]
+    ADVICE.append(Advice([FAILED[report.nodeid] for report in reports], session.config.getoption("hint", False)))
+    for number, report in enumerate(reports):
+        report.longrepr = ADVICE[0].texts.get(number, "")
+
+
+ADVICE: list[Advice] = []
+
+
+def told(report: Report) -> bool:
+    """Whether a check has failed that made its call."""
+    error = FAILED.get(report.nodeid)
+    return isinstance(error, CheckFailed) and not isinstance(error, NotReady)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What failed, module by module, then how many checks of each module pass."""
-    passed: list[pytest.TestReport] = terminalreporter.stats.get("passed", [])
-    failed: list[Report] = [
-        *terminalreporter.stats.get("failed", []),
-        *terminalreporter.stats.get("error", []),
-    ]
-    counts: dict[str, int] = {}
-    for report in [*passed, *failed]:
-        counts[module_of(report)] = counts.get(module_of(report), 0) + 1
-    if not counts:
+    """What failed, module by module, what follows from it, how many checks of each function pass, and what to do next."""
+    write, stats = terminalreporter.write_line, terminalreporter.stats
+    passed = {report.nodeid for report in stats.get("passed", [])}
+    failed = [report for kind in ("failed", "error", "not written") for report in stats.get(kind, [])]
+    modules = sorted({module_of(name) for name in (*passed, *(report.nodeid for report in failed))}, key=order)
+    if not modules:
         return
-
-    for module in sorted(counts, key=order):
-        failures = [report for report in failed if module_of(report) == module]
-        if failures and terminalreporter.config.option.tbstyle == "no":  # else pytest has shown them already
-            terminalreporter.write_line("")
-            terminalreporter.write_line(f"{module}.py", bold=True)
-            for text in about(module, failures):
-                for line in text.split("\n"):
-                    terminalreporter.write_line(f"  {line}".rstrip())
-
-    terminalreporter.write_line("")
-    for module in sorted(counts, key=order):
-        done = sum(module_of(report) == module for report in passed)
-        waiting = SELECTED[module] - counts[module]
-        finished = done == counts[module] and waiting <= 0
-        line = f"{module:22} {done} of {counts[module]} checks pass" + (f", {waiting} not run" if waiting > 0 else "")
-        terminalreporter.write_line(line, green=finished, yellow=not finished)
-    if not failed and sum(counts.values()) >= SELECTED.total():
-        terminalreporter.write_line("")
-        terminalreporter.write_line("All public checks that ran have passed." + HIDDEN)
+    for module in modules:
+        texts = about(module, [report for report in failed if module_of(report.nodeid) == module])
+        if texts and terminalreporter.config.option.tbstyle == "no":  # else pytest has shown them already
+            write("")
+            write(f"{module}.py", bold=True)
+            for line in "\n".join(texts).split("\n"):
+                write(f"  {line}".rstrip())
+    follow = [fill(line, 88) for line in ADVICE[0].lines()] if ADVICE else []
+    for line in ["", *follow] if follow else []:
+        write(line)
+    write("")
+    for line, finished in counts(modules, passed, {report.nodeid for report in failed}):
+        write(line, green=finished, yellow=not finished)
+    write("")
+    write(fill(next_step(failed, len(passed)), 88), bold=True)
 
 
 def about(module: str, failures: list[Report]) -> list[str]:
     """The texts about one module: what is not written in one line, then each different text once."""
-    missing = unwritten_functions(module, functions_in(module))
+    functions = [function for function in functions_in(module) if not ASKED or function in ASKED]
+    missing = unwritten_functions(module, functions) if failures else []
     lines = [fill(f"Not written yet: {', '.join(missing)}", 86)] if missing else []
-    told = {f"{function} is not written yet" for function in missing}
+    lines += defined_twice(module, functions)
+    said = {f"{function} is not written yet" for function in missing}
     texts: dict[str, list[str]] = {}
     for report in failures:
         text = report.longreprtext.strip()
-        if text not in told:
+        if text and text not in said:
             texts.setdefault(text, []).append(describe(report))
     return lines + [with_count(shown[0], len(shown)) for shown in texts.values()]
 
 
 def with_count(text: str, count: int) -> str:
     """A text that as many checks have in common; longer ones stand apart."""
-    if ANOTHER in text:
-        return fill(text.replace(ANOTHER, f"{count} more checks" if count > 1 else ANOTHER), 86)
     more = f"(and in {count - 1} more check{'s' if count > 2 else ''})" if count > 1 else ""
     return f"\n{text}\n  {more}".rstrip() if "\n" in text else fill(f"{text} {more}", 86)
 
 
-def module_of(report: Report) -> str:
-    """The student module that a check is about."""
-    return Path(report.nodeid.partition("::")[0]).stem.removeprefix("test_")
+def counts(modules: list[str], passed: set[str], failed: set[str]) -> Iterator[tuple[str, bool]]:
+    """A line for each module, with those of its functions of which not all checks pass; with --only, for each function."""
+    for module in modules:
+        own = [name for name in SELECTED if module_of(name) == module]
+        functions = [function for function in functions_in(module) if not ASKED or function in ASKED]
+        unwritten = unwritten_functions(module, functions)
+        calling = {function: [name for name in own if function in CALLED[name]] for function in functions}
+        groups = {function: calling[function] for function in functions} if ASKED else {module: own}
+        for group, names in groups.items():
+            done, waiting = len(passed & {*names}), len({*names} - passed - failed)
+            line = f"{group:22} {done} of {len(names) - waiting} checks pass"
+            yield line + (f", {waiting} not run" if waiting else ""), done == len(names)
+        left = [
+            f"{function} ({'not written' if function in unwritten else f'{len(passed & {*names})} of {len(names)}'})"
+            for function, names in calling.items()
+            if not passed >= {*names}
+        ]
+        if left and not ASKED and passed & {*own}:
+            yield "  " + fill(", ".join(left), 86).replace("\n", "\n  "), False
+
+
+def next_step(failed: list[Report], passed: int) -> str:
+    """What to do next: the function to be mended first, else the next one to write, else the upload."""
+    wrong = [report for report in failed if not isinstance(FAILED.get(report.nodeid), NotWritten)]
+    first = ADVICE[0].first() if ADVICE else None
+    if wrong and not told(wrong[0]):
+        return f"Next: mend {module_of(wrong[0].nodeid)}.py; what is wrong stands above."
+    if first is not None:
+        hint = " --hint says what is right." if first in ADVICE[0].hints else "."
+        return f"Next: mend {first[1]} in {place(*first)}; pytest --only {first[1]}{hint}"
+    unwritten = [
+        (m, f) for m in MODULES for f in unwritten_functions(m, functions_in(m)) if (FOLDER / f"{m}.py").is_file()
+    ]
+    if unwritten:
+        module, function = unwritten[0]
+        return f"Next: write {function} in {place(module, function)}; pytest --only {function}."
+    if passed < len(CALLED) or wrong:
+        return "Next: pytest, for all checks." if not wrong else "Next: what is wrong stands above."
+    files = ", ".join(f"{module}.py" for module in MODULES)
+    return f"All {passed} public checks pass. Next: upload {files}.\n{HIDDEN}"
+
+
+def module_of(name: str) -> str:
+    """The student module that a check is about, of which the id is given."""
+    return Path(name.partition("::")[0]).stem.removeprefix("test_")
 
 
 def order(module: str) -> int:

@@ -4,6 +4,13 @@ import unicodedata
 from pathlib import PurePosixPath
 
 
+def mend(name: str, wanted: str) -> str:
+    """What to do with a file that has another name than the one wanted."""
+    if PurePosixPath(name).suffix.lower() == ".ipynb":
+        return f"that is a notebook: copy its code into a file {wanted}"
+    return f"rename it to {wanted}"
+
+
 def resembles(name: str, module: str) -> bool:
     """`LayerNorm.py`, `layernorm (1).py`, `layer-norm.py.txt`, `layernorm_final.py` for layernorm."""
     stem = PurePosixPath(name).name.lower().split(".")[0]

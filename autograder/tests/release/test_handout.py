@@ -35,7 +35,12 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
     beside = files.contents(kit.solutions())
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (kit.PACKAGE / "values").glob("*.py")}
-    wanted |= {"transformer.ipynb", home_table.NAME, *(f"{name}.py" for name in rubrics.current().modules)}
+    wanted |= {
+        "conftest.py",
+        "transformer.ipynb",
+        home_table.NAME,
+        *(f"{name}.py" for name in rubrics.current().modules),
+    }
     found = files.contents(built.assignments)
     assert set(found) == wanted
     with zipfile.ZipFile(built.student_zip) as archive:
@@ -70,7 +75,7 @@ def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "
 def test_students_get_sentences_about_known_mistakes_and_no_code(built: "Built") -> None:
     table = json.loads((built.assignments / home_table.NAME).read_text(encoding="utf-8"))
     sentences = [
-        s for functions in table.values() for part in functions.values() for m in part["mistakes"] for s in m[:2]
+        s for functions in table.values() for part in functions.values() for m in part["mistakes"] for s in m[:3]
     ]
     assert len(sentences) > 1000
     assert "concept_check" not in table

@@ -35,11 +35,11 @@ def explained(known: ModuleType, rows: list[list[Any]], one: float, two: float) 
     """What is said of f(1) and f(2) when they have given these values."""
     calls = [known.Seen(f"f({n})", {"value": v}, v == n, 1e-6) for n, v in ((1.0, one), (2.0, two))]
     calls = [replace(seen, call=seen.call.replace(".0", "")) for seen in calls]
-    return tuple(text for _, text in known.explanation(table(*rows), calls))
+    return tuple(text for title, text in known.explanation(table(*rows), calls) if title != "read")
 
 
-A, B = ["A is done.", "B is right.", {"0": 0}], ["C is done.", "D is right.", {"0": 0, "1": 0}]
-E = ["G is done.", "H is right.", {"1": 0}]
+A, B = ["A is done.", "read on", "B is right.", {"0": 0}], ["C is done.", "read on", "D is right.", {"0": 0, "1": 0}]
+E = ["G is done.", "read on", "H is right.", {"1": 0}]
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ E = ["G is done.", "H is right.", {"1": 0}]
         ([A, B], 1.0, 4.0, ()),  # like B, but not on every call
         ([A, B], 5.0, 2.0, ()),
         ([], 3.0, 2.0, ()),
-        ([A, ["E is done.", "B is right.", {"0": 0}]], 3.0, 2.0, ("B is right.",)),
-        ([A, ["E is done.", "F is right.", {"0": 0}]], 3.0, 2.0, ()),
+        ([A, ["E is done.", "read on", "B is right.", {"0": 0}]], 3.0, 2.0, ("B is right.",)),
+        ([A, ["E is done.", "read on", "F is right.", {"0": 0}]], 3.0, 2.0, ()),
         ([A, E], 3.0, 4.0, ("A is done.", "B is right.", "G is done.", "H is right.")),
         ([A, E], 3.0, 5.0, ()),
-        ([A, E, ["I is done.", "J is right.", {"1": 0}]], 3.0, 4.0, ("A is done.", "B is right.")),
+        ([A, E, ["I is done.", "read on", "J is right.", {"1": 0}]], 3.0, 4.0, ("A is done.", "B is right.")),
     ],
 )
 def test_what_all_mistakes_with_these_results_share_is_said(
@@ -66,7 +66,7 @@ def test_what_all_mistakes_with_these_results_share_is_said(
 def test_a_call_that_is_not_in_the_table_must_be_right(known: ModuleType) -> None:
     for right in (True, False):
         calls = [known.Seen("f(1)", {"value": 3.0}, False, 1e-6), known.Seen("f(7)", {"value": 7.0}, right, 1e-6)]
-        said = [("probably", "A is done."), ("right", "B is right.")]
+        said = [("probably", "A is done."), ("read", "read on"), ("right", "B is right.")]
         assert known.explanation(table(A), calls) == (said if right else [])
 
 
@@ -83,7 +83,7 @@ def test_the_table_is_about_public_checks_and_known_mistakes(known: ModuleType) 
         for function, part in functions.items():
             assert part["calls"] and set(part["calls"]) <= public
             halves = {(m.does, m.right) for m in mistakes.of_function(module, function)}
-            assert part["mistakes"] and {(does, right) for does, right, _ in part["mistakes"]} <= halves
+            assert part["mistakes"] and {(does, right) for does, _, right, _ in part["mistakes"]} <= halves
             assert len(part["results"]) == len(part["calls"])
 
 

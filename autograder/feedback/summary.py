@@ -17,8 +17,9 @@ from autograder.intake.submission import Submission
 from autograder.intake.text import shown
 
 ALONE = (
-    "Every module is graded alone, next to correct versions of the others. A mistake that is recognised costs the criterion that it "
-    "belongs to, any other each criterion whose calls it makes wrong; and the point of the worked examples, if one of them shows it."
+    "Every module is graded alone, next to correct versions of the others. A mistake that is recognised costs the criterion that "
+    "it belongs to, any other each criterion whose calls it makes wrong; and the point of the worked examples, if one of them "
+    "shows it."
 )
 OWN_FILES = "Only NumPy, the standard library and your own files can be imported; delete the line if nothing uses it."
 NO_INPUT = "Nobody answers `input()` while a submission is graded: delete the call."

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from autograder.grading.record import Fault, Record, Step
+from autograder.grading.record import Record, Step
 from autograder.sandbox.messages import Reply
-from autograder.values.compare import Difference, compare, values_agree
+from autograder.values.compare import Fault, compare, values_agree
 
 
 def judged(steps: Iterable[Step], replies: Iterable[Reply]) -> list[Record]:
@@ -44,7 +44,7 @@ def _call(step: Step, reply: Reply, calls: Mapping[int, Reply]) -> Record:
     if first is not None and first.error is None and first.ended is None and not values_agree(first.value, reply.value):
         return Record(step, reply, Fault("unsteady"))
     verdict = compare(step.expected, step.counted(reply.value), step.allowed, rules.dtype)
-    return Record(step, reply, _fault(verdict.difference) or _side_effect(reply), verdict.deviation)
+    return Record(step, reply, verdict.difference or _side_effect(reply), verdict.deviation)
 
 
 def _error(step: Step, reply: Reply) -> Fault | None:
@@ -64,7 +64,3 @@ def _side_effect(reply: Reply) -> Fault | None:
     if reply.changed:
         return Fault("changed")
     return Fault("shared") if reply.shared else None
-
-
-def _fault(difference: Difference | None) -> Fault | None:
-    return None if difference is None else Fault(difference.kind, difference.text)

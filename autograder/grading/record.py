@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from autograder.sandbox.messages import Call, Reply
 from autograder.sandbox.wire import Kept
+from autograder.values.compare import Fault
 
 Kind = Literal["call", "changes", "write", "look"]
 
@@ -105,18 +106,6 @@ def with_needed(every: Sequence[Step], wanted: Iterable[Step]) -> list[Step]:
         if step.number in numbers or (step.kind == "write" and step.about in numbers and step.number < last):
             numbers |= {step.number, *step.needs}
     return [step for step in every if step.number in numbers]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Why a reply was refused.
-
-    `kind` is one of "type", "length", "shape", "dtype", "value" (see values/compare.py), "raised", "ended", "no_error", "changed",
-    "changed_later", "unsteady", "overwritten", "shared".
-    """
-
-    kind: str
-    text: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,14 @@ import numpy as np
 
 from autograder.grading.grader import Graded, ModuleResult, Result
 from autograder.grading.judge import judged
-from autograder.grading.record import Fault, Record, Rules, Step, Target
+from autograder.grading.record import Record, Rules, Step, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Criterion, Visibility
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Call, Ended, Error, Reply
-from autograder.values.compare import tolerance
+from autograder.values.compare import Fault, tolerance
 
 PLAIN = Rules()
 NO_CALL: Call = None  # type: ignore[assignment]  # nothing is played here

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.feedback.messages import message
 from autograder.grading.grader import Graded, ModuleResult
-from autograder.grading.record import Fault, Record, Rules
+from autograder.grading.record import Record, Rules
 from autograder.homework import reference
 from autograder.homework.rubric import Feedback
 from autograder.sandbox.messages import Change, Error, Reply
@@ -23,6 +23,7 @@ from autograder.tests.feedback.making import (
     step,
     stopped,
 )
+from autograder.values.compare import Fault
 
 ARGS = (np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 0.5]), np.array([0.0, 1.0, -1.0]))
 EXAMPLE, SECRET = "layernorm.example", "layernorm.statistics"

@@ -8,11 +8,12 @@ import pytest
 
 from autograder.feedback import sentences
 from autograder.feedback.sentences import form_of_example, returns, sentence
-from autograder.grading.record import Fault, Record, Rules, Target
+from autograder.grading.record import Record, Rules, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.sandbox.messages import Change, Ended, Reply
 from autograder.tests.feedback.making import played, raised, step, stopped
+from autograder.values.compare import Fault
 
 X = np.array([[1.0, 2.0, 4.0]])
 SOFTMAX = step("softmax", X)

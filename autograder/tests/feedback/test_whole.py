@@ -8,9 +8,10 @@ import pytest
 from autograder.feedback.messages import message
 from autograder.feedback.whole import causes
 from autograder.grading.grader import Graded, ModuleResult, Result
-from autograder.grading.record import Fault, Record
+from autograder.grading.record import Record
 from autograder.sandbox.messages import Error, Reply
 from autograder.tests.feedback.making import criterion, hidden, played, raised, result, step
+from autograder.values.compare import Fault
 
 X = np.array([[1.0, 2.0, 6.0]])
 WRONG = hidden(played(step("transformer_stack", X, [], 1), lambda x, blocks, n_heads: x + 1), "integration.decoder")

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from autograder.grading.explanation import Explanation
-from autograder.grading.record import Fault, Record
+from autograder.grading.record import Record
 from autograder.homework import inlined, mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply
 from autograder.tests import versions
+from autograder.values.compare import Fault
 
 
 def explained(module: str, *ids: str) -> dict[str, Explanation]:

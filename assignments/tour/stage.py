@@ -156,7 +156,10 @@ class Player:
         if isinstance(self.result, Figure):
             figure, self.result = self.result, "a picture"
             width = int(figure.get_figwidth() * PIXELS)
-            return ipython.Image(self.image(figure), format="png", width=width, alt=figure.get_suptitle())
+            data = attempt(self.image, figure)  # of wrong numbers there may be no picture
+            if not missing(data):
+                return ipython.Image(data, format="png", width=width, alt=figure.get_suptitle())
+            self.result = data
         if missing(self.result):
             return Missing(self.result, self.name, self.folded)
         if self.folded:

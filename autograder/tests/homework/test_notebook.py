@@ -426,6 +426,18 @@ def test_a_picture_of_a_wrong_result_is_one_line(homework_modules: dict[str, Mod
     assert said.endswith("(does the check of this module pass?)")
 
 
+def test_a_picture_that_cannot_be_painted_is_one_line(homework_modules: dict[str, ModuleType]) -> None:
+    """A logarithmic axis, for example, cannot show numbers that are all NaN."""
+
+    class Unpaintable(Figure):
+        def draw(self, renderer: Any) -> None:
+            raise ValueError("no number above 0")
+
+    player = homework_modules["stage"].Player(Unpaintable, (), {})
+    player.redraw()
+    assert repr(player.shown()).startswith("Nothing to show: ValueError: no number above 0")
+
+
 def test_warnings_of_arithmetic_are_shown_only_where_they_come_from_the_students_file(
     homework_modules: dict[str, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,10 +129,14 @@ def _say(run: "Run", grades: "ClassGrades", out: Path, quiet: bool) -> None:
         click.echo(f"{run.graded} graded{earlier}; see {out / 'report.html'}")
     for problem in run.problems:
         click.echo(f"note: {printable(problem)}", err=True)
-    for key, why in list(run.faults.items())[:SMALL]:
-        click.echo(f"FAULT {key}: {printable(why)}", err=True)
-    if len(run.faults) > SMALL:
-        click.echo(f"FAULT and {len(run.faults) - SMALL} more; the report lists them", err=True)
+    reasons: dict[str, list[str]] = {}
+    for key, why in run.faults.items():
+        reasons.setdefault(why, []).append(key)
+    for why, keys in list(reasons.items())[:SMALL]:
+        more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
+        click.echo(f"FAULT {keys[0]}{more}: {printable(why)}", err=True)
+    if len(reasons) > SMALL:
+        click.echo(f"FAULT and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
     if grades.stopped:
         click.echo(f"autograder: stopped: {grades.stopped}. Mend it and run the same command again.", err=True)
 

@@ -30,6 +30,7 @@ class Advice:
         self.causes: dict[Function, None] = {}
         self.follow: dict[tuple[Function, ...], list[Function]] = {}
         self.hints: set[Function] = set()  # of which a hint is held back
+        self.said: list[tuple[str, str]] = []  # all that is said of known mistakes
         self.names: dict[str, Function] = {}  # the function that a known mistake was told of
         for number, error in enumerate(failed):
             if error.function in self.causes or any(error.function in names for names in self.follow.values()):
@@ -38,10 +39,11 @@ class Advice:
             name = name_in(said)
             if name in self.names:
                 causes = (self.names[name],)  # the same mistake, seen through this function
-            if causes and (not name or name in self.names or any(map(named, causes))):
+            if causes and (not name or name in self.names or any(map(explained, causes))):
                 self.follow.setdefault(causes, []).append(error.function)
                 continue
             self.causes[error.function] = None
+            self.said += said
             if name:
                 self.names[name] = error.function
             if not hint and any(title == "right" for title, _ in said):
@@ -75,9 +77,9 @@ def name_in(said: list[tuple[str, str]]) -> str:
 
 
 @cache
-def named(function: Function) -> bool:
-    """Whether a known mistake explains what a function gives."""
-    return bool(name_in(explanation(known(*function), all_calls(*function))))
+def explained(function: Function) -> bool:
+    """Whether known mistakes explain what a function gives, also if only what they share could be said."""
+    return bool(explanation(known(*function), all_calls(*function)))
 
 
 def causes_of(function: Function) -> tuple[Function, ...]:

@@ -69,13 +69,14 @@ def _of_module(module: str) -> list[Seen]:
 def _seen(mistake: Mistake) -> Seen:
     """As pytest and the checks' own hooks do it: the advice for a function stands under the first check of it that fails."""
     sys.modules[mistake.module] = _made(mistake)
-    for name in ("student_modules.load", "student_advice._failing"):
+    for name in ("student_modules.load", "student_advice._failing", "student_advice.explained"):
         importlib.import_module(name.partition(".")[0]).__dict__[name.partition(".")[2]].cache_clear()
     importlib.import_module("student_calls").SEEN.clear()
     failing = dict(_failing(mistake.module))
-    firsts = {error.function: error for error in reversed(failing.values())}
-    advise = importlib.import_module("student_advice").advice
-    said = [text for error in firsts.values() for title, text in advise(error) if title in ("probably", "right")]
+    not_ready = importlib.import_module("student_errors").NotReady
+    made = [error for error in failing.values() if not isinstance(error, not_ready)]
+    advice = importlib.import_module("student_advice").Advice(made, hint=True)
+    said = [text for title, text in advice.said if title in ("probably", "right")]
     return Seen(mistake, tuple(failing), _example_fails(mistake), tuple(said))
 
 

@@ -6,7 +6,7 @@ come from a process that had not been given any hidden input. Each thing is said
 is shown as early; the others say why they are lost, and refer to it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from autograder.feedback import whole
@@ -59,7 +59,7 @@ def _message(graded: Graded, result: Result) -> str:
     if unwritten(graded.record):
         assert graded.record is not None
         return f"`{graded.record.target.function}` is not written yet.\n"
-    return "\n\n".join(_lost(graded, module, before)) + "\n"
+    return _paragraphs(graded, module, before) + "\n"
 
 
 def _score(graded: Graded) -> str:
@@ -70,7 +70,7 @@ def _score(graded: Graded) -> str:
 
 def _earned(graded: Graded) -> str:
     """A criterion that is earned in spite of wrong values says so."""
-    if graded.blamed:
+    if graded.blamed and graded.why == "right":
         names = " and ".join(f"`{name}`" for name in graded.blamed)
         lacks = needed(graded.record) if graded.record is not None else ""
         are = "is" if len(graded.blamed) == 1 else "are"
@@ -125,52 +125,140 @@ def _earlier(graded: Graded, module: ModuleResult) -> Iterator[Graded]:
             yield other
 
 
-def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str]:
-    """The paragraphs of a lost criterion."""
-    told = [mistake for mistake in graded.mistakes if mistake.id in before.mistakes]
-    new = tuple(mistake for mistake in graded.mistakes if mistake.id not in before.mistakes)
-    others = undecided(graded.undecided)
-    if told and not new:
-        yield _again(graded, told, before)
-        yield from (text for text in (ANOTHER, others) if others)
-        return
-    example = _example(graded)
-    place = before.examples.get(example) if example is not None else None
-    what = _what(graded, None if place else example)
-    if what:
-        yield what
-    if graded.hidden_by:
-        yield f"Not earned yet: because of {'the mistake below' if new or others else 'what is wrong'} this cannot be checked."
-    if new:
-        yield named(new, _function(graded) if what or example is not None else "")
-    if told:
-        yield _also(told, before)
-    if others:
-        yield f"{ANOTHER}\n\n{others}" if graded.mistakes else others
-    if place and example is not None:
-        yield f"A call that goes wrong is shown under `{place}`."  # which may show another mistake than the ones named here
-    elif example is not None:
-        label = "For example" if _alike(example, graded.record) else "Another wrong call"
-        yield counterexample(example, bool(graded.mistakes), _examples(example, module), label)
-    else:
-        yield from _without_example(graded, module)
-    if not place:
-        yield _read(graded, new)
+@dataclass(frozen=True)
+class _Lost:
+    """A lost criterion, as its paragraphs need it; each is "" where there is nothing to say.
+
+    `told` are its mistakes that stand under earlier criteria, `new` the others. `example` is the public example that shows them;
+    `place` is the criterion under which it stands already.
+    """
+
+    graded: Graded
+    module: ModuleResult
+    before: _Before
+    told: tuple[Mistake, ...]
+    new: tuple[Mistake, ...]
+    example: Record | None
+    place: str
+
+    @classmethod
+    def of(cls, graded: Graded, module: ModuleResult, before: _Before) -> "_Lost":
+        told = tuple(mistake for mistake in graded.mistakes if mistake.id in before.mistakes)
+        new = tuple(mistake for mistake in graded.mistakes if mistake.id not in before.mistakes)
+        example = _example(graded)
+        return cls(graded, module, before, told, new, example, before.examples.get(example, "") if example else "")
+
+    def again(self) -> str:
+        """Every mistake has been told under another criterion."""
+        places = " and ".join(dict.fromkeys(f"`{self.before.mistakes[mistake.id]}`" for mistake in self.told))
+        what = briefly(self.told, _function(self.graded))
+        if self.graded.hidden_by:
+            return f"Not earned yet: because of the mistake under {places} this cannot be checked. {what}"
+        return f"Lost to the same {'mistake' if len(self.told) == 1 else 'mistakes'} as {places}; see there. {what}"
+
+    def what(self) -> str:
+        """What was called and what is wrong with that, if it is not said by what follows."""
+        graded, record = self.graded, self.graded.record
+        example = None if self.place else self.example
+        if record is None or record.fault is None:
+            return "" if graded.mistakes else TOO_LITTLE
+        if graded.mistakes and all(map(seen, graded.mistakes)):
+            return ""
+        if (
+            example is not None
+            and _alike(example, record)
+            and record.fault.kind in ("type", "length", "shape", "dtype")
+        ):
+            return ""  # what came back stands under the example
+        # The example gives a line of its own, of another call: two lines in one message would not be told apart.
+        raises = example is not None and (example.reply.error is not None or example.reply.ended is not None)
+        return f"`{record.target.function}` was called. {sentence(record, place=not raises)}"
+
+    def beside(self) -> str:
+        names = " and ".join(f"`{name}`" for name in self.graded.blamed)
+        return f"This was tried with a correct {names} in place of yours." if names else ""
+
+    def not_yet(self) -> str:
+        if not self.graded.hidden_by:
+            return ""
+        reason = "the mistake below" if self.new or undecided(self.graded.undecided) else "what is wrong"
+        return f"Not earned yet: because of {reason} this cannot be checked."
+
+    def named(self) -> str:
+        begun = bool(self.what()) or self.example is not None
+        return named(self.new, _function(self.graded) if begun else "") if self.new else ""
+
+    def as_before(self) -> str:
+        said = [f"{mistake.does} (See `{self.before.mistakes[mistake.id]}`.)" for mistake in self.told]
+        return f"**As before:** {' '.join(said)}" if said else ""
+
+    def another(self) -> str:
+        return ANOTHER if self.graded.mistakes and undecided(self.graded.undecided) else ""
+
+    def undecided(self) -> str:
+        return undecided(self.graded.undecided)
+
+    def shown(self) -> str:
+        if self.example is None:
+            return ""
+        if self.place:  # it may show another mistake than the ones named here
+            return f"A call that goes wrong is shown under `{self.place}`."
+        label = "For example" if _alike(self.example, self.graded.record) else "Another wrong call"
+        return counterexample(self.example, bool(self.graded.mistakes), _examples(self.example, self.module), label)
+
+    def at_home(self) -> str:
+        record = self._record_without_example()
+        if record is None or self.graded.criterion.looks_at != "examples":
+            return ""
+        return AT_HOME.format(function=record.target.function)
+
+    def public(self) -> str:
+        """What the public examples say of a hidden failure of values that none of them shows."""
+        record, graded = self._record_without_example(), self.graded
+        if record is None or record.fault is None or graded.criterion.visible or graded.mistakes or graded.blamed:
+            return ""
+        tried = _examples(record, self.module)
+        if any(example.fault is not None for example in tried):
+            return DEPENDS if graded.shown is None else ""
+        return PUBLIC_IS_RIGHT if tried and record.fault.kind in OF_VALUE else ""
+
+    def read(self) -> str:
+        record = self.graded.record
+        if self.place:
+            return ""
+        if self.new:
+            return f"**Read:** {reading(self.new)}"
+        if record is None:
+            return f"**Read:** the docstrings in `{self.graded.criterion.module}.py`"
+        return f"**Read:** the docstring of `{record.target.function}` in `{record.target.module}.py`"
+
+    def _record_without_example(self) -> Record | None:
+        record = self.graded.record
+        told = self.example is not None or self.graded.criterion.feedback != "full"
+        return None if told or record is None or record.fault is None else record
 
 
-def _again(graded: Graded, told: Sequence[Mistake], before: _Before) -> str:
-    """The line of a criterion whose mistakes have been told under another one."""
-    places = " and ".join(dict.fromkeys(f"`{before.mistakes[mistake.id]}`" for mistake in told))
-    what = briefly(told, _function(graded))
-    if graded.hidden_by:
-        return f"Not earned yet: because of the mistake under {places} this cannot be checked. {what}"
-    one = "mistake" if len(told) == 1 else "mistakes"
-    return f"Lost to the same {one} as {places}; see there. {what}"
+# The paragraphs of a lost criterion in their order; the first row where all its mistakes stand under other criteria already.
+AGAIN = (_Lost.again, _Lost.another, _Lost.undecided)
+PARAGRAPHS = (
+    _Lost.what,
+    _Lost.beside,
+    _Lost.not_yet,
+    _Lost.named,
+    _Lost.as_before,
+    _Lost.another,
+    _Lost.undecided,
+    _Lost.shown,
+    _Lost.at_home,
+    _Lost.public,
+    _Lost.read,
+)
 
 
-def _also(told: Sequence[Mistake], before: _Before) -> str:
-    said = [f"{mistake.does} (See `{before.mistakes[mistake.id]}`.)" for mistake in told]
-    return f"**As before:** {' '.join(said)}"
+def _paragraphs(graded: Graded, module: ModuleResult, before: _Before) -> str:
+    lost = _Lost.of(graded, module, before)
+    said = (paragraph(lost) for paragraph in (AGAIN if lost.told and not lost.new else PARAGRAPHS))
+    return "\n\n".join(filter(None, said))
 
 
 def _alike(example: Record, record: Record | None) -> bool:
@@ -182,20 +270,6 @@ def _alike(example: Record, record: Record | None) -> bool:
 
 def _error(record: Record) -> str:
     return record.reply.error.kind if record.reply.error is not None else ""
-
-
-def _what(graded: Graded, example: Record | None) -> str:
-    """What was called and what is wrong with that; "" where it is said by what follows."""
-    record = graded.record
-    if record is None or record.fault is None:
-        return "" if graded.mistakes else TOO_LITTLE
-    if graded.mistakes and all(map(seen, graded.mistakes)):
-        return ""
-    # The example gives a line of its own, of another call: two lines in one message would not be told apart.
-    raises = example is not None and (example.reply.error is not None or example.reply.ended is not None)
-    if example is not None and _alike(example, record) and record.fault.kind in ("type", "length", "shape", "dtype"):
-        return ""  # what came back stands under the example
-    return f"`{record.target.function}` was called. {sentence(record, place=not raises)}"
 
 
 def _function(graded: Graded) -> str:
@@ -219,29 +293,3 @@ def _example(graded: Graded) -> Record | None:
 def _examples(example: Record, module: ModuleResult) -> list[Record]:
     """The public examples of the function of an example, as they were first played."""
     return [r for r in module.records if not r.step.criterion and r.target == example.target]
-
-
-def _without_example(graded: Graded, module: ModuleResult) -> Iterator[str]:
-    """What the public examples say of a hidden failure of values that none of them shows."""
-    record, criterion = graded.record, graded.criterion
-    if record is None or record.fault is None or criterion.feedback != "full":
-        return
-    if criterion.looks_at == "examples":
-        yield AT_HOME.format(function=record.target.function)
-    if criterion.visible or graded.mistakes:
-        return
-    tried = _examples(record, module)
-    if tried and any(example.fault is not None for example in tried):
-        if graded.shown is None:
-            yield DEPENDS
-    elif tried and record.fault.kind in OF_VALUE:
-        yield PUBLIC_IS_RIGHT
-
-
-def _read(graded: Graded, mistakes: Sequence[Mistake]) -> str:
-    record = graded.record
-    if mistakes:
-        return f"**Read:** {reading(mistakes)}"
-    if record is None:
-        return f"**Read:** the docstrings in `{graded.criterion.module}.py`"
-    return f"**Read:** the docstring of `{record.target.function}` in `{record.target.module}.py`"

@@ -48,7 +48,8 @@ class Graded:
     `why` it is earned or lost, and the `mistakes` that it was lost to or that its wrong values come from: see Charge.
     `charged` are the other criteria under which these are charged; `unseen` are mistakes that could not be seen
     beside them; `undecided` are several that do the same on every call. `record` is a wrong call, the first that shows them;
-    `shown` a public example that does (examples.py); `blamed` are the helpers that a pass was granted without.
+    `shown` a public example that does (examples.py); `blamed` are wrong helpers, or modules of the integration, that it was
+    judged beside correct versions of.
     """
 
     criterion: Criterion
@@ -210,12 +211,12 @@ class _Grading:
             undecided = _undecided(charge, explanations, function)
             examples = [e for e in self.examples.get(module, {}).get(function, []) if e.step in reading.wrong]
             alone = self.alone.get(module, {}).get(function)
-            blamed = reading.blamed(criterion) if charge.why == "right" else {}
+            blamed = reading.blamed(criterion, function)
             yield Graded(
                 criterion,
                 charge.earned,
                 charge.why,
-                next(iter(blamed.values()), charge.record),
+                charge.record or next(iter(blamed.values()), None),
                 shown(charge, explanations, examples, alone if alone is None or alone.step in reading.wrong else None),
                 tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
                 tuple(name for name in charge.under if name != criterion.id),
@@ -313,13 +314,17 @@ class _Reading:
     def wrong_functions(self) -> frozenset[str]:
         return frozenset(record.target.function for record in self.records if record.fault is not None)
 
-    def blamed(self, criterion: Criterion) -> dict[str, Record]:
-        """The helpers that are at fault for calls of a criterion that are right beside correct ones, each with such a call."""
+    def blamed(self, criterion: Criterion, lost_to: str) -> dict[str, Record]:
+        """The wrong helpers beside whose correct versions a criterion was judged, each with a call that had been wrong.
+
+        Of a criterion that is lost, those of the function that it is `lost_to`; of another, those that calls of it were wrong by.
+        """
         return {
             helper: record
             for function, (helpers, wrong) in self.helped.items()
             for record in wrong
-            if record.step.criterion == criterion.id and function not in self.explanations
+            if record.step.criterion == criterion.id
+            and (function == lost_to if lost_to else function not in self.explanations)
             for helper in helpers
             if helper in self.explanations
         }

@@ -481,3 +481,18 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     lost_here = whole(grade, {"scaled_attention.py": text + wrong + kept + attention})
     plain = whole(grade, {"scaled_attention.py": text + wrong})
     assert lost_here == plain
+
+
+def test_what_is_lost_beside_a_correct_helper_says_so_and_no_example_blames_earlier_calls(
+    grade: Grade, alter: Alter
+) -> None:
+    odd = """
+def softmax(scores, axis=-1):
+    raise KeyError("softmax")
+def scaled_dot_product_attention(q, k, v, mask=None):
+    weights = softmax(q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5)
+    return weights @ v + (0.1 if q.shape[-2] > 2 else 0.0), weights
+"""
+    told = entries(grade(alter("scaled_attention", odd), ("scaled_attention",)))["scaled_attention.attention"]["output"]
+    assert "This was tried with a correct `softmax` in place of yours." in told
+    assert "depends on earlier calls" not in told and "right on the small public examples" not in told

@@ -20,6 +20,16 @@ from autograder.sandbox.limits import Limits
 QUICK = Limits(call_seconds=0.5, submission_seconds=20)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """One process for each core, unless -n says otherwise; a file's tests stay together. Not in addopts: `solutions/` lies below
+    the same pyproject.toml, and its checks must run without xdist."""
+    ours = not hasattr(config, "workerinput") and config.option.numprocesses is None
+    if ours and not config.option.collectonly:
+        config.option.numprocesses = "logical"  # xdist makes it 0 for --pdb
+        config.option.dist = "loadfile"
+
+
 @pytest.fixture(scope="session")
 def references() -> dict[str, bytes]:
     """The files of a perfect submission."""

@@ -1,6 +1,6 @@
 """Known mistakes: each function written once, and the edits of its text that students make.
 
-A file `mistakes/<module>/<function>.py` has a correct version of the function under `@written`, and a few lines for each mistake:
+A file `catalogue/<module>/<function>.py` has a correct version of the function under `@written`, and a few lines for each mistake:
 its name, the criterion that it belongs to, what is changed in the text, and two half sentences for the student:
 
     @written
@@ -204,7 +204,7 @@ class Written:
             yield f"the changed function is not Python:\n{changed}"
 
     def _error(self, name: str, text: str) -> MistakeError:
-        return MistakeError(f"{kit.mistakes() / self.module}: {self.function}.{name}: {text}")
+        return MistakeError(f"{kit.catalogue() / self.module}: {self.function}.{name}: {text}")
 
 
 def written(function: Callable[..., Any]) -> Written:
@@ -230,11 +230,11 @@ class Known:
 @cache
 def known(module: str) -> Known:
     """The mistakes and examples of a module; none where it has no file. Raises MistakeError."""
-    folder = kit.mistakes() / module
+    folder = kit.catalogue() / module
     paths = sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
     tables, examples = dict[str, Written](), dict[str, list[Call]]()
     for path in (path for path in paths if path.is_file()):
-        loaded = vars(_loaded(f"autograder.homework.mistakes_of.{module}.{path.stem}", path))
+        loaded = vars(_loaded(f"autograder.homework.catalogue.{module}.{path.stem}", path))
         tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
         examples |= loaded.get("EXAMPLES", {})
     functions = rubric.current().modules[module].functions

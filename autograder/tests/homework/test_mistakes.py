@@ -66,7 +66,7 @@ REFUSED: dict[str, tuple[Callable[[Written], None], str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_mistake_that_cannot_be_used_is_refused_with_its_file_and_name(rms: Written, case: str) -> None:
     enter, reason = REFUSED[case]
-    with pytest.raises(MistakeError, match=r"mistakes/layernorm: rms_norm\.a: ") as refusal:
+    with pytest.raises(MistakeError, match=r"catalogue/layernorm: rms_norm\.a: ") as refusal:
         enter(rms)
     assert reason in str(refusal.value)
 

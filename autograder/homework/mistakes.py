@@ -14,13 +14,10 @@ The text is edited, not the value: a wrong version reads as a student would writ
 two mistakes stand together unless they change the same letters. Nothing here runs student code.
 """
 
-import importlib.util
-import sys
+import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from autograder.homework import kit, reference, rubric
@@ -124,7 +121,10 @@ class Written:
     """A function written correctly, to which mistakes are added with `wrong` and `instead`."""
 
     def __init__(self, function: Callable[..., Any]):
-        self.function, self.module = function.__name__, function.__module__.split(".")[-2]
+        self.function = function.__name__
+        if self.function not in reference.functions():
+            raise MistakeError(f"{function.__code__.co_filename}: {self.function} is no function of rubric.yaml")
+        self.module = rubric.current().module_of(self.function)
         self.source = text_of(function)
         self.mistakes: list[Mistake] = []
 
@@ -208,7 +208,7 @@ class Written:
 
 
 def written(function: Callable[..., Any]) -> Written:
-    """The correct text of a function, in which its mistakes are edits."""
+    """The correct text of a function, in which its mistakes are edits. Raises MistakeError for one that no module has."""
     return Written(function)
 
 
@@ -231,25 +231,15 @@ class Known:
 def known(module: str) -> Known:
     """The mistakes and examples of a module; none where it has no file. Raises MistakeError."""
     folder = kit.catalogue() / module
-    paths = sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
     tables, examples = dict[str, Written](), dict[str, list[Call]]()
-    for path in (path for path in paths if path.is_file()):
-        loaded = vars(_loaded(f"autograder.homework.catalogue.{module}.{path.stem}", path))
+    for path in sorted(folder.glob("*.py")):
+        loaded = vars(importlib.import_module(f"autograder.homework.catalogue.{module}.{path.stem}"))
         tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
         examples |= loaded.get("EXAMPLES", {})
     functions = rubric.current().modules[module].functions
     for name in (name for name in tables if name not in functions):
         raise MistakeError(f"{folder}: {name} is no function of {module}; see rubric.yaml")
     return Known({name: tables[name] for name in functions if name in tables}, examples)
-
-
-def _loaded(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[name] = loaded  # so that inspect finds the text of its functions
-    spec.loader.exec_module(loaded)
-    return loaded
 
 
 def of_module(module: str) -> tuple[Mistake, ...]:

@@ -1,6 +1,7 @@
 """The files of mistakes: what is refused, how mistakes stand together, and that every one of them can be submitted and runs."""
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable
 
@@ -45,7 +46,6 @@ def rms() -> Written:
         square = np.mean(x**2, axis=-1, keepdims=True)
         return gamma * x / np.sqrt(square + eps)
 
-    rms_norm.__module__ = "mistakes_of.layernorm.rms_norm"
     return Written(rms_norm)
 
 
@@ -69,6 +69,11 @@ def test_a_mistake_that_cannot_be_used_is_refused_with_its_file_and_name(rms: Wr
     with pytest.raises(MistakeError, match=r"catalogue/layernorm: rms_norm\.a: ") as refusal:
         enter(rms)
     assert reason in str(refusal.value)
+
+
+def test_a_function_that_no_module_has_is_refused_with_its_file() -> None:
+    with pytest.raises(MistakeError, match=rf"{re.escape(__file__)}: twice is no function of rubric\.yaml"):
+        mistakes.written(twice)
 
 
 def test_edits_are_made_at_once_everywhere_and_not_where_they_meet() -> None:

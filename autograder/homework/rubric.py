@@ -20,7 +20,7 @@ from autograder.sandbox.limits import Limits
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
 LooksAt = Literal["values", "form", "examples"]
-Charge = Literal["mistakes", "criteria"]
+ChargeRule = Literal["mistakes", "criteria"]
 Counts = Literal["dropped", "full"]
 Uploads = Literal["last", "best", "last_on_time"]
 Missing = Literal["empty", "zero"]
@@ -112,7 +112,7 @@ class Rubric(Strict):
     points: float = Field(gt=0)
     visibility: Visibility = "after_published"
     feedback: Feedback = "full"
-    charge: Charge = "mistakes"
+    charge: ChargeRule = "mistakes"
     due: AwareDatetime | None = None
     late: LatePolicy | None = None
     uploads: Uploads = Field(default="last", description="which of several uploads of one student counts")

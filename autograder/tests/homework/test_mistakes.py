@@ -10,13 +10,12 @@ import pytest
 
 from autograder.grading.played import alike, alike_in_form
 from autograder.homework import mistakes, reference, rubric
-from autograder.homework.mistakes import MistakeError, Written
-from autograder.homework.texts import edited
+from autograder.homework.mistakes import MistakeError, Written, edited
 from autograder.homework.trivial import trivial
 from autograder.tests import versions
 
-MODULES = [module for module in rubric.current().modules if mistakes.known(module).functions]
-FUNCTIONS = [(module, function) for module in MODULES for function in mistakes.known(module).functions]
+MODULES = [module for module in rubric.current().modules if mistakes.known(module)]
+FUNCTIONS = [(module, function) for module in MODULES for function in mistakes.known(module)]
 
 
 def wrong(

@@ -6,8 +6,7 @@ come from a process that had not been given any hidden input. Each thing is said
 is shown as early; the others say why they are lost, and refer to it.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 
 from autograder.feedback import whole
 from autograder.feedback.counterexamples import counterexample
@@ -52,14 +51,13 @@ def _message(graded: Graded, result: Result) -> str:
     if graded.passed:
         return _earned(graded)
     module = next(m for m in result.modules if m.module == criterion.module)
-    before = _Before.of(graded, module)
     if module.broken is not None:
-        file = f"`{module.module}.py` could not be imported"
-        return f"{file}: see `{before.first}`.\n" if before.first else not_imported(module, result.submission) + "\n"
+        file, first = f"`{module.module}.py` could not be imported", next(_earlier(graded, module), None)
+        return f"{file}: see `{first.criterion.id}`.\n" if first else not_imported(module, result.submission) + "\n"
     if unwritten(graded.record):
         assert graded.record is not None
         return f"`{graded.record.target.function}` is not written yet.\n"
-    return "\n\n".join(_lost(graded, module, before)) + "\n"
+    return "\n\n".join(_lost(graded, module)) + "\n"
 
 
 def _score(graded: Graded) -> str:
@@ -96,27 +94,6 @@ def _under(graded: Graded) -> str:
 # Lost criteria
 
 
-@dataclass(frozen=True)
-class _Before:
-    """What is said under the lost criteria of the module before this one that are shown as early: where, for each thing."""
-
-    first: str = ""
-    mistakes: dict[str, str] = field(default_factory=dict)
-    examples: dict[Record, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, graded: Graded, module: ModuleResult) -> "_Before":
-        found = cls()
-        for other in _earlier(graded, module):
-            found = cls(found.first or other.criterion.id, found.mistakes, found.examples)
-            for mistake in other.mistakes:
-                found.mistakes.setdefault(mistake.id, other.criterion.id)
-            example = _example(other)
-            if example is not None:
-                found.examples.setdefault(example, other.criterion.id)
-        return found
-
-
 def _earlier(graded: Graded, module: ModuleResult) -> Iterator[Graded]:
     for other in module.graded:
         if other.criterion.id == graded.criterion.id:
@@ -125,17 +102,27 @@ def _earlier(graded: Graded, module: ModuleResult) -> Iterator[Graded]:
             yield other
 
 
-def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str]:
+def _told(graded: Graded, module: ModuleResult) -> dict[str | Record | None, str]:
+    """The criterion before this one, shown as early, under which each mistake, by its id, and each example stands."""
+    places: dict[str | Record | None, str] = {}
+    for other in _earlier(graded, module):
+        for thing in (*(mistake.id for mistake in other.mistakes), _example(other)):
+            places.setdefault(thing, other.criterion.id)
+    return places
+
+
+def _lost(graded: Graded, module: ModuleResult) -> Iterator[str]:
     """The paragraphs of a lost criterion."""
-    told = [mistake for mistake in graded.mistakes if mistake.id in before.mistakes]
-    new = tuple(mistake for mistake in graded.mistakes if mistake.id not in before.mistakes)
+    places = _told(graded, module)
+    told = [mistake for mistake in graded.mistakes if mistake.id in places]
+    new = tuple(mistake for mistake in graded.mistakes if mistake.id not in places)
     others = undecided(graded.undecided)
     if told and not new:
-        yield _again(graded, told, before)
+        yield _again(graded, told, places)
         yield from (text for text in (ANOTHER, others) if others)
         return
     example = _example(graded)
-    place = before.examples.get(example) if example is not None else None
+    place = places.get(example) if example is not None else None
     what = _what(graded, None if place else example)
     if what:
         yield what
@@ -144,7 +131,7 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
     if new:
         yield named(new, _function(graded) if what or example is not None else "")
     if told:
-        yield _also(told, before)
+        yield _also(told, places)
     if others:
         yield f"{ANOTHER}\n\n{others}" if graded.mistakes else others
     if place and example is not None:
@@ -158,18 +145,18 @@ def _lost(graded: Graded, module: ModuleResult, before: _Before) -> Iterator[str
         yield _read(graded, new)
 
 
-def _again(graded: Graded, told: Sequence[Mistake], before: _Before) -> str:
+def _again(graded: Graded, told: Sequence[Mistake], places: Mapping[str | Record | None, str]) -> str:
     """The line of a criterion whose mistakes have been told under another one."""
-    places = " and ".join(dict.fromkeys(f"`{before.mistakes[mistake.id]}`" for mistake in told))
+    where = " and ".join(dict.fromkeys(f"`{places[mistake.id]}`" for mistake in told))
     what = briefly(told, _function(graded))
     if graded.hidden_by:
-        return f"Not earned yet: because of the mistake under {places} this cannot be checked. {what}"
+        return f"Not earned yet: because of the mistake under {where} this cannot be checked. {what}"
     one = "mistake" if len(told) == 1 else "mistakes"
-    return f"Lost to the same {one} as {places}; see there. {what}"
+    return f"Lost to the same {one} as {where}; see there. {what}"
 
 
-def _also(told: Sequence[Mistake], before: _Before) -> str:
-    said = [f"{mistake.does} (See `{before.mistakes[mistake.id]}`.)" for mistake in told]
+def _also(told: Sequence[Mistake], places: Mapping[str | Record | None, str]) -> str:
+    said = [f"{mistake.does} (See `{places[mistake.id]}`.)" for mistake in told]
     return f"**As before:** {' '.join(said)}"
 
 

@@ -123,8 +123,8 @@ def test_solutions_with_the_new_module_get_full_marks(tree: Path) -> None:
 def test_mistake_in_the_new_module_is_named_and_costs_once(tree: Path) -> None:
     tests = {test["extra_data"]["criterion"]: test for test in graded(tree, "wrong")["tests"]}
     assert tests["dropout_mask.mask"]["score"] == 0
-    assert tests["dropout_mask.mask"]["extra_data"]["misconception"] == "dropout_mask.not_scaled"
-    assert "The features that are kept do not grow" in tests["dropout_mask.mask"]["output"]
+    assert tests["dropout_mask.mask"]["extra_data"]["misconceptions"] == ["dropout_mask.not_scaled"]
+    assert "Your features that are kept do not grow" in tests["dropout_mask.mask"]["output"]
     assert tests["dropout_mask.dropout"]["score"] == 1
 
 

@@ -71,7 +71,7 @@ def run(
     running: dict[Future[Document], _Job] = {}
     try:
         found = ClassGrades(_ready(workers))
-        return _Run(store, workers, limits, display, found, running, fresh, accept_names).all(entries)
+        return _Batch(store, workers, limits, display, found, running, fresh, accept_names).all(entries)
     finally:
         with pool.undisturbed():
             display.close()
@@ -101,7 +101,7 @@ def _ready(workers: Pool) -> worker.Kit:
     return kit
 
 
-class _Run:
+class _Batch:
     """One run; its methods stand in the order in which a submission meets them."""
 
     def __init__(

@@ -37,7 +37,7 @@ def of_kit() -> str:
         platform.machine(),
     ]
     # The rubric as data, since a comment in it changes no grade.
-    rules = {key: value for key, value in rubric.current().document.items() if key not in AFTERWARDS}
+    rules = {key: value for key, value in rubric.current().model_dump().items() if key not in AFTERWARDS}
     parts = [*versions, json.dumps(rules, sort_keys=True)]
     named = [part for name, path in sorted(_files().items()) for part in (name.encode(), path.read_bytes())]
     return _digest([*(part.encode() for part in parts), *named])

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from autograder.cohort.instructor_files import TOTAL, Override, Person
 from autograder.cohort.store import Grade
 from autograder.faults import ArgumentsError
-from autograder.homework.rubric import LateEntry, Rubric
+from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.intake.entries import Entry, Identity, Student
 
 DAY = timedelta(days=1)
@@ -264,13 +264,13 @@ def _is_late(row: StudentRow, rubric: Rubric) -> bool:
     due = row.due or rubric.due
     if due is None or not row.entry.created_at:
         return row.entry.late
-    return lateness(row.entry.created_at, 0, due, rubric.late or LateEntry()) is not None
+    return lateness(row.entry.created_at, 0, due, rubric.late or LatePolicy()) is not None
 
 
 # Late work: only the kit's own scores are reckoned with. What Gradescope has taken off is never read, so it cannot be counted twice
 
 
-def lateness(created_at: str, raw: float, due: datetime, rule: LateEntry) -> Lateness | None:
+def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy) -> Lateness | None:
     """None for work in time. `created_at` is a time in ISO form, `raw` the score to take points from."""
     by = datetime.fromisoformat(created_at) - due
     if by <= timedelta(minutes=rule.grace_minutes):
@@ -289,7 +289,7 @@ def _late(row: StudentRow, rubric: Rubric) -> StudentRow:
     due = row.due or rubric.due
     if row.grade is None or not row.entry.created_at or due is None:
         return row
-    return replace(row, late=lateness(row.entry.created_at, row.grade.score, due, rubric.late or LateEntry()))
+    return replace(row, late=lateness(row.entry.created_at, row.grade.score, due, rubric.late or LatePolicy()))
 
 
 # What was set by hand

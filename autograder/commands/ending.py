@@ -18,7 +18,7 @@ FAULT, USAGE, INTERRUPTED = 1, 2, 130
 LINES, WIDTH = 100, 400  # of one message: a table may be wrong in many lines, an error may quote a whole file
 
 
-class Ended(click.ClickException):
+class CommandEnded(click.ClickException):
     """The end of a command that has not done what it should: what to say, and the exit status."""
 
     def __init__(self, text: str, status: int):
@@ -32,14 +32,16 @@ class Ended(click.ClickException):
             click.echo(("" if number else "autograder: ") + printable(line, most=WIDTH), err=True, file=file)
 
 
-def explained(error: Exception) -> Ended | None:
+def explained(error: Exception) -> CommandEnded | None:
     """The end that an exception means; None for what should not happen."""
     if isinstance(error, CommandError):
-        return Ended(str(error) + _advice(str(error)), error.status)
+        return CommandEnded(str(error) + _advice(str(error)), error.status)
     if isinstance(error, BrokenExecutor):
-        return Ended("the worker processes end at once; is there enough memory? `--jobs 1` needs the least", FAULT)
+        return CommandEnded(
+            "the worker processes end at once; is there enough memory? `--jobs 1` needs the least", FAULT
+        )
     if isinstance(error, OSError):
-        return Ended(_of_the_machine(error), FAULT)
+        return CommandEnded(_of_the_machine(error), FAULT)
     return None
 
 
@@ -68,7 +70,7 @@ class Commands(click.Group):
         except BrokenPipeError:  # `autograder compare ... | head`: nobody reads on, which is no fault
             context.exit(0)
         except KeyboardInterrupt:
-            raise Ended("interrupted", INTERRUPTED) from None
+            raise CommandEnded("interrupted", INTERRUPTED) from None
         except Exception as error:
             ended = None if isinstance(error, click.ClickException | click.exceptions.Exit) else explained(error)
             if ended is None:

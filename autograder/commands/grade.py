@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from autograder.commands.ending import FAULT, INTERRUPTED, Ended
+from autograder.commands.ending import FAULT, INTERRUPTED, CommandEnded
 from autograder.commands.runs import print_table
 from autograder.intake.text import printable
 
@@ -93,7 +93,7 @@ def grade(
         grades = batch.run(found.entries, results, workers, current.limits, display, fresh, accept_names)
     except KeyboardInterrupt:
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
-        raise Ended(text, INTERRUPTED) from None
+        raise CommandEnded(text, INTERRUPTED) from None
     class_rows = rows.finished(found.entries, grades.grades, grades.faults, current, people, by_hand)
     run = _run(found, grades, results, class_rows, rows.notes(class_rows, current, people))
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)

@@ -10,8 +10,7 @@ from types import CodeType
 from typing import Any
 
 from autograder.homework import mistakes, reference, rubric
-from autograder.homework.mistakes import Mistake, Version, correct
-from autograder.homework.texts import compiled
+from autograder.homework.mistakes import Mistake, Version, compiled, correct
 
 
 @dataclass(frozen=True)

@@ -28,5 +28,5 @@ def secret() -> list[Path]:
     return [PACKAGE, home()]
 
 
-def mistakes() -> Path:
-    return PACKAGE / "homework" / "mistakes"
+def catalogue() -> Path:
+    return PACKAGE / "homework" / "catalogue"

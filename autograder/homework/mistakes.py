@@ -1,6 +1,6 @@
 """Known mistakes: each function written once, and the edits of its text that students make.
 
-A file `mistakes/<module>/<function>.py` has a correct version of the function under `@written`, and a few lines for each mistake:
+A file `catalogue/<module>/<function>.py` has a correct version of the function under `@written`, and a few lines for each mistake:
 its name, the criterion that it belongs to, what is changed in the text, and two half sentences for the student:
 
     @written
@@ -14,17 +14,17 @@ The text is edited, not the value: a wrong version reads as a student would writ
 two mistakes stand together unless they change the same letters. Nothing here runs student code.
 """
 
-import importlib.util
-import sys
-from collections.abc import Callable, Iterator, Mapping
+import importlib
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from pathlib import Path
-from types import ModuleType
+from functools import cache
+from itertools import pairwise
+from types import CodeType
 from typing import Any
 
 from autograder.homework import kit, reference, rubric
-from autograder.homework.texts import compiled, edited, is_python, text_of
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
@@ -124,9 +124,13 @@ class Written:
     """A function written correctly, to which mistakes are added with `wrong` and `instead`."""
 
     def __init__(self, function: Callable[..., Any]):
-        self.function, self.module = function.__name__, function.__module__.split(".")[-2]
+        self.function = function.__name__
+        if self.function not in reference.functions():
+            raise MistakeError(f"{function.__code__.co_filename}: {self.function} is no function of rubric.yaml")
+        self.module = rubric.current().module_of(self.function)
         self.source = text_of(function)
         self.mistakes: list[Mistake] = []
+        self.examples: list[Call] = []  # as EXAMPLES of the file has them
 
     def wrong(
         self,
@@ -204,61 +208,45 @@ class Written:
             yield f"the changed function is not Python:\n{changed}"
 
     def _error(self, name: str, text: str) -> MistakeError:
-        return MistakeError(f"{kit.mistakes() / self.module}: {self.function}.{name}: {text}")
+        return MistakeError(f"{kit.catalogue() / self.module}: {self.function}.{name}: {text}")
 
 
 def written(function: Callable[..., Any]) -> Written:
-    """The correct text of a function, in which its mistakes are edits."""
+    """The correct text of a function, in which its mistakes are edits. Raises MistakeError for one that no module has."""
     return Written(function)
 
 
 # What is known of a module
 
 
-@dataclass(frozen=True)
-class Known:
-    """What the files of one module say."""
-
-    functions: Mapping[str, Written]
-    examples: Mapping[str, list[Call]]
-
-    @cached_property
-    def mistakes(self) -> tuple[Mistake, ...]:
-        return tuple(m for function in self.functions.values() for m in function.mistakes)
-
-
 @cache
-def known(module: str) -> Known:
-    """The mistakes and examples of a module; none where it has no file. Raises MistakeError."""
-    folder = kit.mistakes() / module
-    paths = sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+def known(module: str) -> dict[str, Written]:
+    """What the files of a module say, by function in the order of the rubric; none where it has no file.
+
+    Raises MistakeError.
+    """
+    folder = kit.catalogue() / module
     tables, examples = dict[str, Written](), dict[str, list[Call]]()
-    for path in (path for path in paths if path.is_file()):
-        loaded = vars(_loaded(f"autograder.homework.mistakes_of.{module}.{path.stem}", path))
+    for path in sorted(folder.glob("*.py")):
+        loaded = vars(importlib.import_module(f"autograder.homework.catalogue.{module}.{path.stem}"))
         tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
         examples |= loaded.get("EXAMPLES", {})
     functions = rubric.current().modules[module].functions
-    for name in (name for name in tables if name not in functions):
-        raise MistakeError(f"{folder}: {name} is no function of {module}; see rubric.yaml")
-    return Known({name: tables[name] for name in functions if name in tables}, examples)
+    for name, table in tables.items():
+        if name not in functions:
+            raise MistakeError(f"{folder}: {name} is no function of {module}; see rubric.yaml")
+        table.examples = examples.get(name, [])
+    return {name: tables[name] for name in functions if name in tables}
 
 
-def _loaded(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[name] = loaded  # so that inspect finds the text of its functions
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
+@cache
 def of_module(module: str) -> tuple[Mistake, ...]:
     """The mistakes of a module, function by function in the order of the rubric."""
-    return known(module).mistakes
+    return tuple(mistake for table in known(module).values() for mistake in table.mistakes)
 
 
 def of_function(module: str, function: str) -> tuple[Mistake, ...]:
-    return tuple(m for m in known(module).mistakes if m.function == function)
+    return tuple(mistake for mistake in of_module(module) if mistake.function == function)
 
 
 def find(id: str) -> Mistake | None:
@@ -272,7 +260,8 @@ def find(id: str) -> Mistake | None:
 
 def examples(module: str, function: str) -> list[Call]:
     """Tiny public inputs on which a wrong function is shown to be wrong, smallest first."""
-    return known(module).examples.get(function, [])
+    table = known(module).get(function)
+    return table.examples if table is not None else []
 
 
 # Versions
@@ -281,7 +270,7 @@ def examples(module: str, function: str) -> list[Call]:
 @cache
 def correct(module: str, function: str) -> Version:
     """The function without a mistake: as the file of mistakes has it, else as the reference has it."""
-    table = known(module).functions.get(function)
+    table = known(module).get(function)
     text = table.source if table is not None else text_of(reference.functions()[function])
     return Version(module, function, (), text)
 
@@ -294,7 +283,48 @@ def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version |
     if any(mistake.whole for mistake in mistakes):
         return Version(module, function, mistakes, mistakes[0].whole) if len(mistakes) == 1 else None
     edits = dict.fromkeys(edit for mistake in mistakes for edit in mistake.edits)  # some have an edit in common
-    changed = edited(known(module).functions[function].source, tuple(edits))
+    changed = edited(known(module)[function].source, tuple(edits))
     if changed is None or not is_python(changed):
         return None
     return Version(module, function, mistakes, changed)
+
+
+# Texts of functions, and edits of them
+
+
+def text_of(function: Callable[..., Any]) -> str:
+    """The text of a function without its decorators."""
+    lines = textwrap.dedent(inspect.getsource(function)).splitlines(keepends=True)
+    start = next(number for number, line in enumerate(lines) if line.startswith("def "))
+    return "".join(lines[start:])
+
+
+@cache
+def compiled(text: str, name: str) -> CodeType:
+    """The code of a function's text."""
+    return compile(text, f"<a version of {name}>", "exec")
+
+
+def is_python(text: str) -> bool:
+    try:
+        compile(text, "<text>", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+def edited(text: str, edits: Sequence[tuple[str, str]]) -> str | None:
+    """The text with all edits made at once; None where two of them change the same letters."""
+    spans = sorted((start, start + len(old), new) for old, new in edits for start in places(text, old))
+    if any(one[1] > other[0] for one, other in pairwise(spans)):
+        return None
+    for start, end, new in reversed(spans):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def places(text: str, old: str) -> Iterator[int]:
+    start = text.find(old)
+    while start >= 0:
+        yield start
+        start = text.find(old, start + len(old))

@@ -4,48 +4,64 @@ A rubric that is wrong is refused with a RubricError that names file, line and k
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import ValidationError
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic_core import PydanticKnownError
 
 from autograder.faults import CommandError
 from autograder.homework import kit
-from autograder.homework.rubric_checks import explained, inconsistencies, line_of, twice
-from autograder.homework.rubric_file import (
-    INTEGRATION,
-    Counts,
-    Feedback,
-    IntegrationEntry,
-    LateEntry,
-    LooksAt,
-    ModuleEntry,
-    RubricFile,
-    Visibility,
-)
+from autograder.homework.rubric_errors import explained, keys, line_of, twice
+from autograder.sandbox.limits import Limits
+
+Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
+Feedback = Literal["full", "diagnosis", "score"]
+LooksAt = Literal["values", "form", "examples"]
+ChargeRule = Literal["mistakes", "criteria"]
+Counts = Literal["dropped", "full"]
+Uploads = Literal["last", "best", "last_on_time"]
+Missing = Literal["empty", "zero"]
+INTEGRATION = "integration"
 
 
 class RubricError(CommandError):
     """The rubric cannot be used; the text says where and what would be right."""
 
 
-@dataclass(frozen=True)
-class Criterion:
-    """A criterion with the defaults filled in; `module` is a module's name or "integration"."""
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    id: str
-    module: str
-    points: float
-    about: str
-    grades: tuple[str, ...]
-    visibility: Visibility
-    feedback: Feedback
+
+def _refused(value: object) -> None:
+    raise PydanticKnownError("extra_forbidden")
+
+
+# What the rubric fills in when it is read. In the file it is an unknown key.
+Filled = Annotated[str, BeforeValidator(_refused), Field(exclude=True)]
+
+
+class Criterion(Strict):
+    """One thing that earns points. `grades` are the contract functions that it tries.
+
+    `looks_at` says what counts here: "values" (a mistake is charged once, see grading/charge.py), "form" (only changed
+    arguments, dtypes and the like), "examples" (every wrong value). `id` is "<module>.<name>", where `module` is a module's
+    name or "integration". In `Rubric.criteria` nothing is missing: visibility and feedback are the rubric's where the file
+    has none here.
+    """
+
+    id: Filled = ""
+    module: Filled = ""
+    points: float = Field(gt=0)
+    about: str = Field(min_length=3)
+    grades: tuple[str, ...] = ()
     looks_at: LooksAt = "values"
-    counts: Counts | None = None
-    why: str = ""
+    visibility: Visibility = Field(default=None)  # type: ignore[arg-type]
+    feedback: Feedback = Field(default=None)  # type: ignore[arg-type]
+    counts: Counts | None = Field(default=None, description="after the fact: dropped for all, or given to all")
+    why: str = Field(default="", description="what students are told about counts")
 
     @property
     def visible(self) -> bool:
@@ -63,43 +79,66 @@ class Criterion:
         return f"{said[self.counts]}: {self.why}" if self.counts else ""
 
 
-class Rubric:
-    """The rubric as the rest of the kit reads it."""
+class Module(Strict):
+    """One file that a student writes."""
 
-    def __init__(self, file: RubricFile, path: Path, tree: Any):
-        self._path, self._tree = path, tree
-        self.title = file.title
-        self.points = file.points
-        self.limits = file.limits
-        self.charge = file.charge
-        self.due, self.late = file.due, file.late
-        self.uploads, self.missing = file.uploads, file.missing
-        self.modules = file.modules
-        self._file = file
+    title: str
+    points: float = Field(gt=0)
+    uses: list[str] = []
+    functions: dict[str, list[str]] = Field(min_length=1)
+    criteria: dict[str, Criterion] = Field(min_length=1)
+
+
+class Integration(Strict):
+    """The whole submission tried together."""
+
+    points: float = Field(gt=0)
+    criteria: dict[str, Criterion] = Field(min_length=1)
+
+
+class LatePolicy(Strict):
+    """What a late submission costs: a started day after the grace costs points, or percent of the raw score."""
+
+    grace_minutes: float = Field(default=0, ge=0)
+    points_a_day: float = Field(default=0, ge=0)
+    percent_a_day: float = Field(default=0, ge=0, le=100)
+    floor_percent: float = Field(default=0, ge=0, le=100, description="of the raw score, which stays in any case")
+
+
+class Rubric(Strict):
+    """The file, and what the rest of the kit asks of it."""
+
+    title: str
+    points: float = Field(gt=0)
+    visibility: Visibility = "after_published"
+    feedback: Feedback = "full"
+    charge: ChargeRule = "mistakes"
+    due: AwareDatetime | None = None
+    late: LatePolicy | None = None
+    uploads: Uploads = Field(default="last", description="which of several uploads of one student counts")
+    missing: Missing = Field(default="empty", description="the score of who is in the roster and has handed in nothing")
+    limits: Limits = Limits()
+    modules: dict[str, Module] = Field(min_length=1)
+    integration: Integration | None = None
+    _path: Path = PrivateAttr(Path("rubric.yaml"))
+    _tree: Any = PrivateAttr(None)
 
     @cached_property
     def criteria(self) -> dict[str, Criterion]:
         """Every criterion by id, in the order of the file, integration last."""
-        return {c.id: c for c in self._criteria()}
-
-    def _criteria(self) -> Iterator[Criterion]:
-        groups: list[tuple[str, ModuleEntry | IntegrationEntry]] = list(self.modules.items())
-        if self._file.integration:
-            groups.append((INTEGRATION, self._file.integration))
-        for module, group in groups:
-            for name, entry in group.criteria.items():
-                yield Criterion(
-                    id=f"{module}.{name}",
-                    module=module,
-                    points=entry.points,
-                    about=entry.about,
-                    grades=tuple(entry.grades),
-                    visibility=entry.visibility or self._file.visibility,
-                    feedback=entry.feedback or self._file.feedback,
-                    looks_at=entry.looks_at,
-                    counts=entry.counts,
-                    why=entry.why,
-                )
+        groups = self.modules | ({INTEGRATION: self.integration} if self.integration else {})
+        return {
+            f"{module}.{name}": criterion.model_copy(
+                update={
+                    "id": f"{module}.{name}",
+                    "module": module,
+                    "visibility": criterion.visibility or self.visibility,
+                    "feedback": criterion.feedback or self.feedback,
+                }
+            )
+            for module, group in groups.items()
+            for name, criterion in group.criteria.items()
+        }
 
     @property
     def most(self) -> float:
@@ -142,11 +181,6 @@ class Rubric:
         where = (*([module] if module == INTEGRATION else ["modules", module]), "criteria", name)
         return f"{self._path}:{line_of(self._tree, where)}: {'.'.join(where)}"
 
-    @cached_property
-    def document(self) -> dict[str, Any]:
-        """The rubric as plain data, complete with defaults."""
-        return self._file.model_dump()
-
 
 @cache
 def current() -> Rubric:
@@ -173,25 +207,85 @@ def load(path: Path | None = None) -> Rubric:
         advice = "Indent with spaces, two for each level" if "\\t" in what else "Look at this line and the one above"
         raise RubricError(f"{place}: not YAML: {what}. {advice}.") from None
     try:
-        file = RubricFile.model_validate(data)
+        rubric = Rubric.model_validate(data)
     except ValidationError as error:
-        lines = [explained(path, tree, problem) for problem in error.errors()]
-        raise RubricError("\n".join(lines)) from None
-    problems = [f"{path}:{line_of(tree, where)}: {'.'.join(where)}: {text}" for where, text in inconsistencies(file)]
-    problems += [f"{path}:{line_of(tree, where)}: {'.'.join(where)}: this key stands twice" for where in twice(tree)]
+        problems = [(keys(problem), explained(problem, Rubric)) for problem in error.errors()]
+    else:
+        rubric._path, rubric._tree = path, tree
+        problems = [*_inconsistencies(rubric), *((where, "this key stands twice") for where in twice(tree))]
     if problems:
-        raise RubricError("\n".join(problems))
-    return Rubric(file, path, tree)
+        lines = [f"{path}:{line_of(tree, where)}: {'.'.join(where)}: {text}" for where, text in problems]
+        raise RubricError("\n".join(lines))
+    return rubric
 
 
-__all__ = [
-    "INTEGRATION",
-    "Criterion",
-    "Feedback",
-    "LateEntry",
-    "Rubric",
-    "RubricError",
-    "Visibility",
-    "current",
-    "load",
-]
+def _inconsistencies(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
+    total = sum(m.points for m in rubric.modules.values()) + (rubric.integration.points if rubric.integration else 0)
+    if abs(total - rubric.points) > 1e-9:
+        yield ("points",), f"is {rubric.points:g}, but the modules and the integration add up to {total:g}"
+    yield from _late(rubric)
+    owners: dict[str, str] = {}
+    for name, module in rubric.modules.items():
+        here = ("modules", name)
+        if not name.isidentifier() or name == INTEGRATION:
+            yield here, "a module's name must be a Python name other than integration"
+        yield from _of_module(here, name, module, rubric)
+        for function in module.functions:
+            if owners.setdefault(function, name) != name:
+                yield (*here, "functions", function), f"the module {owners[function]} has this function already"
+    if rubric.integration:
+        for key, entry in rubric.integration.criteria.items():
+            if entry.grades:
+                yield (INTEGRATION, "criteria", key, "grades"), "integration tries everything; leave this key out"
+        yield from _points((INTEGRATION,), rubric.integration)
+
+
+def _late(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
+    if rubric.late and not rubric.due:
+        yield ("late",), "says what a late submission costs, but there is no key due, as in due: 2026-11-20T23:59+01:00"
+    if rubric.uploads == "last_on_time" and not rubric.due:
+        yield ("uploads",), "last_on_time needs the key due, as in due: 2026-11-20T23:59+01:00"
+    if rubric.late and rubric.late.points_a_day and rubric.late.percent_a_day:
+        yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
+
+
+def _points(here: tuple[str, ...], group: Module | Integration) -> Iterator[tuple[tuple[str, ...], str]]:
+    total = sum(entry.points for entry in group.criteria.values())
+    if abs(total - group.points) > 1e-9:
+        yield (*here, "points"), f"is {group.points:g}, but the criteria add up to {total:g}"
+    for key, entry in group.criteria.items():
+        if entry.counts and not entry.why:
+            yield (*here, "criteria", key, "counts"), "add the key why: students are told the reason"
+
+
+def _of_module(
+    here: tuple[str, ...], name: str, module: Module, rubric: Rubric
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    yield from _points(here, module)
+    names = list(rubric.modules)
+    for other in module.uses:
+        if other not in rubric.modules:
+            yield (*here, "uses"), f"there is no module {other!r}; known: {', '.join(names)}"
+        elif names.index(other) >= names.index(name):
+            yield (*here, "uses"), f"{other!r} must stand above {name!r}: a module uses only modules above it"
+    order = list(module.functions)
+    for function, helpers in module.functions.items():
+        for helper in helpers:
+            if helper not in module.functions:
+                yield (*here, "functions", function), f"{helper!r} is no function of this module: {', '.join(order)}"
+            elif order.index(helper) >= order.index(function):
+                yield (*here, "functions", function), f"{helper!r} must stand above it: functions build on those above"
+    graded = set[str]()
+    for key, entry in module.criteria.items():
+        graded.update(entry.grades)
+        unknown = [g for g in entry.grades if g not in module.functions]
+        if unknown:
+            yield (
+                (*here, "criteria", key, "grades"),
+                f"{unknown[0]!r} is no function of this module: {', '.join(order)}",
+            )
+        if not entry.grades:
+            yield (*here, "criteria", key), f"grades: name the functions that it tries, of {', '.join(order)}"
+    for function in order:
+        if function not in graded:
+            yield (*here, "functions", function), "no criterion grades this function"

@@ -3,8 +3,7 @@
 import inspect
 
 from autograder.homework import reference, rubric
-from autograder.homework.mistakes import Mistake
-from autograder.homework.texts import text_of
+from autograder.homework.mistakes import Mistake, text_of
 
 TRIVIAL = {
     "zeros": "_like(_shape_{function}(*args), 0)",

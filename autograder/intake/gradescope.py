@@ -25,7 +25,7 @@ _MISSING = {"", "~", "null"}
 
 
 @dataclass(frozen=True)
-class _Record:
+class _Metadata:
     students: tuple[Student, ...]
     created_at: str
 
@@ -45,8 +45,8 @@ def is_export(tree: Tree, inside: bool = False) -> bool:
 def entries(tree: Tree) -> tuple[list[Entry], list[str]]:
     """One entry a folder, one with a problem for each submission without a folder; and what is odd."""
     problems = []
-    records: dict[str, _Record] = {}
-    earlier: dict[str, _Record] = {}
+    records: dict[str, _Metadata] = {}
+    earlier: dict[str, _Metadata] = {}
     try:
         text = tree.files[METADATA].read(LARGEST)
         document = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
@@ -60,7 +60,7 @@ def entries(tree: Tree) -> tuple[list[Entry], list[str]]:
     return found + [_without_folder(name, records[name]) for name in records if name not in folders], problems
 
 
-def _entry(tree: Tree, folder: str, record: _Record | None) -> Entry:
+def _entry(tree: Tree, folder: str, record: _Metadata | None) -> Entry:
     upload = tree.folders[folder]
     if record is None:
         return Entry(folder, upload, remark=f"not in {METADATA}")
@@ -68,7 +68,7 @@ def _entry(tree: Tree, folder: str, record: _Record | None) -> Entry:
     return Entry(folder, upload, record.students, created_at=record.created_at, remark=remark)
 
 
-def _without_folder(name: str, record: _Record) -> Entry:
+def _without_folder(name: str, record: _Metadata) -> Entry:
     problem = f"it is in {METADATA}, but the export has no folder for it"
     return Entry(name, None, record.students, created_at=record.created_at, problem=problem)
 
@@ -76,19 +76,19 @@ def _without_folder(name: str, record: _Record) -> Entry:
 # The yml
 
 
-def _records(document: Any) -> Iterator[tuple[str, _Record]]:
+def _records(document: Any) -> Iterator[tuple[str, _Metadata]]:
     """Every submission that counts on Gradescope, by the name of its folder."""
     for name, value in _items(document):
-        yield name, _Record(_students(value), _time(_get(value, "created_at")))
+        yield name, _Metadata(_students(value), _time(_get(value, "created_at")))
 
 
-def _earlier(document: Any) -> Iterator[tuple[str, _Record]]:
+def _earlier(document: Any) -> Iterator[tuple[str, _Metadata]]:
     """The submissions before those, which belong to the same students."""
     for _, value in _items(document):
         for old in _list(_get(value, "history")):
             yield (
                 f"submission_{_plain(_get(old, 'id'))}",
-                _Record(_students(value), _time(_get(old, "created_at"))),
+                _Metadata(_students(value), _time(_get(old, "created_at"))),
             )
 
 

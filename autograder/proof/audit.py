@@ -181,7 +181,7 @@ def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
     lost = {name for row in rows if row.case.kind in ("mistake", "nothing") for name in row.lost}
     for module in only or rubric.modules:
         if rubric.explains(module) and not mistakes.of_module(module):
-            yield f"{module}: there are no known mistakes in {kit.mistakes() / module}"
+            yield f"{module}: there are no known mistakes in {kit.catalogue() / module}"
     for name, criterion in rubric.criteria.items():
         tried = (criterion.module == INTEGRATION and not only) or criterion.module in (only or rubric.modules)
         if tried and name not in lost and (criterion.module == INTEGRATION or mistakes.of_module(criterion.module)):

@@ -68,7 +68,7 @@ def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Ite
             yield f"{solutions / notebook} has no question named {module}"
         bare = [function for function in entry.functions if not mistakes.examples(module, function)]
         if bare and rubric.explains(module):
-            yield f"{kit.mistakes() / module} has no EXAMPLES for {', '.join(bare)}"
+            yield f"{kit.catalogue() / module} has no EXAMPLES for {', '.join(bare)}"
 
 
 def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:

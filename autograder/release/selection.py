@@ -80,7 +80,7 @@ def _below(path: Path) -> Path:
 
 
 def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
-    solutions, suites, mistakes = (_below(place) for place in (kit.solutions(), kit.suites(), kit.mistakes()))
+    solutions, suites, catalogue = (_below(place) for place in (kit.solutions(), kit.suites(), kit.catalogue()))
     for name in left_out:
         for path in (
             solutions / f"{name}.py",
@@ -89,7 +89,7 @@ def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
             suites / f"{name}_factors.py",
         ):
             (root / path).unlink(missing_ok=True)
-        shutil.rmtree(root / mistakes / name, ignore_errors=True)
+        shutil.rmtree(root / catalogue / name, ignore_errors=True)
 
 
 def _leave_out_alternatives(folder: Path, kept: Sequence[str]) -> None:

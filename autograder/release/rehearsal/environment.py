@@ -31,17 +31,8 @@ class Environment:
     how: str
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the zip asks for: a version of Python ("" if none is named), wheels of its own, and other lines for pip."""
-
-    python: str
-    wheels: tuple[Path, ...]
-    lines: tuple[str, ...]
-
-
-def asked(tree: Path) -> Asked:
-    """What stands in the zip's environment file.
+def asked(tree: Path) -> tuple[str, list[Path], list[str]]:
+    """What the zip asks for: a version of Python ("" if none is named), wheels of its own, and other lines for pip.
 
     Raises ArgumentsError.
     """
@@ -51,10 +42,10 @@ def asked(tree: Path) -> Asked:
     except (yaml.YAMLError, TypeError, KeyError) as error:
         raise ArgumentsError("the zip's environment.yml cannot be read; build the zip again") from error
     versions = [re.fullmatch(r"python=+(\d+\.\d+)\S*", entry) for entry in entries if isinstance(entry, str)]
-    return Asked(
+    return (
         next((match[1] for match in versions if match), ""),
-        tuple(Path(line.replace(GRADESCOPE, str(tree), 1)) for line in lines if line.startswith(GRADESCOPE)),
-        tuple(line for line in lines if not line.startswith(GRADESCOPE)),
+        [Path(line.replace(GRADESCOPE, str(tree), 1)) for line in lines if line.startswith(GRADESCOPE)],
+        [line for line in lines if not line.startswith(GRADESCOPE)],
     )
 
 
@@ -68,12 +59,12 @@ def installed(tree: Path, root: Path) -> Environment:
     # Only here, to save start-up time: jupyter_core comes with jupyter_client, which takes a third of a second.
     from jupyter_core.paths import jupyter_data_dir
 
-    wanted = asked(tree)
+    _, wheels, lines = asked(tree)
     (root / "kit").mkdir(mode=0o700)  # it holds the solutions
-    for wheel in wanted.wheels:
+    for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(root / "kit")
-    others = lock.otherwise_here(wanted.lines)
+    others = lock.otherwise_here(lines)
     more = f", and {len(others) - 3} more" if len(others) > 3 else ""
     how = f"; other versions than in the zip: {', '.join(others[:3])}{more}" if others else ", the versions of the zip"
     # HOME is another one in a rehearsal, so that what is installed for this user must be pointed to.
@@ -87,19 +78,19 @@ def fresh(tree: Path, root: Path) -> Environment:
 
     Raises CommandError.
     """
-    wanted, here = asked(tree), lock.python_version()
-    python = (shutil.which(f"python{wanted.python}") if wanted.python not in ("", here) else None) or sys.executable
+    (wanted, wheels, lines), here = asked(tree), lock.python_version()
+    python = (shutil.which(f"python{wanted}") if wanted not in ("", here) else None) or sys.executable
     _do([python, "-m", "venv", str(root / "venv")], "no virtual environment can be made")
     (root / "venv").chmod(0o700)  # as on Gradescope, where it lies below /root
     scripts = sysconfig.get_path("scripts", "venv", vars={"base": str(root / "venv")})
     own = shutil.which("python", path=scripts) or sys.executable
-    packages = [*map(str, wanted.wheels), *wanted.lines]
+    packages = [*map(str, wheels), *lines]
     if packages:
         command = [own, "-m", "pip", "install", "--quiet", "--no-input", *packages]
         _do(command, "pip cannot install the zip's requirements")
     command = [own, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
     version = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    note = f", where Gradescope has {wanted.python}" if wanted.python not in ("", version) else ""
+    note = f", where Gradescope has {wanted}" if wanted not in ("", version) else ""
     return Environment(own, _variables(root, scripts), f"in a fresh environment of Python {version}{note}")
 
 

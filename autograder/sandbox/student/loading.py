@@ -27,7 +27,7 @@ Functions = Mapping[str, Callable[..., Any]]
 class Loader(importlib.machinery.SourceFileLoader):
     """Runs a file of the submission; compiled once, though every context runs it anew."""
 
-    def __init__(self, name: str, path: str, submission: "Submission"):
+    def __init__(self, name: str, path: str, submission: "StudentModules"):
         super().__init__(name, path)
         self.submission = submission
 
@@ -99,7 +99,7 @@ class Baseline:
         self.builtins = dict(vars(builtins))
 
 
-class Submission:
+class StudentModules:
     """The files of one submission as modules."""
 
     def __init__(self, folder: str, baseline: "Baseline"):

@@ -31,7 +31,7 @@ from autograder.sandbox.connection import Connection
 from autograder.sandbox.student.asking import Questions
 from autograder.sandbox.student.calls import Calls
 from autograder.sandbox.student.errors import described
-from autograder.sandbox.student.loading import Baseline, Submission
+from autograder.sandbox.student.loading import Baseline, StudentModules
 from autograder.values.errors import loop
 
 THREADS_SECONDS = 0.01  # in which other threads of the student's code run, before arguments are looked at again
@@ -45,7 +45,7 @@ class Session:
     def __init__(self, own_end: socket.socket, folder: str, limit: int, baseline: Baseline):
         self.connection, self.folder = Connection(own_end, limit), folder
         limit = min(limit, wire.MAX_FROM_STUDENT)
-        self.submission = Submission(folder, baseline)
+        self.submission = StudentModules(folder, baseline)
         self.questions = Questions(self.flush, self.connection.receive, self._described, limit)
         self.calls = Calls(limit, self.questions.function)
         self._held: list[bytes] = []

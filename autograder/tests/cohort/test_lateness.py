@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from autograder.cohort.rows import StudentRow, lateness, with_lateness
-from autograder.homework.rubric import LateEntry, Rubric
+from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.intake.entries import Entry, Student
 from autograder.tests.cohort.making import grade_of_points, rubric_with
 
@@ -13,7 +13,7 @@ DUE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
 
 
 def deduction(late_by: timedelta, raw: float = 80, **rule: float) -> float:
-    found = lateness((DUE + late_by).isoformat(), raw, DUE, LateEntry(**rule))
+    found = lateness((DUE + late_by).isoformat(), raw, DUE, LatePolicy(**rule))
     return found.deduction if found else 0
 
 

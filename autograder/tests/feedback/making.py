@@ -69,7 +69,7 @@ def hidden(record: Record, criterion: str) -> Record:
 
 
 def criterion(id: str, visibility: Visibility = "after_published", **changes: Any) -> Criterion:
-    return replace(rubrics.current().criteria[id], visibility=visibility, **changes)
+    return rubrics.current().criteria[id].model_copy(update={"visibility": visibility, **changes})
 
 
 def mistake(function: str, name: str, *criteria: str, does: str, right: str, known: bool = True) -> Mistake:

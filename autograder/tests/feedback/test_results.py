@@ -38,7 +38,7 @@ def test_mistakes_are_a_list_of_what_points_were_lost_to() -> None:
 def test_a_criterion_that_was_dropped_or_given_to_all_says_why(
     counts: Any, score: int, most: int, passed: bool
 ) -> None:
-    special = replace(criterion("layernorm.affine"), points=2, counts=counts, why="The sheet was wrong.")
+    special = criterion("layernorm.affine", points=2, counts=counts, why="The sheet was wrong.")
     graded = replace(EARNED if passed else LOST, criterion=special)
     document = gradescope(result(module_of([graded])))
     (entry,) = document["tests"]

@@ -1,6 +1,5 @@
 """A mistake is charged once: where it was made, what it hides, and the examples that show it."""
 
-import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -119,8 +118,7 @@ def test_a_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
 
 
 def test_the_plain_rule_loses_every_criterion_with_a_wrong_call() -> None:
-    plain = copy.copy(rubric.current())
-    plain.charge = "criteria"
+    plain = rubric.current().model_copy(update={"charge": "criteria"})
     functions = versions.with_mistakes("layernorm", "layer_norm.no_root")
     wrong = {
         r.step.criterion.partition(".")[2] for r in versions.records("layernorm", functions) if r.fault is not None

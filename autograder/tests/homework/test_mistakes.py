@@ -1,6 +1,7 @@
 """The files of mistakes: what is refused, how mistakes stand together, and that every one of them can be submitted and runs."""
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable
 
@@ -9,13 +10,12 @@ import pytest
 
 from autograder.grading.played import alike, alike_in_form
 from autograder.homework import mistakes, reference, rubric
-from autograder.homework.mistakes import MistakeError, Written
-from autograder.homework.texts import edited
+from autograder.homework.mistakes import MistakeError, Written, edited
 from autograder.homework.trivial import trivial
 from autograder.tests import versions
 
-MODULES = [module for module in rubric.current().modules if mistakes.known(module).functions]
-FUNCTIONS = [(module, function) for module in MODULES for function in mistakes.known(module).functions]
+MODULES = [module for module in rubric.current().modules if mistakes.known(module)]
+FUNCTIONS = [(module, function) for module in MODULES for function in mistakes.known(module)]
 
 
 def wrong(
@@ -45,7 +45,6 @@ def rms() -> Written:
         square = np.mean(x**2, axis=-1, keepdims=True)
         return gamma * x / np.sqrt(square + eps)
 
-    rms_norm.__module__ = "mistakes_of.layernorm.rms_norm"
     return Written(rms_norm)
 
 
@@ -66,9 +65,14 @@ REFUSED: dict[str, tuple[Callable[[Written], None], str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_mistake_that_cannot_be_used_is_refused_with_its_file_and_name(rms: Written, case: str) -> None:
     enter, reason = REFUSED[case]
-    with pytest.raises(MistakeError, match=r"mistakes/layernorm: rms_norm\.a: ") as refusal:
+    with pytest.raises(MistakeError, match=r"catalogue/layernorm: rms_norm\.a: ") as refusal:
         enter(rms)
     assert reason in str(refusal.value)
+
+
+def test_a_function_that_no_module_has_is_refused_with_its_file() -> None:
+    with pytest.raises(MistakeError, match=rf"{re.escape(__file__)}: twice is no function of rubric\.yaml"):
+        mistakes.written(twice)
 
 
 def test_edits_are_made_at_once_everywhere_and_not_where_they_meet() -> None:

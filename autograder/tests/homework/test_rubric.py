@@ -22,6 +22,11 @@ Edit = Callable[[str], str]
             "add up to",
         ),
         (lambda t: t.replace("about:", "abuot:", 1), "abuot", "unknown key; known here: points, about"),
+        (
+            lambda t: t.replace("statistics: {", "statistics: {id: layernorm.statistics, "),
+            "statistics.id",
+            "unknown key; known here: points, about",
+        ),
         (lambda t: t.replace("    title: Layer norm\n", "", 1), "modules.layernorm.title", "missing"),
         (lambda t: t.replace("grades: [rms_norm]", "grades: [rmsnorm]", 1), "grades", "'rmsnorm' is no function"),
         (lambda t: t.replace("uses: [layernorm]", "uses: [layer]", 1), "uses", "there is no module 'layer'"),

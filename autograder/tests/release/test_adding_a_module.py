@@ -124,7 +124,7 @@ def test_mistake_in_the_new_module_is_named_and_costs_once(tree: Path) -> None:
     tests = {test["extra_data"]["criterion"]: test for test in graded(tree, "wrong")["tests"]}
     assert tests["dropout_mask.mask"]["score"] == 0
     assert tests["dropout_mask.mask"]["extra_data"]["misconceptions"] == ["dropout_mask.not_scaled"]
-    assert "The features that are kept do not grow" in tests["dropout_mask.mask"]["output"]
+    assert "Your features that are kept do not grow" in tests["dropout_mask.mask"]["output"]
     assert tests["dropout_mask.dropout"]["score"] == 1
 
 

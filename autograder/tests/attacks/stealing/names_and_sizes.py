@@ -5,7 +5,7 @@ import os
 from forge import kit_folder
 
 NEEDS = ("mounts",)
-for name in ("homework/suites/test_layernorm.py", "homework/mistakes/layernorm/layer_norm.py", "../solutions/layernorm.py",
+for name in ("homework/suites/test_layernorm.py", "homework/catalogue/layernorm/layer_norm.py", "../solutions/layernorm.py",
              "kit/solutions/layernorm.py", "../rubric.yaml", "kit/rubric.yaml", "sandbox/server.py"):  # fmt: skip
     for look in (os.stat, lambda p: os.fstat(os.open(p, os.O_PATH))):
         try:

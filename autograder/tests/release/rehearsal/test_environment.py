@@ -24,7 +24,7 @@ def asking(place: Path, *lines: str, python: str = "python=3.12.1") -> Path:
 
 def test_what_the_zip_asks_for(tmp_path: Path) -> None:
     tree = asking(tmp_path / "it", "/autograder/source/files/a.whl", "numpy==2.0.1")
-    assert environment.asked(tree) == environment.Asked("3.12", (tree / "source/files/a.whl",), ("numpy==2.0.1",))
+    assert environment.asked(tree) == ("3.12", [tree / "source/files/a.whl"], ["numpy==2.0.1"])
 
 
 @pytest.mark.parametrize("text", ["", "[", "{}", "dependencies: 1", "dependencies: [{conda: []}]"])

@@ -22,9 +22,8 @@ import numpy as np
 
 from autograder.grading import script as scripts
 from autograder.grading.charge import Charge, Why, charges
-from autograder.grading.diagnosis import Diagnoser, Explanation, is_absent
+from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
 from autograder.grading.examples import shown, tells_little
-from autograder.grading.explanation import has
 from autograder.grading.judge import judged
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, with_needed

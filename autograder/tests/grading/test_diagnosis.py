@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.grading.explanation import Explanation
+from autograder.grading.diagnosis import Explanation
 from autograder.grading.record import Fault, Record
 from autograder.homework import inlined, mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply

@@ -18,12 +18,12 @@ from autograder.grading.observed import observed
 from autograder.grading.played import Played, wrong_in_value
 from autograder.grading.record import Record, Step
 from autograder.grading.search import Candidate, Search, Table
+from autograder.grading.thresholds import MOST_RIVALS
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, of_function
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.wire import Kept
 
-MOST_ALIKE = 8  # sets of a helper's mistakes that do the same there, and are tried in the functions built on it
 MOST_TABLES = 128  # of replies that are kept: one for each function and set of helpers
 
 
@@ -185,7 +185,7 @@ class Diagnoser:
         if found:
             yield self._beside(module, function, found)
         for name in found:  # what cannot be told apart in the helper may show here
-            for rival in above[name].rivals[:MOST_ALIKE]:
+            for rival in above[name].rivals[:MOST_RIVALS]:
                 if rival.mistakes:
                     yield replace(self._beside(module, function, found | {name: rival.mistakes}), alone=True)
 

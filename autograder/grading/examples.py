@@ -8,8 +8,7 @@ from autograder.grading.charge import Charge
 from autograder.grading.diagnosis import Explanation, has
 from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record
-
-SMALLEST_TELLING = 1e-5  # a deviation that shows in what is printed
+from autograder.grading.thresholds import SMALLEST_TELLING
 
 
 def tells_little(record: Record) -> bool:

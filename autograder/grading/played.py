@@ -14,16 +14,20 @@ import numpy as np
 
 from autograder.grading.direct import Direct
 from autograder.grading.record import Record, Step
+from autograder.grading.thresholds import (
+    FEW_ENTRIES,
+    JUST_AS_WRONG,
+    MOST_RUINED,
+    NOT_ROUNDED,
+    ONE_WAY,
+    RUIN,
+    SAME_ROUNDING,
+)
 from autograder.homework import reference
 from autograder.homework.inlined import made
 from autograder.homework.mistakes import Mistake, Version
 from autograder.sandbox.messages import Reply
 from autograder.values.compare import compare, deviation
-
-RUIN = 0.05  # a larger error of rounding, as a share of the largest value, leaves nothing to compare
-FEW_ENTRIES = 20  # so many errors of rounding may by chance all have one sign
-ONE_WAY = 0.1  # of more, at least this share has the other sign
-ROUNDING = 100.0  # two errors of rounding are alike where neither is this many times the other
 
 
 class Played:
@@ -73,7 +77,7 @@ class Played:
         replies = [(self.reply(exact, n), self.reply(version, n)) for n in calls]
         values = [(one.value, other.value) for one, other in replies if one.error is None and other.error is None]
         ruined = [1 for one, other in values if not distance(one, other) <= RUIN]
-        return 4 * len(ruined) <= len(calls)
+        return len(ruined) <= MOST_RUINED * len(calls)
 
     def differ(self, one: Version, other: Version, numbers: Iterable[int]) -> bool:
         """Whether two versions reply differently to any of these steps, in values."""
@@ -193,11 +197,11 @@ def alike_in_rounding(step: Step, exact: Reply, known: Reply, reply: Reply) -> b
         return alike(step, known, reply)
     right = step.counted(exact.value)
     far, theirs = (distance(right, step.counted(one.value)) for one in (known, reply))
-    if far <= step.allowed / 10:
+    if far <= step.allowed * NOT_ROUNDED:
         return alike(step, exact, reply)
     if far > RUIN:
         return theirs > step.allowed
-    return far / ROUNDING <= theirs <= far * ROUNDING or theirs == np.inf
+    return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
 
 
 def look_rounded(known: Sequence[tuple[Any, Any]], values: Sequence[Any]) -> bool:
@@ -250,4 +254,4 @@ def _shown(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
     apart, left = distance(right, exact), distance(exact, value)
     if 0 <= apart <= allowed:
         return None
-    return 0 <= left <= (apart / 10 if apart > 0 else RUIN)
+    return 0 <= left <= (apart * JUST_AS_WRONG if apart > 0 else RUIN)

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.record import Step
+from autograder.grading.thresholds import MOST_ARGUMENTS
 from autograder.homework import reference
 from autograder.values.compare import equal
 from autograder.values.tree import leaves
 
 RIGHT = "Your result would be right"
-MOST = 300  # other arguments of one example that are tried
 Arguments = dict[str, Any]
 
 
@@ -46,7 +46,7 @@ def others(step: Step) -> tuple[Other, ...]:
     found = []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        for sentence, call, plain in islice(_calls(step, function, given), MOST):
+        for sentence, call, plain in islice(_calls(step, function, given), MOST_ARGUMENTS):
             try:
                 value = call()
             except Exception:  # most other arguments are not allowed

@@ -21,9 +21,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.grading.diagnosis import Diagnoser
-from autograder.grading.explanation import Explanation, wrong_in_value
+from autograder.grading.diagnosis import Diagnoser, Explanation
 from autograder.grading.observed import seen
+from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Criterion, Rubric
@@ -136,7 +136,8 @@ class _Charging:
         own = tuple(m for m in self.charged.get(function, ()) if criterion.id in m.criteria)
         record = wrong[0] if wrong else None
         if own:
-            telling = (r for r in wrong if self.explanations[function].shows(own, r))
+            chosen = self.explanations[function].chosen
+            telling = (r for r in wrong if chosen is not None and chosen.shows(own, r))
             return Charge(criterion.id, "mistake", own, record=next(telling, record))
         explanation = self.explanations.get(function)
         if explanation is not None and explanation.empty:
@@ -146,7 +147,7 @@ class _Charging:
         form = [r for r in wrong if not wrong_in_value(r)]
         if form and not explanation.formal:
             return Charge(criterion.id, "form", tuple(seen(form[0], explanation.complete)), record=form[0])
-        if criterion.id not in explanation.criteria:
+        if explanation.chosen is None or criterion.id not in explanation.chosen.criteria:
             return Charge(criterion.id, "unexplained", record=record)
         return self._carried(criterion, explanation, record)
 
@@ -201,8 +202,8 @@ class _Charging:
     def _keeping(self, function: str) -> tuple[Mistake, ...]:
         """The mistakes of a function or of its helpers, if something is kept between calls: its dtype may come back."""
         names = (function, *self.rubric.helpers(self.module, (function,)))
-        found = (self.explanations[name] for name in names if name in self.explanations)
-        return next((explanation.mistakes for explanation in found if explanation.keeps), ())
+        found = (self.explanations[name].mistakes for name in names if name in self.explanations)
+        return next((mistakes for mistakes in found if any(mistake.memory for mistake in mistakes)), ())
 
     def _is_charged_nowhere(self, record: Record) -> bool:
         """Whether a wrong record is of a function without a mistake and without a wrong call in the criteria of value.

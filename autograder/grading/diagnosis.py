@@ -1,27 +1,98 @@
 """What is wrong with a function? The fewest known mistakes that reproduce all that was recorded of it.
 
-One mistake is tried, then two (pairing.py), each first beside correct helpers and then beside the helpers as they were explained
-(search.py); last one mistake in code that does the work of another function (homework/inlined.py).
+One mistake is tried, then two, each first beside correct helpers and then beside the helpers as they were explained (search.py);
+last one mistake in code that does the work of another function (homework/inlined.py).
 Values, errors and what is remembered between calls are explained so; which argument changed, and which dtype came back, is
 observed (observed.py).
 """
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
-from autograder.grading.explanation import Explanation, computes_nothing, has, wrong_in_value
+import numpy as np
+
 from autograder.grading.observed import observed
-from autograder.grading.played import Played, alike_in_form
+from autograder.grading.played import Played, wrong_in_value
 from autograder.grading.record import Record, Step
-from autograder.grading.search import Search, Table
+from autograder.grading.search import Candidate, Search, Table
+from autograder.grading.thresholds import MOST_RIVALS
+from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, of_function
 from autograder.homework.rubric import Rubric
+from autograder.sandbox.wire import Kept
 
-MOST_ALIKE = 8  # sets of a helper's mistakes that do the same there, and are tried in the functions built on it
 MOST_TABLES = 128  # of replies that are kept: one for each function and set of helpers
 
-__all__ = ["Diagnoser", "Explanation", "wrong_in_value"]
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a function replied as it did.
+
+    `chosen` are the known mistakes that reproduce the most, `rivals` others that reproduce as much. `observed` are changed
+    arguments, wrong dtypes and the like, which come from none of these. `right_in_value`: nothing else is wrong. `empty`: the
+    function computes nothing.
+
+    A chosen candidate that is not complete decides only what is charged: code that is wrong in another way may agree with it on
+    one criterion by chance. It is told to nobody, unless only a few wrong records are not reproduced, and no right one.
+    """
+
+    chosen: Candidate | None = None
+    rivals: tuple[Candidate, ...] = ()
+    observed: tuple[Mistake, ...] = ()
+    right_in_value: bool = False
+    empty: bool = False
+
+    @property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """The function's own."""
+        return self.chosen.mistakes if self.chosen is not None else ()
+
+    @property
+    def helpers(self) -> tuple[Mistake, ...]:
+        """The mistakes of the functions that it is built from."""
+        return self.chosen.table.helpers if self.chosen is not None else ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every record is reproduced, in values."""
+        return self.right_in_value or (self.chosen is not None and self.chosen.is_complete)
+
+    @property
+    def formal(self) -> bool:
+        """Whether every record is reproduced in form too."""
+        return self.chosen is not None and self.chosen.is_formal
+
+    @property
+    def named(self) -> tuple[Mistake, ...]:
+        """The mistakes that have a name: those in every set that explains all records, and what was observed."""
+        return tuple(m for m in self.sure if all(m.id in rival.ids for rival in self.rivals)) + self.observed
+
+    @property
+    def sure(self) -> tuple[Mistake, ...]:
+        """The mistakes of which there is enough evidence."""
+        nearly = self.chosen is not None and self.chosen.is_nearly_complete
+        return self.mistakes if self.complete or nearly else ()
+
+    @property
+    def inherited(self) -> tuple[Mistake, ...]:
+        """The helpers' mistakes, where they explain every record."""
+        return self.helpers if self.complete else ()
+
+    @property
+    def undecided(self) -> tuple[Mistake, ...]:
+        """Mistakes that do the same on every call, so that none of them is named."""
+        others = [rival.mistakes for rival in self.rivals if not _ids(self.mistakes) <= rival.ids]
+        found = {m.id: m for chosen in (self.mistakes, *others) for m in chosen} if others else {}
+        return tuple(m for m in found.values() if not has(self.named, m))
+
+    @property
+    def shared(self) -> str:
+        """What the undecided mistakes share: the half sentence that says what is right, if it is one for all."""
+        right = {mistake.right for mistake in self.undecided}
+        return right.pop() if len(right) == 1 else ""
 
 
 class Diagnoser:
@@ -63,19 +134,19 @@ class Diagnoser:
         One shows where it would change a reply that the explanation reproduces: the student's function has not made it then.
         None where there is no such mistake to try: nothing proves then that the criterion is met.
         """
-        played = explanation.played
-        base = played.version(explanation.mistakes) if played is not None else None
-        if played is None or base is None:
+        chosen = explanation.chosen
+        if chosen is None:
             return None
+        base, played = chosen.version, chosen.table.played
         shown: dict[str, bool] = {}
-        correct = self.played(explanation.module, explanation.function)
-        own = of_function(explanation.module, explanation.function)
-        for mistake in (m for m in own if criterion in m.criteria and not has(explanation.mistakes, m)):
-            version = played.version((*explanation.mistakes, mistake))
+        correct = self.played(base.module, base.function)
+        own = of_function(base.module, base.function)
+        for mistake in (m for m in own if criterion in m.criteria and not has(base.mistakes, m)):
+            version = played.version((*base.mistakes, mistake))
             if version is None or version.source == base.source:
                 continue
-            likely = explanation.reproduced.intersection((correct.shows_at(mistake),))
-            shows = played.differ(base, version, (*likely, *explanation.reproduced))
+            likely = [number for number in (correct.shows_at(mistake),) if number in chosen.steps]
+            shows = played.differ(base, version, (*likely, *chosen.steps))
             if shows or played.shows_at(mistake) is not None:  # one that never shows proves nothing
                 shown[mistake.name] = shows or shown.get(mistake.name, False)
         unseen = {m.name: m for m in own if shown.get(m.name) is False}
@@ -84,45 +155,41 @@ class Diagnoser:
     def _explain(
         self, module: str, function: str, records: list[Record], above: Mapping[str, Explanation]
     ) -> Explanation:
-        nothing = Explanation(module, function)
         wrong = [record for record in records if wrong_in_value(record)]
         if wrong and all(record.reply.ended is not None or is_absent(record) for record in wrong):
-            return replace(nothing, empty=computes_nothing(records))
+            return Explanation(empty=computes_nothing(records))
         if self._has_unexplained_helper(module, function, above):
             # It is played again beside correct helpers; what fits now is chance.
-            return replace(nothing, empty=computes_nothing(records))
+            return Explanation(empty=computes_nothing(records))
         tables = list(self._tables(module, function, above))
         # What a call changed before it raised is seen later.
         seen = {mistake.name.removesuffix("_later") for mistake in observed(records, True)}
         given = tuple(m for m in of_function(module, function) if m.name in seen and m.way == 0)
         if given:
             tables += [replace(table, given=given) for table in tables]
-        search = Search(self.rubric, module, function, records, [t for t in tables if t.version(()) is not None])
+        search = Search(self.rubric, module, function, records, tables)
         if not wrong:
-            return search.formal() or replace(nothing, complete=True)
-        found = search.complete() or search.inlined()
-        if found is not None:
-            formal = all(_has_form(found, record) for record in records)
-            return replace(found, formal=formal, empty=computes_nothing(records))
-        return replace(search.partial() or nothing, empty=computes_nothing(records))
+            return Explanation(search.formal(), right_in_value=True)
+        found = search.complete() or search.inlined() or search.partial()
+        return Explanation(next(iter(found), None), tuple(found[1:]), empty=computes_nothing(records))
 
     def _has_unexplained_helper(self, module: str, function: str, above: Mapping[str, Explanation]) -> bool:
         helpers = self.rubric.helpers(module, (function,))
         return any(name in above and not above[name].complete for name in helpers)
 
-    def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator["Table"]:
+    def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator[Table]:
         """The replies to be searched: beside correct helpers, then beside those that the submission has."""
-        yield Table(self._played(module, function, ()), ())
+        yield Table(self._played(module, function, ()))
         helpers = self.rubric.helpers(module, (function,))
         found = {n: above[n].sure for n in helpers if n in above and above[n].sure}
         if found:
             yield self._beside(module, function, found)
         for name in found:  # what cannot be told apart in the helper may show here
-            for alike in above[name].alike[:MOST_ALIKE]:
-                if alike and alike != found[name]:
-                    yield replace(self._beside(module, function, found | {name: alike}), alone=True)
+            for rival in above[name].rivals[:MOST_RIVALS]:
+                if rival.mistakes:
+                    yield replace(self._beside(module, function, found | {name: rival.mistakes}), alone=True)
 
-    def _beside(self, module: str, function: str, helpers: Mapping[str, tuple[Mistake, ...]]) -> "Table":
+    def _beside(self, module: str, function: str, helpers: Mapping[str, tuple[Mistake, ...]]) -> Table:
         mistakes = tuple(dict.fromkeys(m for own in helpers.values() for m in own))
         return Table(self._played(module, function, tuple(helpers.items())), mistakes)
 
@@ -139,16 +206,58 @@ def is_absent(record: Record) -> bool:
 
 def _unnamed(records: list[Record], explanation: Explanation) -> tuple[Mistake, ...]:
     """What was observed and does not come from the mistakes of the explanation."""
-    left = [record for record in records if not (explanation.complete and _has_form(explanation, record))]
+    chosen = explanation.chosen if explanation.complete else None
+    left = [record for record in records if chosen is None or not chosen.fits_in_form(record)]
     return tuple(m for m in observed(left, explanation.complete) if not has(explanation.named, m))
 
 
-def _has_form(explanation: Explanation, record: Record) -> bool:
-    """Whether the explanation's mistakes change, share and convert just what this record shows."""
-    if explanation.formal:
+def has(mistakes: Iterable[Mistake], one: Mistake) -> bool:
+    """Whether a mistake is among others, made in whatever way."""
+    return any(mistake.id == one.id for mistake in mistakes)
+
+
+def _ids(mistakes: Iterable[Mistake]) -> set[str]:
+    return {mistake.id for mistake in mistakes}
+
+
+def computes_nothing(records: Iterable[Record]) -> bool:
+    """Whether a function gives one and the same number everywhere, an argument as it is, or an error, on every call."""
+    calls = [r for r in records if r.step.kind == "call" and not r.step.rules.error and r.reply.ended is None]
+    if all(record.reply.error is not None for record in calls):
         return True
-    played = explanation.played
-    version = played.version(explanation.mistakes) if played is not None else None
-    if played is None or version is None:
+    if any(record.reply.error is not None for record in calls):
         return False
-    return alike_in_form(record.step, played.reply(version, record.step.number), record.reply)
+    numbers = {number for record in calls for number in _numbers(record.reply.value)}
+    expected = {number for record in calls for number in _numbers(record.step.expected)}
+    if len(numbers) <= 1 < len(expected):
+        return True
+    given = [(_arguments(record.step), record.reply.value) for record in calls]
+    names = list(given[0][0]) if given else []
+    return any(_is_returned([(arguments.get(name), value) for arguments, value in given]) for name in names)
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """The least and the greatest number of each array: only whether there is more than one matters."""
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from _numbers(part)
+    elif isinstance(value, np.ndarray | np.generic | float | int) and np.asarray(value).dtype.kind in "biuf":
+        array = np.asarray(value)
+        yield from {float(array.min()), float(array.max())} if array.size else ()
+
+
+def _arguments(step: Step) -> dict[str, Any]:
+    """The arguments of a call by name, also where they are given by position."""
+    bound = inspect.signature(reference.functions()[step.target.function]).bind_partial(*step.args, **step.kwargs)
+    return dict(bound.arguments)
+
+
+def _is_returned(pairs: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether what came back is an argument as it is; objects of an earlier call cannot be compared any more."""
+    known = [(given, value) for given, value in pairs if not isinstance(given, Kept)]
+    return bool(known) and all(_same(given, value) for given, value in known)
+
+
+def _same(given: Any, value: Any) -> bool:
+    parts = value if isinstance(value, tuple | list) else (value,)
+    return isinstance(given, np.ndarray) and all(isinstance(p, np.ndarray) and np.array_equal(p, given) for p in parts)

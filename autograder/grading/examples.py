@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from autograder.grading.charge import Charge
-from autograder.grading.explanation import Explanation, has, wrong_in_value
+from autograder.grading.diagnosis import Explanation, has
+from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record
-
-SMALLEST_TELLING = 1e-5  # a deviation that shows in what is printed
+from autograder.grading.thresholds import SMALLEST_TELLING
 
 
 def tells_little(record: Record) -> bool:
@@ -28,13 +28,14 @@ def shown(
     """
     if charge.record is None:
         return None
-    found, explanation = alone, explanations.get(charge.record.target.function)
-    if explanation is not None and explanation.complete and wrong_in_value(charge.record):
-        every = (*explanation.mistakes, *explanation.helpers)
-        own = [m for m in charge.mistakes if has(explanation.mistakes, m) and not any(other.memory for other in every)]
+    explanation = explanations.get(charge.record.target.function)
+    found, chosen = alone, explanation.chosen if explanation is not None else None
+    if chosen is not None and chosen.is_complete and wrong_in_value(charge.record):
+        every = (*chosen.mistakes, *chosen.table.helpers)
+        own = [m for m in charge.mistakes if has(chosen.mistakes, m) and not any(other.memory for other in every)]
         if own:
             leasts = (SMALLEST_TELLING, 0.0)
-            found = next((e for least in leasts for e in examples if explanation.shows(own, e, least)), None)
+            found = next((e for least in leasts for e in examples if chosen.shows(own, e, least)), None)
     only_dtype = found is not None and found.fault is not None and found.fault.kind == "dtype"
     in_value = charge.record.fault is not None and charge.record.fault.kind != "dtype"
     return None if only_dtype and in_value else found  # an example of a dtype is shown only where the dtype counted

@@ -22,9 +22,8 @@ import numpy as np
 
 from autograder.grading import script as scripts
 from autograder.grading.charge import Charge, Why, charges
-from autograder.grading.diagnosis import Diagnoser, Explanation, is_absent
+from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
 from autograder.grading.examples import shown, tells_little
-from autograder.grading.explanation import has
 from autograder.grading.judge import judged
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, with_needed
@@ -249,7 +248,7 @@ class _Grading:
     def _reading(self, number: int, module: str, records: Sequence[Record]) -> "_Reading":
         """What the records of a module say, each function that is charged and has wrong helpers played beside correct ones."""
         if self.player.broken(module) is not None:  # there is nothing to explain
-            empty = {name: Explanation(module, name, empty=True) for name in self.rubric.modules[module].functions}
+            empty = {name: Explanation(empty=True) for name in self.rubric.modules[module].functions}
             return self._charged(_Reading(module, tuple(records), empty))
         reading = self._charged(_Reading(module, tuple(records), self.diagnoser.explain(module, records)))
         wrong = reading.wrong_functions

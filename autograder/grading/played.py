@@ -7,20 +7,27 @@ something between calls, are played in their order by one function without earli
 import pickle
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from autograder.grading.direct import Direct
-from autograder.grading.record import Step
-from autograder.grading.rounding import RUIN, distance
+from autograder.grading.record import Record, Step
+from autograder.grading.thresholds import (
+    FEW_ENTRIES,
+    JUST_AS_WRONG,
+    MOST_RUINED,
+    NOT_ROUNDED,
+    ONE_WAY,
+    RUIN,
+    SAME_ROUNDING,
+)
 from autograder.homework import reference
 from autograder.homework.inlined import made
 from autograder.homework.mistakes import Mistake, Version
 from autograder.sandbox.messages import Reply
-from autograder.values.compare import compare
-
-ROUNDING = 100.0  # two errors of rounding are alike where neither is this many times the other
+from autograder.values.compare import compare, deviation
 
 
 class Played:
@@ -70,7 +77,7 @@ class Played:
         replies = [(self.reply(exact, n), self.reply(version, n)) for n in calls]
         values = [(one.value, other.value) for one, other in replies if one.error is None and other.error is None]
         ruined = [1 for one, other in values if not distance(one, other) <= RUIN]
-        return 4 * len(ruined) <= len(calls)
+        return len(ruined) <= MOST_RUINED * len(calls)
 
     def differ(self, one: Version, other: Version, numbers: Iterable[int]) -> bool:
         """Whether two versions reply differently to any of these steps, in values."""
@@ -174,21 +181,77 @@ def alike_in_form(step: Step, known: Reply, reply: Reply) -> bool:
     return difference is None or difference.kind != "dtype"
 
 
+def wrong_in_value(record: Record) -> bool:
+    """Whether more is wrong than form: what changed, what is shared, the dtype."""
+    if record.fault is None or record.fault.kind in ("changed", "changed_later", "shared", "overwritten"):
+        return False
+    return record.fault.kind != "dtype" or not alike(record.step, Reply(value=record.step.expected), record.reply)
+
+
+# Rounding: how large its errors are, and what tells them from other small errors
+
+
 def alike_in_rounding(step: Step, exact: Reply, known: Reply, reply: Reply) -> bool:
     """Whether a reply is off by as much as the known inexact one, where that one is off; in a ruin any wrong value is alike."""
     if known.error is not None or reply.error is not None or step.kind != "call":
         return alike(step, known, reply)
     right = step.counted(exact.value)
     far, theirs = (distance(right, step.counted(one.value)) for one in (known, reply))
-    if far <= step.allowed / 10:
+    if far <= step.allowed * NOT_ROUNDED:
         return alike(step, exact, reply)
     if far > RUIN:
         return theirs > step.allowed
-    return far / ROUNDING <= theirs <= far * ROUNDING or theirs == np.inf
+    return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
 
 
-@cache
-def inexact(mistakes: tuple[Mistake, ...]) -> tuple[Mistake, ...] | None:
-    """The mistakes without those of rounding; None where there are none of rounding."""
-    exact = tuple(mistake for mistake in mistakes if not mistake.inexact)
-    return None if len(exact) == len(mistakes) else exact
+def look_rounded(known: Sequence[tuple[Any, Any]], values: Sequence[Any]) -> bool:
+    """Whether values differ from the exact ones by rounding: not in a ruin alone, and not all one way.
+
+    `known` are the exact value and the known inexact one for each.
+    """
+    errors = [_error(*pair, value) for pair, value in zip(known, values, strict=True)]
+    found = np.concatenate([np.zeros(0), *errors])
+    rises, falls = int((found > 0).sum()), int((found < 0).sum())
+    return rises + falls > 0 and (rises + falls < FEW_ENTRIES or min(rises, falls) >= ONE_WAY * (rises + falls))
+
+
+def mostly_shown(known: Sequence[tuple[Any, Any]], values: Sequence[Any], allowed: Sequence[float]) -> bool:
+    """Whether most values that exact mistakes spoil are wrong just as these are. `known` are the right value and the spoilt one."""
+    found = [_shown(*pair, value, close) for pair, value, close in zip(known, values, allowed, strict=True)]
+    return found.count(True) > found.count(False)
+
+
+def distance(exact: Any, value: Any) -> float:
+    """The largest deviation of a value or of its parts; negative where it has another form, infinite where not all is finite."""
+    if exact is None or value is None:
+        return 0.0 if exact is value else -1.0  # an error was raised
+    if isinstance(exact, tuple | list):
+        if not isinstance(value, tuple | list) or len(value) != len(exact):
+            return float("inf")
+        return max(distance(e, v) for e, v in zip(exact, value, strict=True))
+    verdict = compare(exact, value, np.inf)
+    if verdict.difference is not None and verdict.difference.kind != "value":
+        return -1.0  # of another form, which rounding does not explain
+    return deviation(np.asarray(exact), np.asarray(value))
+
+
+def _error(exact: Any, known: Any, value: Any) -> "np.ndarray[Any, Any]":
+    """By how much each entry of a value exceeds the exact one in magnitude; none where the known one is exact, or a ruin."""
+    if isinstance(exact, tuple | list):
+        if not all(isinstance(one, tuple | list) and len(one) == len(exact) for one in (known, value)):
+            return np.zeros(0)
+        parts = [_error(*each) for each in zip(exact, known, value, strict=True)]
+        return np.concatenate([np.zeros(0), *parts])
+    if not 0 < distance(exact, known) <= RUIN or not 0 < distance(exact, value) < np.inf:
+        return np.zeros(0)
+    wanted, got = np.asarray(exact, dtype=float), np.asarray(value, dtype=float)
+    larger: np.ndarray[Any, Any] = (np.abs(got) - np.abs(wanted))[np.isfinite(wanted)]
+    return larger
+
+
+def _shown(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
+    """Whether a value is wrong as that of exact mistakes is: far nearer to it than to the right one. None where they do nothing."""
+    apart, left = distance(right, exact), distance(exact, value)
+    if 0 <= apart <= allowed:
+        return None
+    return 0 <= left <= (apart * JUST_AS_WRONG if apart > 0 else RUIN)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.grading.explanation import Explanation
+from autograder.grading.diagnosis import Explanation
 from autograder.grading.record import Record
 from autograder.homework import inlined, mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply
@@ -220,3 +220,39 @@ def pre_norm_block(x, params, n_heads, mask=None):
     assert mistake.criteria == ("transformer_block.pre_norm",)
     assert inlined.find(mistake.id) == replace(mistake, criteria=())
     assert mistake.does.startswith("Where `pre_norm_block` does the work of `layer_norm`: Your code divides")
+
+
+# The special cases of the search
+
+
+def way(id: str, number: int) -> str:
+    """The text of a function with a mistake made in another way than the first."""
+    function = id.partition(".")[0]
+    own = mistakes.of_function(rubric.current().module_of(function), function)
+    return next(mistake.source for mistake in own if mistake.id == id and mistake.way == number)
+
+
+def test_of_results_of_another_type_what_they_hold_tells_mistakes_apart() -> None:
+    assert named(explained("causal_mask", "causal_mask.additive")) == {"causal_mask.additive"}
+
+
+def test_what_changes_tells_mistakes_apart() -> None:
+    source = way("padding_mask.changes_lengths", 1)
+    assert named(explained_source("causal_mask", source)) == {"padding_mask.changes_lengths"}
+
+
+def test_what_is_written_into_arguments_counts_beside_other_mistakes() -> None:
+    seen = ("batch_norm.changes_running_mean", "batch_norm.changes_running_var")
+    found = explained("batchnorm_comparison", "batch_norm.population_running_var", *seen)
+    assert named(found) == {"batch_norm.population_running_var", *seen} and found["batch_norm"].complete
+
+
+def test_what_explains_nearly_all_wrong_calls_is_told() -> None:
+    found = explained("layernorm", "layer_norm.last_two_axes", "layer_norm.one_pass_variance")
+    assert named(found) == {"layer_norm.last_two_axes"} and not found["layer_norm"].complete
+
+
+def test_ways_that_a_helper_does_not_tell_apart_are_told_apart_above_it() -> None:
+    helped = "softmax.equal_weights_for_an_empty_slice"
+    above = explained_source("scaled_attention", way(helped, 1))["scaled_dot_product_attention"]
+    assert above.mistakes == () and [m.id for m in above.inherited] == [helped]

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from autograder.grading.pairing import Evidence, Single, likely
+from autograder.grading.search import Evidence, Single, likely
 from autograder.homework import mistakes
 
 ALL = 0b11_1111_1111

@@ -1,0 +1,38 @@
+"""Every number that decides a grade or a word of the diagnosis: what it decides, and how it was found.
+
+"By count": from the present catalogue. "By audit": no verdict of `autograder audit` may change for the worse. "By judgement":
+nothing was measured. Numbers of rooms below are named here and stand there, since those rooms cannot import this one.
+"""
+
+# What grades.
+# `TOLERANCE` in values/compare.py: the deviation up to which a value is right; by `autograder audit --tolerances`.
+# `ROUNDING` in values/changes.py: the change of an argument, in units in the last place, that is none; by judgement.
+# `PRINTED` in homework/suite.py: the deviation allowed to worked examples; what four printed decimals cannot show.
+
+MOST_PAIRS = 650  # pairs of mistakes tried for one function, beside the same helpers, the likeliest first; by audit
+UNLIKELY = 0.6  # share of the records above which they rule a pair out; by audit with --pairs
+MOST_INLINED = (
+    400  # mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions
+)
+MOST_RIVALS = 8  # sets of a helper's mistakes that do the same there, tried in the functions built on it; by judgement
+SAME_ROUNDING = 100.0  # ratio of two errors of rounding, up to which they are of one kind; by judgement
+NOT_ROUNDED = 0.1  # share of the tolerance up to which a known error of rounding counts as none in a call; by judgement
+RUIN = 0.05  # share of the largest value above which an error of rounding leaves nothing to compare; by judgement
+MOST_RUINED = 0.25  # share of the calls that rounding may ruin; by judgement
+FEW_ENTRIES = (
+    20  # entries spoilt by rounding from which on their signs count; by chance all 20 agree once in 500,000 times
+)
+ONE_WAY = 0.1  # smallest share of either sign among so many; by chance 20 have fewer of one sign once in 25,000 times
+JUST_AS_WRONG = (
+    0.1  # distance from a spoilt value, as a share of its own error, up to which a value is wrong alike; by judgement
+)
+
+# What only chooses words, or the example that is shown.
+# `NEARLY`, `UNEXPLAINED`, `MANY` in values/differences.py: "nearly right", "every entry", how many are named; by judgement.
+# `DIGITS` in values/display.py: digits tried until two values look different. `TOLERANCE` in solutions/checks/student_calls.py
+# and `DIGITS` in release/home_table.py: what is right, and what a known mistake gives, in the checks at home.
+
+NEARLY_ALL = 0.95  # share of the wrong records that mistakes must reproduce to be told to the student; by judgement
+SMALLEST_TELLING = 1e-5  # deviation from which on an example is preferred; printed numbers show it
+MOST_FEATURES = 2  # properties that may tell wrong examples from right ones; more say nothing; by judgement
+MOST_ARGUMENTS = 300  # other arguments tried for one public example; by judgement

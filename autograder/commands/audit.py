@@ -27,7 +27,7 @@ from autograder.commands.ending import FAULT
     help="which mistakes the public checks see and name, and the docstrings' examples see, instead",
 )
 @click.option("--mutants", is_flag=True, help="machine-made mistakes in the references instead")
-@click.option("--blind-spots", is_flag=True, help="versions that are wrong on one class of inputs only instead")
+@click.option("--blind-spots", is_flag=True, help="which classes of inputs no graded call is in instead")
 @click.option("--part", is_flag=True, help="with --pairs or --blind-spots: a fixed part of them")
 @click.option("--messages", type=click.IntRange(1), help="print so many messages to students, chosen at random")
 def audit(
@@ -73,7 +73,7 @@ def modules(names: str) -> list[str]:
 def _machine_made(mutants: bool, jobs: int | None, part: bool) -> int:
     from autograder.proof import blind_spots, mutation
 
-    return mutation.report(jobs) if mutants else blind_spots.report(jobs, part)
+    return mutation.report(jobs) if mutants else blind_spots.report()
 
 
 def _messages(count: int, only: Sequence[str]) -> None:

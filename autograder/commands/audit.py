@@ -51,16 +51,16 @@ def audit(
     """
     from autograder.cohort import worker
 
-    chosen = modules(only)
+    chosen, before = modules(only), _read(against) if against is not None else None
     worker.check()
     if mutants or blind_spots:
         sys.exit(_machine_made(mutants, jobs))
     if public:
         _public(chosen, jobs)
     elif pairs:
-        _pairs(chosen, jobs, rows, against)
+        _pairs(chosen, jobs, rows, before)
     else:
-        _everything(chosen, jobs, rows, against, tolerances)
+        _everything(chosen, jobs, rows, before, tolerances)
 
 
 def modules(names: str) -> list[str]:
@@ -88,26 +88,26 @@ def _public(only: Sequence[str], jobs: int | None) -> None:
         click.echo(line)
 
 
-def _pairs(only: Sequence[str], jobs: int | None, file: Path | None, against: Path | None) -> None:
+def _pairs(only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None) -> None:
     from autograder.proof import cases, pairs
 
     chosen = list(cases.pairs(only))
     tried = list(_progress(pairs.run(chosen, jobs), len(chosen)))
-    _rows([one.row for one in tried], file, against)
+    _rows([one.row for one in tried], file, before)
     for line in pairs.lines(tried):
         click.echo(line)
     _end(pairs.problems(tried))
 
 
 def _everything(
-    only: Sequence[str], jobs: int | None, file: Path | None, against: Path | None, tolerances: bool
+    only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None, tolerances: bool
 ) -> None:
     from autograder.proof import audit as audits
     from autograder.proof import cases, tables
 
     chosen = cases.cases(only)
     rows = list(_progress(audits.run(chosen, jobs), len(chosen)))
-    _rows(rows, file, against)
+    _rows(rows, file, before)
     for line in tables.text(rows):
         click.echo(line)
     found = audits.problems(rows, only)
@@ -119,18 +119,26 @@ def _everything(
     _end(found)
 
 
-def _rows(rows: Sequence[Any], file: Path | None, against: Path | None) -> None:
-    """Write the rows; or print which differ from those of a file, and end: with status 1 if any does, as diff."""
+def _rows(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None) -> None:
+    """Write the rows; or print which are not as they were before, and end: with status 1 if any is not, as diff does."""
     from autograder.proof.rows import differing
 
     if file is not None:
         file.write_text(json.dumps({row.name: row.plain for row in rows}, indent=1), encoding="utf-8")
-    if against is not None:
-        lines = list(differing(rows, json.loads(against.read_text(encoding="utf-8"))))
+    if before is not None:
+        lines = list(differing(rows, before))
         for line in lines:
             click.echo(line)
         click.echo(f"{len(lines)} of {len(rows)} rows are not as they were." if lines else "All rows are as they were.")
         sys.exit(FAULT if lines else 0)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        before: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{file} holds no rows of an audit: {error}") from error
+    return before
 
 
 def _end(problems: list[str]) -> None:

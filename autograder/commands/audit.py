@@ -1,5 +1,6 @@
 """`autograder audit`: is the grading right? What must hold stands in proof/, what is printed here."""
 
+import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,51 +13,54 @@ from rich.table import Table
 
 from autograder.commands.ending import FAULT
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+
 
 @click.command()
 @click.option("--jobs", type=click.IntRange(1), help="processes at a time; as many as there are cores unless given")
 @click.option("--only", default="", help="modules, separated by commas: their mistakes, and all alternatives")
-@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="write the tables as a page")
 @click.option(
     "--tolerances", is_flag=True, help="show for each check how far right and wrong solutions are from the value"
 )
 @click.option("--pairs", is_flag=True, help="every two mistakes of one function instead (some minutes)")
+@click.option("--rows", type=FILE, help="write what came of each case, as JSON, to be compared with --against later")
+@click.option("--against", type=FILE, help="print only what came out otherwise than in a file that --rows has written")
 @click.option(
     "--public",
     is_flag=True,
     help="which mistakes the public checks see and name, and the docstrings' examples see, instead",
 )
 @click.option("--mutants", is_flag=True, help="machine-made mistakes in the references instead")
-@click.option("--blind-spots", is_flag=True, help="versions that are wrong on one class of inputs only instead")
-@click.option("--part", is_flag=True, help="with --pairs or --blind-spots: a fixed part of them")
-@click.option("--messages", type=click.IntRange(1), help="print so many messages to students, chosen at random")
+@click.option("--blind-spots", is_flag=True, help="which classes of inputs no graded call is in instead")
 def audit(
     jobs: int | None,
     only: str,
-    html: Path | None,
     tolerances: bool,
     pairs: bool,
+    rows: Path | None,
+    against: Path | None,
     public: bool,
     mutants: bool,
     blind_spots: bool,
-    part: bool,
-    messages: int | None,
 ) -> None:
-    """Prove the grading: every known mistake, code that computes nothing, and every correct alternative on every criterion."""
+    """Prove the grading: every known mistake, code that computes nothing, and every correct alternative on every criterion.
+
+    What is a part of the grading for? Write the rows, switch it off, and see which rows are not as they were:
+
+        autograder audit --rows before.json; (edit); autograder audit --against before.json
+    """
     from autograder.cohort import worker
 
-    chosen = modules(only)
+    chosen, before = modules(only), _read(against) if against is not None else None
     worker.check()
     if mutants or blind_spots:
-        sys.exit(_machine_made(mutants, jobs, part))
-    if messages:
-        _messages(messages, chosen)
-    elif public:
+        sys.exit(_machine_made(mutants, jobs))
+    if public:
         _public(chosen, jobs)
     elif pairs:
-        _pairs(chosen, jobs, part)
+        _pairs(chosen, jobs, rows, before)
     else:
-        _everything(chosen, jobs, html, tolerances)
+        _everything(chosen, jobs, rows, before, tolerances)
 
 
 def modules(names: str) -> list[str]:
@@ -70,17 +74,11 @@ def modules(names: str) -> list[str]:
     return found
 
 
-def _machine_made(mutants: bool, jobs: int | None, part: bool) -> int:
-    from autograder.proof import blind_spots, mutation
+def _machine_made(mutants: bool, jobs: int | None) -> int:
+    from autograder.proof import blind_spots
+    from autograder.proof import mutants as machine
 
-    return mutation.report(jobs) if mutants else blind_spots.report(jobs, part)
-
-
-def _messages(count: int, only: Sequence[str]) -> None:
-    from autograder.proof import messages
-
-    for line in messages.some(count, only):
-        click.echo(line)
+    return machine.report(jobs) if mutants else blind_spots.report()
 
 
 def _public(only: Sequence[str], jobs: int | None) -> None:
@@ -90,37 +88,59 @@ def _public(only: Sequence[str], jobs: int | None) -> None:
         click.echo(line)
 
 
-def _pairs(only: Sequence[str], jobs: int | None, part: bool) -> None:
+def _pairs(only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None) -> None:
     from autograder.proof import cases, pairs
 
     chosen = list(cases.pairs(only))
-    if part:
-        chosen = cases.sample(chosen, pairs.IN_PART)
     tried = list(_progress(pairs.run(chosen, jobs), len(chosen)))
+    _rows([one.row for one in tried], file, before)
     for line in pairs.lines(tried):
         click.echo(line)
     _end(pairs.problems(tried))
 
 
-def _everything(only: Sequence[str], jobs: int | None, html: Path | None, tolerances: bool) -> None:
+def _everything(
+    only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None, tolerances: bool
+) -> None:
     from autograder.proof import audit as audits
-    from autograder.proof import cases, margins, pages
+    from autograder.proof import cases, tables
 
     chosen = cases.cases(only)
     rows = list(_progress(audits.run(chosen, jobs), len(chosen)))
-    for line in pages.text(rows):
+    _rows(rows, file, before)
+    for line in tables.text(rows):
         click.echo(line)
     for module in only:
         click.echo(cases.containing(module))
     found = audits.problems(rows, only)
-    spread = margins.margins(rows) if cases.alternatives() else []  # without right solutions there is no spread
+    spread = audits.margins(rows) if cases.alternatives() else []  # without right solutions there is no spread
     if tolerances:
         _tolerances(spread)
     found += [f"{m.check.module}, {m.check.test}: correct solutions use up the tolerance" for m in spread if not m.good]
-    found += [f"{name} is nowhere ten times as far off as is tolerated" for name in margins.unclear(rows)]
-    if html:
-        pages.write(rows, found, html)
+    found += [f"{name} is nowhere ten times as far off as is tolerated" for name in audits.unclear(rows)]
     _end(found)
+
+
+def _rows(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None) -> None:
+    """Write the rows; or print which are not as they were before, and end: with status 1 if any is not, as diff does."""
+    from autograder.proof.rows import differing
+
+    if file is not None:
+        file.write_text(json.dumps({row.name: row.plain for row in rows}, indent=1), encoding="utf-8")
+    if before is not None:
+        lines = list(differing(rows, before))
+        for line in lines:
+            click.echo(line)
+        click.echo(f"{len(lines)} of {len(rows)} rows are not as they were." if lines else "All rows are as they were.")
+        sys.exit(FAULT if lines else 0)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        before: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{file} holds no rows of an audit: {error}") from error
+    return before
 
 
 def _end(problems: list[str]) -> None:

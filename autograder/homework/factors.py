@@ -2,8 +2,7 @@
 
 A table for each module stands beside its suite, in `suites/<module>_factors.py`. A value is a few words with a condition on the
 arguments, so that the calls of any suite can be held against it. The hidden suites make calls of every value, and of every
-pair of values of two factors that interact; `proof/blind_spots.py` proves it with versions of the references that are wrong
-on one such class of calls only.
+pair of values of two factors that interact; `proof/blind_spots.py` looks for each such class of calls in them.
 """
 
 import importlib
@@ -64,10 +63,6 @@ class InputClass:
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether a call is of this class; `values` as `seen` gives them."""
         return all(_holds(condition, values) for condition in self.conditions)
-
-
-class BrokenCondition(BaseException):
-    """A condition that fails on a call. No Exception: it must never pass for an error of the function that is tried."""
 
 
 def factor(name: str, about: str, values: Values) -> Factor:
@@ -135,7 +130,8 @@ def _holds(condition: Condition, values: Mapping[str, Any]) -> bool:
     except IndexError:  # it speaks of an axis, or of an entry, that this call does not have
         return False
     except Exception as error:
-        raise BrokenCondition(f"{condition} of {parameters(condition)}: {error!r}") from error
+        error.add_note(f"in {condition} of {parameters(condition)}")
+        raise
 
 
 def _input_class(module: str, function: str, chosen: Mapping[str, Factor]) -> InputClass:

@@ -8,38 +8,40 @@ What must hold, and is a problem where it does not:
 - a function that is not there, not written or returns None does so too, in every such way alike; no other criterion is lost,
   and no other function is said to be missing or not written;
 - a correct alternative loses nothing;
-- every criterion is lost by some mistake.
+- every criterion is lost by some mistake;
+- the tolerances separate right from wrong. A correct alternative keeps a factor of ten from the tolerance in every check. A mistake
+  may be small in some checks (an eps shows little beside a large variance), but exceeds the tolerance tenfold in a check of a
+  criterion that it belongs to.
 Pairs of mistakes stand in pairs.py.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from autograder.grading.grader import Grader
+from autograder.grading.grader import Graded, Grader
 from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.proof.cases import ALTERNATIVES, Case, cases, submission
-from autograder.proof.graders import each, each_directly
 from autograder.proof.in_process import InProcess
-from autograder.proof.rows import Row, Verdict, row
+from autograder.proof.rows import Comparison, Row, each, row, shared
 
 
 def run(chosen: Sequence[Case] | None = None, jobs: int | None = None) -> Iterator[Row]:
     """Grade the cases in their order, in `jobs` processes: alternatives in the sandbox, the kit's own mistakes by direct calls."""
     every = cases() if chosen is None else chosen
     inside = [case for case in every if case.kind == "alternative"]
-    yield from each_directly(_direct, [case for case in every if case.kind != "alternative"], jobs)
+    yield from each(_direct, [case for case in every if case.kind != "alternative"], jobs)
     yield from in_sandbox(inside, jobs)
 
 
 def in_sandbox(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
     """Grade whole submissions as a student's are graded."""
     if chosen:
-        yield from each(_sandboxed, chosen, jobs)
+        yield from each(_sandboxed, chosen, jobs, sandbox=True)
 
 
 def side_by_side(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Row]:
@@ -49,7 +51,7 @@ def side_by_side(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Ro
     """
     modules = [[case for case in chosen if case.module == name] for name in rubrics.current().modules]
     groups = [tuple(filter(None, group)) for group in zip_longest(*modules)]
-    for rows in each(_side_by_side, groups, jobs):
+    for rows in each(_side_by_side, groups, jobs, sandbox=True):
         yield from rows
 
 
@@ -57,7 +59,7 @@ def _side_by_side(grader: Grader, cases: tuple[Case, ...]) -> list[Row]:
     files = {f"{case.module}.py": submission(case).files[f"{case.module}.py"] for case in cases}
     result = grader.grade(Submission("wrong modules", references.files() | files), [case.module for case in cases])
     modules = {module.module: module for module in result.modules}
-    return [row(case, replace(result, modules=(modules[case.module],)), margins=False) for case in cases]
+    return [row(case, replace(result, modules=(modules[case.module],)), deviations=False) for case in cases]
 
 
 def _direct(grader: InProcess, case: Case) -> Row:
@@ -102,9 +104,9 @@ def _of_hole(row: Row) -> Iterator[str]:
         if lost is not None and criterion.looks_at == "form" and lost.why != "too little":
             yield f"{row.case.name} loses {criterion.id} as well ({lost.why})"
     yield from (f"{row.case.name} loses {name}" for name in row.lost if name.partition(".")[0] != row.case.module)
-    for name, verdict in row.verdicts.items():
-        if verdict.absent not in ("", row.case.function):
-            yield f"{row.case.name}: {name} says that {verdict.absent} is missing or not written"
+    for name, function in row.absent.items():
+        if function not in ("", row.case.function):
+            yield f"{row.case.name}: {name} says that {function} is missing or not written"
 
 
 def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
@@ -123,8 +125,8 @@ def _of_nothing(row: Row) -> Iterator[str]:
         graded = (one in criterion.grades and criterion.looks_at != "form") if one else True
         if graded and criterion.id not in row.lost:
             yield f"{row.case.name} keeps {criterion.id}, though it computes nothing"
-    for name, verdict in row.lost.items():
-        others = [module for module in verdict.blamed if module != row.case.module]
+    for name, causes in row.causes.items():
+        others = [module for module in causes if module != row.case.module]
         yield from (f"{row.case.name}: {name} says that {other}.py earns nothing" for other in others)
 
 
@@ -137,20 +139,20 @@ def _too_little(row: Row) -> Iterator[str]:
 
 
 def _too_much(row: Row) -> Iterator[str]:
-    for name, verdict in row.lost.items():
-        if name not in row.case.criteria and not may_lose(row.case, name, verdict):
-            yield f"{row.case.name} loses {name} as well ({verdict.why})"
+    for name, graded in row.lost.items():
+        if name not in row.case.criteria and not may_lose(row.case, graded):
+            yield f"{row.case.name} loses {name} as well ({graded.why})"
 
 
-def may_lose(case: Case, name: str, verdict: Verdict) -> bool:
+def may_lose(case: Case, graded: Graded) -> bool:
     """Whether mistakes may lose a criterion that they do not belong to: they hide it, or it goes by all results."""
-    criterion = rubrics.current().criteria[name]
-    return criterion.module == case.module and (criterion.looks_at == "examples" or hides(verdict))
+    criterion = graded.criterion
+    return criterion.module == case.module and (criterion.looks_at == "examples" or hides(graded))
 
 
-def hides(verdict: Verdict) -> bool:
+def hides(graded: Graded) -> bool:
     """Whether a criterion is lost because it cannot be seen beside the mistakes: nothing shows, or runs, or too little is right."""
-    return not verdict.passed and verdict.why in ("hidden", "too little")
+    return not graded.passed and graded.why in ("hidden", "too little")
 
 
 def _names(row: Row) -> Iterator[str]:
@@ -163,7 +165,7 @@ def _names(row: Row) -> Iterator[str]:
     rivals = ", ".join(sorted(row.undecided - row.case.ids))
     if not row.case.ids & row.undecided:
         yield f"{row.case.name} is not named" + (f", but may be one of {rivals}" if rivals else "")
-    elif not row.shared:
+    elif not shared(row.graded.values()):
         yield f"{row.case.name} cannot be told from {rivals}, and shares no sentence with them"
 
 
@@ -186,3 +188,49 @@ def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
         tried = (criterion.module == INTEGRATION and not only) or criterion.module in (only or rubric.modules)
         if tried and name not in lost and (criterion.module == INTEGRATION or mistakes.of_module(criterion.module)):
             yield f"{name}: no known mistake loses it"
+
+
+# Tolerances
+
+
+@dataclass(frozen=True)
+class Margin:
+    """One check: how far the alternatives are from right at most, and the mistakes at least."""
+
+    check: Comparison
+    right: float
+    wrong: float
+
+    @property
+    def good(self) -> bool:
+        return self.right * 10 <= self.check.allowed
+
+
+def margins(rows: Iterable[Row]) -> list[Margin]:
+    """For each check, the spread of what is right and of what is wrong.
+
+    A mistake counts in the criteria that it belongs to; where it gives the same as the reference, up to a tenth of the
+    tolerance, it is right. Errors of rounding are of any size, so that they say nothing of the margin.
+    """
+    right: dict[Comparison, float] = {}
+    wrong: dict[Comparison, float] = {}
+    for one in rows:
+        inexact = any(mistake.inexact for mistake in one.case.mistakes)
+        for check, value in one.deviations.items():
+            if one.case.kind == "alternative":
+                right[check] = max(right.get(check, 0.0), value)
+            elif value > check.allowed / 10 and check.criterion in one.case.criteria and not inexact:
+                wrong[check] = min(wrong.get(check, float("inf")), value)
+    return [Margin(c, right.get(c, 0.0), wrong.get(c, float("inf"))) for c in sorted(right.keys() | wrong.keys())]
+
+
+def unclear(rows: Iterable[Row]) -> list[str]:
+    """The mistakes whose values are nowhere far from the tolerance, so that a verdict hangs on it."""
+    found = []
+    for one in rows:
+        criteria, inexact = one.case.criteria, any(mistake.inexact for mistake in one.case.mistakes)
+        own = [(value, check.allowed) for check, value in one.deviations.items() if check.criterion in criteria]
+        wrong = [(value, allowed) for value, allowed in own if value > allowed / 10]
+        if one.case.kind == "mistake" and not inexact and wrong and all(v < 10 * allowed for v, allowed in wrong):
+            found.append(one.case.name)
+    return found

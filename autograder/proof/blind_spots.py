@@ -1,20 +1,23 @@
-"""Do the hidden tests see every class of inputs? Versions of the references that are wrong on one class only, each tried.
+"""Do the hidden tests see every class of inputs, and what stays between calls?
 
-The classes are those of `homework/factors.py`: each value of each factor, each pair of values of two factors that interact, each
-way of giving an argument. In its class a probe gives a result with one wrong entry, or no error where there should be one, or it
-does not see an argument, or it forgets the dtype. Other probes are right in each single call and wrong in what stays: they
-remember results, hand out the same array twice, change arguments. Each must lose a criterion that speaks of its class. What
-survives stands in blind_spots.yaml, with the reason.
+Classes are those of `homework/factors.py`: each value of each factor, each pair of values of two factors that interact, each way of
+giving an argument. A class is covered if a graded call lies in it whose criterion speaks of the class. For a dtype, the call's
+dtype must be judged; for purity, its arguments must be looked at; for an argument that has a default and is something else in
+the class, leaving it out must change the result.
 
-Probes are the kit's own code and are played in this process, without a sandbox.
+What stays between calls is no class of calls. For it there are programs that are right in each single call: they remember
+results, hand out one array twice, change their arguments. Each must lose a criterion about purity. They are the kit's own code
+and are played in this process.
+
+Blind spots that are left stand in blind_spots.yaml, with the reason.
 """
 
+import inspect
 import warnings
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,132 +26,287 @@ import click
 import numpy as np
 import yaml
 
-from autograder.grading import direct
 from autograder.grading import script as scripts
+from autograder.grading.direct import Direct, play
 from autograder.grading.judge import judged
-from autograder.grading.record import Step
-from autograder.homework import reference
+from autograder.grading.record import Step, with_needed
+from autograder.grading.recorder import copied
+from autograder.homework import factors, reference
 from autograder.homework import rubric as rubrics
-from autograder.proof.probes import Probe, probes
+from autograder.homework.factors import InputClass
+from autograder.values.compare import equal
 
 RECORD = Path(__file__).with_name("blind_spots.yaml")
-IN_PART = 10  # `part` tries every tenth probe
 
-
-@dataclass(frozen=True)
-class Tried:
-    """A probe and the criteria that it lost."""
-
-    probe: Probe
-    lost: frozenset[str]
-
-    @property
-    def seen(self) -> bool:
-        """Whether it lost a criterion that is about its class."""
-        return bool(self.lost & self.probe.about)
-
-
-@cache
-def _script() -> scripts.Script:
-    return scripts.record(rubrics.current())
+Function = Callable[..., Any]
+Seen = dict[str, Any]  # what `factors.seen` tells of a call
+Spot = tuple[str, str]  # a function, and the name of what the suites may not see in it
 
 
 def steps(module: str) -> tuple[Step, ...]:
     """The steps that points depend on."""
-    return _script().visible.get(module, ()) + _script().hidden.get(module, ())
+    script = scripts.current()
+    return script.visible.get(module, ()) + script.hidden.get(module, ())
 
 
-def tried(probe: Probe) -> Tried:
-    """What a probe loses."""
-    functions = {**reference.functions(), probe.function: probe.make()}
+# Classes of inputs
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A call that the suite must have: in the class, under a criterion of `about`, and such that it `counts`."""
+
+    what: str
+    inside: InputClass
+    about: frozenset[str]
+    counts: Callable[[Step, Seen], bool]
+
+    @property
+    def spot(self) -> Spot:
+        return self.inside.function, f"{self.what}, {self.inside.name}"
+
+    def met(self, step: Step, seen: Seen) -> bool:
+        """Whether a call is what the suite must have; `seen` as `factors.seen` gives it."""
+        known = step.target.function == self.inside.function and step.criterion in self.about
+        return known and self.inside.holds(seen) and self.counts(step, seen)
+
+
+def demands(module: str) -> Iterator[Demand]:
+    """What the suite of a module must have; nothing where the module has no table."""
+    dtype, purity = frozenset({f"{module}.dtype"}), frozenset({f"{module}.purity"})
+    for one in factors.classes(module):
+        if values := one.about - dtype - purity:
+            yield Demand("values", one, values, lambda step, seen: True)
+            for name in one.uses:
+                yield Demand(f"{name} not seen", one, values, partial(_matters, name))
+        if dtype <= one.about:
+            yield Demand("dtype", one, dtype, lambda step, seen: step.rules.dtype)
+        if purity <= one.about:
+            yield Demand("arguments", one, purity, lambda step, seen: step.rules.pure or step.rules.untouched)
+
+
+def uncovered(module: str, played: Sequence[Step]) -> list[Spot]:
+    """What the classes of a module demand and none of the calls meets."""
+    missing = list(demands(module))
+    for step, seen in _calls(played):
+        missing = [demand for demand in missing if not demand.met(step, seen)]
+    return [demand.spot for demand in missing]
+
+
+def _calls(played: Iterable[Step]) -> Iterator[tuple[Step, Seen]]:
+    """Each call with what it is given, objects of earlier calls too, before anything is written into these."""
+    calls: list[Seen] = []
+
+    def noting(name: str, right: Function) -> Function:
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            result = _outcome(right, args, kwargs)
+            calls.append(factors.seen(name, args, kwargs, result))
+            return _returned(result)
+
+        return noted
+
+    direct = Direct({name: noting(name, right) for name, right in reference.functions().items()})
+    for step in played:
+        calls.clear()
+        direct.play(step)
+        if calls:
+            yield step, calls[0]
+
+
+def _matters(name: str, step: Step, seen: Seen) -> bool:
+    """Whether a call would give something else if an argument were left out."""
+    right = reference.functions()[step.target.function]
+    given = {key: seen[key] for key in inspect.signature(right).parameters}
+    result = _outcome(right, (), given | {name: factors.defaults(step.target.function)[name]})
+    if isinstance(result, Exception) or step.rules.error:
+        return isinstance(result, Exception) != bool(step.rules.error)
+    return not equal(step.expected, step.counted(result), step.allowed)
+
+
+def _outcome(right: Function, args: Any, kwargs: Any) -> Any:
+    try:
+        return right(*args, **kwargs)
+    except ValueError as error:
+        return error
+
+
+def _returned(result: Any) -> Any:
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+# What stays between calls
+
+
+def unseen(module: str, played: Sequence[Step]) -> Iterator[Spot]:
+    """The programs with memory that keep every criterion about what stays."""
+    for function in factors.of_module(module):
+        graded = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
+        about = frozenset({f"{module}.purity"} & set(graded) or graded) - {f"{module}.dtype"}
+        for name, wrong in with_memory(function).items():
+            if not about & lost(played, function, wrong):
+                yield function, name
+
+
+def lost(played: Sequence[Step], function: str, wrong: Function) -> frozenset[str]:
+    """The criteria with a wrong call of the function when `wrong`, which has not been called before, is in its place."""
+    own = with_needed(played, [step for step in played if step.target.function == function])
+    records = judged(own, play({**reference.functions(), function: wrong}, own))
+    return frozenset(record.step.criterion for record in records if record.fault is not None)
+
+
+def with_memory(function: str) -> dict[str, Function]:
+    """Versions of a function that are right in each single call, by what is wrong between calls."""
+    right = reference.functions()[function]
+    parameters = inspect.signature(right).parameters
+    kinds = " ".join(str(p.annotation) for p in parameters.values())
+    ways: dict[str, Function] = {}
+    if "ndarray" in str(inspect.signature(right).return_annotation):
+        ways["hands out the result that it remembers"] = _remembering(right, _contents, lambda result: result)
+        ways["gives all results of a shape in one array"] = _in_one_array(right)
+    if "ndarray" in kinds:
+        ways["remembers results by the shapes of its arguments"] = _remembering(right, _shapes)
+        ways["remembers results by the objects that its arguments are"] = _remembering(right, _objects)
+        ways["writes into the first array of its arguments"] = _touching(right, np.ndarray, 0)
+        ways["writes into the last array of its arguments"] = _touching(right, np.ndarray, -1)
+    if len(parameters) > 1:
+        ways["remembers results by its first argument"] = _remembering(right, lambda given: _contents(given[:1]))
+        ways["remembers results by all arguments but the first"] = _remembering(
+            right, lambda given: _contents(given[1:])
+        )
+    for kind, words in ((dict, "dict"), (list, "list")):
+        if f"{words}[" in kinds or (kind is list and "Any" in kinds):
+            ways[f"adds to the first {words} of its arguments"] = _touching(right, kind, 0)
+            ways[f"adds to the last {words} of its arguments"] = _touching(right, kind, -1)
+    return ways
+
+
+def _remembering(right: Function, key: Function, handed_out: Function = copied) -> Function:
+    known: dict[Any, Any] = {}
+    held = []  # all arguments, so that no other object gets the identity of one of them
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        held.append((args, kwargs))
+        asked = key(_given(right, args, kwargs))
+        if asked not in known:
+            known[asked] = copied(right(*args, **kwargs))
+        return handed_out(known[asked])
+
+    return wrong
+
+
+def _in_one_array(right: Function) -> Function:
+    known: dict[Any, Any] = {}
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        result = copied(right(*args, **kwargs))
+        kept = known.setdefault(_shapes([result]), result)
+        for old, new in zip(_parts(kept, np.ndarray), _parts(result, np.ndarray), strict=True):
+            np.copyto(old, new)
+        return kept if isinstance(kept, np.ndarray | tuple) else result
+
+    return wrong
+
+
+def _touching(right: Function, kind: type, which: int) -> Function:
+    """The right function, but afterwards an array, dict or list in the arguments is changed."""
+
+    def wrong(*args: Any, **kwargs: Any) -> Any:
+        result = copied(_outcome(right, args, kwargs))
+        if found := _parts(_given(right, args, kwargs), kind)[1 if kind is list else 0 :]:
+            _change(found[which])
+        return _returned(result)
+
+    return wrong
+
+
+def _change(value: Any) -> None:
+    if isinstance(value, dict):
+        value["more"] = None
+    elif isinstance(value, list):
+        value.append(None)
+    else:
+        first = (0,) * value.ndim
+        value[first] = value[first] == 0
+
+
+def _given(right: Function, args: Any, kwargs: Any) -> list[Any]:
+    bound = inspect.signature(right).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return list(bound.arguments.values())
+
+
+def _shapes(value: Any) -> Any:
+    """The value with arrays as their shapes and functions as nothing."""
+    return _summary(value, lambda array: (array.shape, array.dtype.str), lambda function: None)
+
+
+def _objects(value: Any) -> Any:
+    """The value with arrays and what holds them by identity."""
+    return tuple(id(part) if isinstance(part, np.ndarray | dict | list) else part for part in value)
+
+
+def _contents(value: Any) -> Any:
+    return _summary(value, lambda array: (array.shape, array.dtype.str, array.tobytes()), id)
+
+
+def _summary(value: Any, of_array: Function, of_function: Function) -> Any:
+    if isinstance(value, np.ndarray):
+        return of_array(value)
+    if isinstance(value, dict):
+        return tuple((key, _summary(part, of_array, of_function)) for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(_summary(part, of_array, of_function) for part in value)
+    return of_function(value) if callable(value) else value
+
+
+def _parts(value: Any, kind: type) -> list[Any]:
+    """Every object of a kind in a value, the outer ones first."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [value] * isinstance(value, kind) + [found for part in inside for found in _parts(part, kind)]
+
+
+# What is left
+
+
+def reasons() -> dict[Spot, str]:
+    """Why each blind spot on record may be one; in a name * stands for anything."""
+    record: dict[str, list[dict[str, Any]]] = yaml.safe_load(RECORD.read_text(encoding="utf-8")) or {}
+    return {(f, name): entry["why"] for f, entries in record.items() for entry in entries for name in entry["spots"]}
+
+
+def run(modules: Iterable[str] = ()) -> dict[Spot, str]:
+    """Every blind spot of these modules, or of all, with the reason on record, "" where there is none."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        steps = _of_function(probe.module, probe.function)
-        records = judged(steps, direct.play(functions, steps))
-    return Tried(probe, frozenset(record.step.criterion for record in records if record.fault is not None))
+        names = list(modules) or rubrics.current().modules
+        spots = list(chain.from_iterable((*uncovered(m, steps(m)), *unseen(m, steps(m))) for m in names))
+    known = reasons()
+    return {spot: next((why for one, why in known.items() if _fits(spot, one)), "") for spot in spots}
 
 
-@cache
-def _of_function(module: str, function: str) -> tuple[Step, ...]:
-    """The steps of one function, and those whose objects they are given."""
-    known = {step.number: step for step in steps(module)}
-    wanted = {step.number for step in known.values() if step.target.function == function}
-    needed = {number for step in known.values() if step.number in wanted for number in step.needs}
-    return tuple(step for step in known.values() if step.number in wanted | needed)
+def problems(found: dict[Spot, str]) -> list[str]:
+    """The blind spots of all modules that have no reason, and the reasons that fit none."""
+    lines = [f"not seen: {function}: {name}" for (function, name), why in found.items() if not why]
+    unused = [one for one in reasons() if not any(_fits(spot, one) for spot in found)]
+    return lines + [f"has a reason, but is no blind spot: {function}: {name}" for function, name in unused]
 
 
-def run(modules: Iterable[str] = (), jobs: int | None = None, part: bool = False) -> Iterator[Tried]:
-    """Try the probes of these modules, or of all, in `jobs` processes; only some of them if `part`."""
-    chosen = [(module, part) for module in modules or rubrics.current().modules]
-    if jobs == 1:
-        yield from chain.from_iterable(map(_of_module, chosen))
-        return
-    with ProcessPoolExecutor(
-        jobs
-    ) as pool:  # probes are functions, which do not travel: the other side makes them again
-        for (module, _), lost in zip(chosen, pool.map(_lost, chosen), strict=True):
-            yield from (Tried(probe, one) for probe, one in zip(_chosen(module, part), lost, strict=True))
+def _fits(spot: Spot, recorded: Spot) -> bool:
+    return spot[0] == recorded[0] and fnmatchcase(spot[1], recorded[1])
 
 
-def _of_module(work: tuple[str, bool]) -> list[Tried]:
-    return list(map(tried, _chosen(*work)))
-
-
-def _lost(work: tuple[str, bool]) -> list[frozenset[str]]:
-    return [one.lost for one in _of_module(work)]
-
-
-def _chosen(module: str, part: bool) -> list[Probe]:
-    return probes(module)[:: IN_PART if part else 1]
-
-
-# what survives
-
-
-@cache
-def _record() -> dict[str, list[dict[str, Any]]]:
-    return yaml.safe_load(RECORD.read_text(encoding="utf-8")) or {}
-
-
-def reason(probe: Probe) -> str | None:
-    """Why a probe may survive, None where nothing is on record."""
-    for entry in _record().get(probe.function, []):
-        if any(fnmatchcase(probe.name, name) for name in entry["probes"]):
-            return str(entry["why"])
-    return None
-
-
-def problems(found: Iterable[Tried]) -> list[str]:
-    """The survivors without a reason, and the reasons of probes that do not survive."""
-    lines = []
-    for one in found:
-        if not one.seen and reason(one.probe) is None:
-            lost = f", though it loses {', '.join(sorted(one.lost))}" if one.lost else ""
-            lines.append(f"keeps all criteria that are about it{lost}: {one.probe}")
-        elif one.seen and reason(one.probe) is not None:
-            lines.append(f"has a reason to survive, but does not: {one.probe}")
-    return lines
-
-
-def unused(found: Iterable[Tried]) -> list[str]:
-    """The entries of blind_spots.yaml that fit none of the probes, when all were tried."""
-    names = {(one.probe.function, one.probe.name) for one in found}
-    entries = ((function, name) for function, some in _record().items() for entry in some for name in entry["probes"])
-    return [
-        f"{function}: {name}"
-        for function, name in entries
-        if not any(function == f and fnmatchcase(n, name) for f, n in names)
-    ]
-
-
-def report(jobs: int | None = None, part: bool = False) -> int:
-    """Try the probes and print what survives; the exit status is 1 if something does that has no reason on record."""
-    found = list(run(jobs=jobs, part=part))
-    wrong = problems(found) + ([] if part else [f"no probe is called so: {name}" for name in unused(found)])
+def report() -> int:
+    """Print the blind spots of all modules; the exit status is 1 if one has no reason on record."""
+    found = run()
+    wrong = problems(found)
     for line in wrong:
         click.echo(f"PROBLEM {line}")
-    survivors = [one.probe for one in found if not one.seen]
-    for probe in survivors:
-        click.echo(f"survives: {probe} ({reason(probe) or 'no reason on record'})")
-    click.echo(f"{len(found)} probes, {len(survivors)} survive, {100 * len(survivors) / max(len(found), 1):.1f} %.")
+    for (function, name), why in found.items():
+        click.echo(f"not seen: {function}: {name} ({why or 'no reason on record'})")
+    modules = rubrics.current().modules
+    count = sum(len(list(demands(m))) for m in modules)
+    programs = sum(len(with_memory(f)) for m in modules for f in factors.of_module(m))
+    click.echo(f"{count} classes of inputs, {programs} programs with memory, {len(found)} not seen.")
     return 1 if wrong else 0

@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
@@ -16,7 +16,7 @@ from autograder.intake.submission import Submission
 
 ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
 HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # what is in the place of a function
-Kind = Literal["mistake", "pair", "hole", "nothing", "alternative"]
+Kind = Literal["mistake", "pair", "hole", "nothing", "mutant", "alternative"]
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Case:
     """One submission of the audit: a perfect one, but for one function of `module` that has these mistakes.
 
     A "hole" has nothing in the place of the function, as `hole` (one of HOLES) says. "nothing" computes nothing, in one
-    function or (`function` is "") in all of the module; an "alternative" is correct, and is about no module. `name` tells
-    cases apart.
+    function or (`function` is "") in all of the module. A "mutant" is made by machine, `changed` is its text. An "alternative"
+    is correct, and is about no module. `name` tells cases of a kind apart.
     """
 
     kind: Kind
@@ -34,6 +34,7 @@ class Case:
     function: str = ""
     mistakes: tuple[Mistake, ...] = ()
     hole: str = ""
+    changed: str = field(default="", repr=False)
 
     @property
     def ids(self) -> frozenset[str]:
@@ -48,7 +49,7 @@ class Case:
     def source(self) -> str:
         """The wrong function, or functions, as a student would write it; "" for an alternative."""
         if not self.mistakes or self.kind == "nothing":
-            return "\n\n".join(mistake.source for mistake in self.mistakes)
+            return self.changed or "\n\n".join(mistake.source for mistake in self.mistakes)
         version = mistakes.made(self.module, self.function, self.mistakes)
         assert version is not None, f"{self.name}: these mistakes cannot stand together"
         return version.source

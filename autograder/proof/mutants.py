@@ -1,51 +1,105 @@
-"""Machine-made mistakes: each reference function, changed a little in one place.
+"""Machine-made mistakes: each reference function, changed a little in one place, and held against the suites.
 
 Beside the usual changes (another operator, another constant) these are the mistakes of array code: another axis, no
 `keepdims`, `sum` for `mean`, no `.copy()`, another array that has the same shape.
+
+A mutant is killed when a call of any criterion is wrong (the plain rule, whatever the rubric says about charging). One that is
+right in all of them must be equivalent, that is, still right by the contract; equivalent_mutants.yaml says why, one line
+each, and nothing else may survive.
+
+Why ours on `ast`: cosmic-ray writes each mutant over the module and starts a test command for it; mutmut builds a package in
+which all mutants stand side by side, and forks its own pytest. Here a mutant is a case like any other, but it goes
+through the sandbox of a warm grader: some never end, or ask for more memory than there is. Nor do they make the mistakes of
+array code.
 """
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import click
+import yaml
+
+from autograder.grading.grader import Grader
+from autograder.grading.judge import judged
+from autograder.grading.player import Player
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
+from autograder.proof.cases import Case, submission
+from autograder.proof.rows import each
+
+RECORD = Path(__file__).with_name("equivalent_mutants.yaml")
+Lost = tuple[Case, str]  # a mutant and the first criterion that it lost, "" for a survivor
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """One change of one reference function: `before` and `after` are the lines that differ, joined by "; "."""
-
-    module: str
-    function: str
-    before: str
-    after: str
-    source: str = field(repr=False, compare=False)
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What identifies the mutant as long as these lines stay as they are."""
-        return self.function, self.before, self.after
-
-    def __str__(self) -> str:
-        return f"{self.function}: {self.before}  ->  {self.after}"
+def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Lost]:
+    """Grade mutants, in their order, in `jobs` processes; all of them unless some are chosen."""
+    every = [m for module in rubrics.current().modules for m in mutants(module)] if chosen is None else list(chosen)
+    yield from each(_grade, every, jobs, sandbox=True)
 
 
-def mutants(module: str) -> list[Mutant]:
+def _grade(grader: Grader, mutant: Case) -> Lost:
+    """By the plain rule, since what is charged elsewhere was seen all the same."""
+    script, module = grader.script, mutant.module
+    steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
+    with Player(grader.sandbox, script, submission(mutant), grader.known) as player:
+        replies = player.shown((module,)) | player.hidden(0)
+    records = judged(steps, [replies[step] for step in steps])
+    return mutant, next((record.step.criterion for record in records if record.fault is not None), "")
+
+
+def equivalent() -> dict[str, str]:
+    """Why each recorded mutant is equivalent, by its name."""
+    record = yaml.safe_load(RECORD.read_text(encoding="utf-8")) or {}
+    reasons = {}
+    for function, entries in record.items():
+        for entry in entries:
+            changed = entry["after"] if isinstance(entry["after"], list) else [entry["after"]]
+            reasons.update({named(function, entry["before"], after): entry["why"] for after in changed})
+    return reasons
+
+
+def problems(graded: Iterable[Lost]) -> list[str]:
+    """Survivors that are not recorded as equivalent, and mutants that are, though a criterion was lost."""
+    known, lines = equivalent(), []
+    for mutant, lost in graded:
+        if not lost and mutant.name not in known:
+            lines.append(f"survives: {mutant.name}")
+        elif lost and mutant.name in known:
+            lines.append(f"recorded as equivalent, but loses a criterion: {mutant.name}")
+    return lines
+
+
+def report(jobs: int | None = None) -> int:
+    """Grade all mutants and print what survives; the exit status is 1 if something does that should not."""
+    graded = list(run(jobs))
+    wrong = problems(graded)
+    for line in wrong:
+        click.echo(f"PROBLEM {line}")
+    killed = sum(bool(lost) for _, lost in graded)
+    click.echo(f"{len(graded)} mutants, {killed} killed, {len(equivalent())} on record as equivalent.")
+    return 1 if wrong else 0
+
+
+# The mutants
+
+
+def mutants(module: str) -> list[Case]:
     """Every mutant of the contract functions of a reference module, no two alike."""
     tree = ast.parse((kit.solutions() / f"{module}.py").read_text(encoding="utf-8"))
     functions = rubrics.current().modules[module].functions
-    found: dict[tuple[str, str, str], Mutant] = {}
+    found: dict[str, Case] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name in functions:
             for mutant in _of_function(module, node):
-                found.setdefault(mutant.key, mutant)
+                found.setdefault(mutant.name, mutant)
     return list(found.values())
 
 
-def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
+def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Case]:
     _undress(function)
     right, scope = ast.unparse(function), Scope.of(function)
     for parent, name, place, node in list(_sites(function)):
@@ -54,7 +108,13 @@ def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
             wrong = ast.unparse(function)
             _put(parent, name, place, node)
             if wrong != right and _is_python(wrong):
-                yield Mutant(module, function.name, *_differing(right, wrong), wrong)
+                differing = named(function.name, *_differing(right, wrong))
+                yield Case("mutant", differing, module, function.name, changed=wrong)
+
+
+def named(function: str, before: str, after: str) -> str:
+    """What identifies a mutant as long as the lines that it changes stay as they are; several are joined by "; "."""
+    return f"{function}: {before}  ->  {after}"
 
 
 def _is_python(source: str) -> bool:
@@ -109,7 +169,7 @@ def _one_line(lines: list[str]) -> str:
     return "; ".join(line.strip() for line in lines)
 
 
-# the changes
+# The changes
 
 ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub, ast.Mult),

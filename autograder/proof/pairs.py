@@ -16,11 +16,9 @@ from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake, Version, made
 from autograder.proof.audit import may_lose
 from autograder.proof.cases import Case, submission
-from autograder.proof.graders import each_directly
 from autograder.proof.in_process import InProcess
-from autograder.proof.rows import Row, row
+from autograder.proof.rows import Row, each, row
 
-IN_PART = 2  # so many of each function are the part that is tried with each change
 What = Literal["both", "hidden", "like", "wrong"]
 
 
@@ -28,12 +26,15 @@ What = Literal["both", "hidden", "like", "wrong"]
 class Tried:
     """What a pair came to; `of` are the mistakes that hide it or that it is like; `missing` and `more` are criteria."""
 
-    case: Case
+    row: Row
     what: What
     of: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
-    named: bool = False
+
+    @property
+    def case(self) -> Case:
+        return self.row.case
 
     def __str__(self) -> str:
         said = {
@@ -47,27 +48,27 @@ class Tried:
 
 def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Tried]:
     """Try pairs of mistakes by direct calls, in their order, in `jobs` processes."""
-    yield from each_directly(_try, chosen, jobs)
+    yield from each(_try, chosen, jobs)
 
 
 def _try(grader: InProcess, case: Case) -> Tried:
     result = grader.grade(submission(case), case.module, case.function)
-    return judged(grader, row(case, result, margins=False))
+    return judged(grader, row(case, result, deviations=False))
 
 
 def judged(grader: InProcess, found: Row) -> Tried:
     """What a pair came to. It may lose more than the criteria of its mistakes only where they hide something."""
     case = found.case
     missing = tuple(sorted(case.criteria - found.lost.keys()))
-    extra = {name: verdict for name, verdict in found.lost.items() if name not in case.criteria}
-    more = tuple(name for name, verdict in extra.items() if not may_lose(case, name, verdict))
+    extra = {name: graded for name, graded in found.lost.items() if name not in case.criteria}
+    more = tuple(name for name, graded in extra.items() if not may_lose(case, graded))
     if not missing and not more:
-        return Tried(case, "both", named=case.ids <= found.named)
+        return Tried(found, "both")
     played = grader.diagnoser.played(case.module, case.function)
     what, of = _like(played, case, found)
     if what == "wrong" and not more and (hiding := _hides_form(played, case, missing)):
         what, of = "hidden", hiding
-    return Tried(case, what, of, missing, more)
+    return Tried(found, what, of, missing, more)
 
 
 def _like(played: Played, case: Case, found: Row) -> tuple[What, tuple[str, ...]]:
@@ -123,7 +124,7 @@ def lines(tried: Iterable[Tried]) -> Iterator[str]:
         groups.setdefault(one.case.function, []).append(one)
     for function, own in groups.items():
         count = Counter(one.what for one in own)
-        both, named = count["both"], sum(one.named for one in own)
+        both, named = count["both"], sum(one.what == "both" and one.case.ids <= one.row.named for one in own)
         yield (
             f"{function}: {len(own)} pairs; {both} cost both, {named} of them with both names; {count['hidden']} are hidden by "
             f"one of the two, {count['like']} are like another known version, {count['wrong']} are wrong"

@@ -1,6 +1,8 @@
 """The audit: every known mistake is charged where it belongs and named, code that computes nothing earns nothing, and what is
 correct loses nothing."""
 
+import json
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -8,9 +10,10 @@ import pytest
 
 from autograder.homework import mistakes
 from autograder.homework.rubric import current
-from autograder.proof import audit, cases, margins
+from autograder.proof import audit, cases
 from autograder.proof.cases import Case
-from autograder.proof.rows import Check, Deviation, Row, Verdict
+from autograder.proof.rows import Comparison, Row, differing
+from autograder.tests.proof.making import graded, made
 
 MODULES = [name for name in current().modules if mistakes.of_module(name)]
 
@@ -109,32 +112,40 @@ def test_there_are_six_alternatives_for_each_module() -> None:
 
 WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
 NOTHING = next(case for case in cases.nothings("layernorm") if case.name == "layer_norm.zeros")
+HOLE = next(case for case in cases.holes("layernorm") if case.function == "layer_norm")
 ALTERNATIVE = Case("alternative", "loops")
 OWN, OTHER = "layernorm.statistics", "layernorm.affine"
-NAMED = Verdict(False, "mistake", (WRONG.name,))
+NAMED = graded(OWN, "mistake", "sample_variance")
+ALIKE = ("sample_variance", "no_root")
 
 
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (Row(WRONG, {}), "keeps full marks"),
-        (Row(WRONG, {OTHER: NAMED}), f"keeps {OWN}, where it belongs"),
-        (Row(WRONG, {OWN: NAMED, OTHER: NAMED}), f"loses {OTHER} as well (mistake)"),
-        (Row(WRONG, {OWN: replace(NAMED, named=("layer_norm.eps_missing",))}), "is named layer_norm.eps_missing"),
-        (Row(WRONG, {OWN: Verdict(False, "unexplained")}), "is not named"),
+        (made(WRONG), "keeps full marks"),
+        (made(WRONG, graded(OTHER, "mistake", "sample_variance")), f"keeps {OWN}, where it belongs"),
+        (made(WRONG, NAMED, graded(OTHER, "mistake", "sample_variance")), f"loses {OTHER} as well (mistake)"),
+        (made(WRONG, graded(OWN, "mistake", "eps_missing")), "is named layer_norm.eps_missing"),
+        (made(WRONG, graded(OWN, "unexplained")), "is not named"),
         (
-            Row(WRONG, {OWN: Verdict(False, "mistake", (), (WRONG.name, "layer_norm.no_root"))}),
+            made(WRONG, graded(OWN, "mistake", undecided=ALIKE)),
             "cannot be told from layer_norm.no_root, and shares no sentence with them",
         ),
+        (made(WRONG, NAMED, graded("integration.norms", "unexplained")), "loses integration.norms as well"),
         (
-            Row(WRONG, {OWN: NAMED, "integration.norms": Verdict(False, "unexplained", blamed=("decoder",))}),
-            "integration.norms calls decoder.py the cause",
+            made(WRONG, NAMED, graded("scaled_attention.softmax", "unexplained")),
+            "loses scaled_attention.softmax as well",
         ),
-        (Row(WRONG, {OWN: NAMED, "scaled_attention.softmax": NAMED}), "loses scaled_attention.softmax as well"),
-        (Row(NOTHING, {OWN: NAMED}), f"keeps {OTHER}, though it computes nothing"),
-        (Row(ALTERNATIVE, {OWN: NAMED}), f"the correct alternative loops loses {OWN}"),
-        (Row(ALTERNATIVE, {}), "layernorm.rms: no known mistake loses it"),
-        (Row(WRONG, {OWN: NAMED}), "there are no correct alternatives"),
+        (made(NOTHING, NAMED), f"keeps {OTHER}, though it computes nothing"),
+        (
+            replace(made(NOTHING, NAMED), causes={"integration.norms": ("layernorm", "decoder")}),
+            "integration.norms says that decoder.py earns nothing",
+        ),
+        (made(HOLE, NAMED), f"keeps {OTHER}, though there is nothing"),
+        (replace(made(HOLE, NAMED), absent={OWN: "rms_norm"}), "says that rms_norm is missing or not written"),
+        (made(ALTERNATIVE, NAMED), f"the correct alternative loops loses {OWN}"),
+        (made(ALTERNATIVE), "layernorm.rms: no known mistake loses it"),
+        (made(WRONG, NAMED), "there are no correct alternatives"),
     ],
 )
 def test_audit_would_find(row: Row, said: str) -> None:
@@ -142,26 +153,48 @@ def test_audit_would_find(row: Row, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "verdicts",
+    "row",
     [
-        {OWN: NAMED},
-        {OWN: NAMED, OTHER: Verdict(False, "hidden", (WRONG.name,), unseen=("layer_norm.no_gamma",))},
-        {OWN: NAMED, "layernorm.example": NAMED},
-        {OWN: Verdict(False, "mistake", (), (WRONG.name, "layer_norm.no_root"), "Divide by d.")},
-        {OWN: NAMED, "integration.norms": Verdict(False, "unexplained", blamed=("layernorm",))},
+        made(WRONG, NAMED),
+        made(WRONG, NAMED, graded(OTHER, "hidden", "sample_variance", unseen=("no_gamma",))),
+        made(WRONG, NAMED, graded("layernorm.example", "mistake", "sample_variance")),
     ],
 )
-def test_audit_finds_nothing_wrong_with(verdicts: dict[str, Verdict]) -> None:
-    assert list(audit.of_case(Row(WRONG, verdicts))) == []
+def test_audit_finds_nothing_wrong_with(row: Row) -> None:
+    assert list(audit.of_case(row)) == []
+
+
+def test_mistakes_that_share_a_sentence_are_no_problem() -> None:
+    one, other = graded(OWN, "mistake", undecided=ALIKE).undecided
+    alike = replace(graded(OWN, "mistake"), undecided=(one, replace(other, right=one.right)))
+    assert list(audit.of_case(made(WRONG, alike))) == []
 
 
 def test_margin_would_be_found() -> None:
-    right = Row(ALTERNATIVE, {}, (Deviation(Check("layernorm", "t", 1, "float64", 1e-8), 2e-9),))
-    wrong = Row(WRONG, {}, (Deviation(Check("layernorm", "t", 2, "float64", 1e-8, OWN), 5e-8),))
-    assert [margin.good for margin in margins.margins([right, wrong])] == [False, True]
-    assert margins.unclear([right, wrong]) == [WRONG.name]
-    clear = Deviation(Check("layernorm", "t", 3, "float64", 1e-8, OWN), 1e-3)
-    assert margins.unclear([replace(wrong, deviations=(*wrong.deviations, clear))]) == []
+    close, far = Comparison("layernorm", "t", 1, "float64", 1e-8), Comparison("layernorm", "t", 2, "float64", 1e-8, OWN)
+    right = Row(ALTERNATIVE, {}, deviations={close: 2e-9})
+    wrong = Row(WRONG, {}, deviations={far: 5e-8})
+    assert [margin.good for margin in audit.margins([right, wrong])] == [False, True]
+    assert audit.unclear([right, wrong]) == [WRONG.name]
+    clear = {replace(far, number=3): 1e-3}
+    assert audit.unclear([replace(wrong, deviations=wrong.deviations | clear)]) == []
+
+
+def test_rows_that_are_not_as_they_were_are_told_and_no_others() -> None:
+    before = made(WRONG, NAMED, graded(OTHER, "hidden", "sample_variance"))
+    kept = json.loads(json.dumps({row.name: row.plain for row in (before, made(ALTERNATIVE))}))
+    assert list(differing([before, made(ALTERNATIVE)], kept)) == []
+    [said] = differing([made(WRONG, graded(OWN, "unexplained")), made(ALTERNATIVE)], kept)
+    assert said.startswith("mistake: layer_norm.sample_variance\n")
+    assert 'layernorm.affine: {"earned": false, "why": "hidden"' in said and said.count("\n") == 2
+    assert '-> "right"' in said and '"why": "unexplained"' in said
+    assert list(differing([made(NOTHING)], kept)) == ["nothing: layer_norm.zeros: a new case"]
+
+
+def test_rows_travel_between_processes(rows: list[Row]) -> None:
+    for row in rows:
+        assert all(one.record is None is one.shown for one in row.graded.values())
+        assert pickle.loads(pickle.dumps(row)).plain == row.plain
 
 
 def names(chosen: Iterator[Case] | list[Case]) -> list[str]:

@@ -1,56 +1,81 @@
-"""Wrong versions of each class of inputs lose points where they should; what is right loses nothing."""
+"""Every class of inputs has a graded call, what keeps something between calls loses points, what is right loses nothing."""
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autograder.homework import reference
+from autograder.grading.record import Rules, Step
+from autograder.homework import factors, reference
 from autograder.homework.rubric import current
 from autograder.proof import blind_spots
-from autograder.proof.probes import Probe, probes
+from autograder.proof.blind_spots import demands, lost, steps, uncovered, unseen
 
-FUNCTIONS = [(m, f) for m, entry in current().modules.items() for f in entry.functions if probes(m)]
-
-
-def probe_of(module: str, function: str, way: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Probe:
-    about = frozenset(c.id for c in current().of(module) if function in c.grades)
-    return Probe(module, function, "made here", about, lambda: way(reference.functions()[function]))
+FUNCTIONS = [(module, function) for module in current().modules for function in factors.of_module(module)]
+EPS_ZERO = "no eps: eps 0"
 
 
-def test_a_part_of_the_probes_lose_points_in_a_criterion_about_them() -> None:
-    found = list(blind_spots.run(jobs=1, part=True))
-    assert {one.probe.function for one in found} == {function for _, function in FUNCTIONS}
+def test_every_blind_spot_has_its_reason_and_every_reason_its_blind_spot() -> None:
+    found = blind_spots.run()
     assert blind_spots.problems(found) == []
+    assert {function for function, _ in found} == {function for function, _ in blind_spots.reasons()}
 
 
-@pytest.mark.slow
-def test_every_probe_loses_points_or_has_its_reason() -> None:
-    found = list(blind_spots.run(jobs=2))
-    assert blind_spots.problems(found) == [] == blind_spots.unused(found)
-    assert sum(not one.seen for one in found) <= len(found) / 50
+def test_every_function_has_demands_and_no_two_of_one_name() -> None:
+    spots = [demand.spot for module in current().modules for demand in demands(module)]
+    assert len(set(spots)) == len(spots) > 2000
+    assert {function for function, _ in spots} == {function for _, function in FUNCTIONS}
 
 
-def test_names_are_used_once() -> None:
-    for module in current().modules:
-        names = [(probe.function, probe.name) for probe in probes(module)]
-        assert len(set(names)) == len(names)
+def with_eps_zero(step: Step) -> bool:
+    return step.target.function == "rms_norm" and step.kwargs.get("eps", step.args[2] if step.args[2:] else 1) == 0
 
 
-def test_a_probe_that_is_right_is_a_problem() -> None:
-    right = blind_spots.tried(probe_of("layernorm", "rms_norm", lambda function: function))
-    assert not right.lost
-    assert blind_spots.problems([right]) == ["keeps all criteria that are about it: rms_norm: made here"]
+def test_a_class_without_a_call_is_found() -> None:
+    every = steps("layernorm")
+    fewer = [step for step in every if not with_eps_zero(step)]
+    assert len(fewer) < len(every) and uncovered("layernorm", every) == []
+    found = uncovered("layernorm", fewer)
+    assert {("rms_norm", f"values, {EPS_ZERO}"), ("rms_norm", f"eps not seen, {EPS_ZERO}")} <= set(found)
+    assert all(function == "rms_norm" and "eps" in name for function, name in found)
 
 
-def test_a_probe_that_loses_another_criterion_is_a_problem() -> None:
-    probe = next(p for p in probes("layernorm") if p.name == "remembers results by the shapes of its arguments")
-    seen = blind_spots.tried(probe)
-    elsewhere = blind_spots.Tried(probe, frozenset({"layernorm.statistics"}))
-    assert seen.seen and "layernorm.purity" in seen.lost
-    assert len(blind_spots.problems([seen, elsewhere])) == 1
+def test_a_call_under_a_criterion_that_does_not_speak_of_the_class_does_not_count() -> None:
+    moved = [replace(s, criterion="layernorm.rms") if with_eps_zero(s) else s for s in steps("layernorm")]
+    assert ("rms_norm", f"values, {EPS_ZERO}") in uncovered("layernorm", moved)
+
+
+def test_an_argument_that_changes_nothing_does_not_count() -> None:
+    """As if no call showed what eps does: nothing that is allowed is exact enough to tell."""
+    coarse = [replace(step, allowed=np.inf) for step in steps("layernorm")]
+    found = {name for function, name in uncovered("layernorm", coarse) if function == "rms_norm"}
+    assert found == {d.spot[1] for d in demands("layernorm") if d.spot[0] == "rms_norm" and d.what == "eps not seen"}
+
+
+@pytest.mark.parametrize("what", ["dtype", "arguments"])
+def test_a_call_that_is_not_looked_at_for_it_does_not_count(what: str) -> None:
+    lenient = [replace(step, rules=Rules(error=step.rules.error)) for step in steps("layernorm")]
+    found = uncovered("layernorm", lenient)
+    assert {demand.spot for demand in demands("layernorm") if demand.what == what} <= set(found)
+
+
+def test_without_the_calls_about_purity_a_program_with_memory_is_a_problem() -> None:
+    fewer = [step for step in steps("layernorm") if step.criterion != "layernorm.purity"]
+    found = dict.fromkeys(unseen("layernorm", fewer), "")
+    name = "remembers results by the shapes of its arguments"
+    assert f"not seen: rms_norm: {name}" in blind_spots.problems(found)
+
+
+def test_a_reason_that_fits_nothing_is_a_problem() -> None:
+    assert any("has a reason, but is no blind spot: softmax" in line for line in blind_spots.problems({}))
+
+
+def made(module: str, function: str, way: Callable[[Callable[..., Any]], Callable[..., Any]]) -> frozenset[str]:
+    """The criteria that are lost with what `way` makes of a function."""
+    return lost(steps(module), function, way(reference.functions()[function]))
 
 
 def leaning_on_the_running_mean(result: Any, running_mean: Any, training: Any) -> Any:
@@ -70,7 +95,7 @@ def with_another_grad_gamma(result: Any, *arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("module", "function", "way", "lost"),
+    ("module", "function", "way", "about"),
     [
         ("batchnorm_comparison", "batch_norm", leaning_on_the_running_mean, "training"),
         ("batchnorm_comparison", "batch_norm", with_another_variance, "running"),
@@ -79,7 +104,7 @@ def with_another_grad_gamma(result: Any, *arguments: Any) -> Any:
     ],
 )
 def test_a_wrong_part_loses_the_one_criterion_of_value_that_is_about_it(
-    module: str, function: str, way: Callable[..., Any], lost: str
+    module: str, function: str, way: Callable[..., Any], about: str
 ) -> None:
     def wrong(right: Callable[..., Any]) -> Callable[..., Any]:
         def spoiled(*args: Any, **kwargs: Any) -> Any:
@@ -89,18 +114,17 @@ def test_a_wrong_part_loses_the_one_criterion_of_value_that_is_about_it(
         return spoiled
 
     values = {criterion.id for criterion in current().of(module) if criterion.looks_at == "values"}
-    assert blind_spots.tried(probe_of(module, function, wrong)).lost & values == {f"{module}.{lost}"}
+    assert made(module, function, wrong) & values == {f"{module}.{about}"}
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_read_only_results_and_lists_for_tuples_lose_nothing(module: str, function: str) -> None:
-    assert not blind_spots.tried(probe_of(module, function, read_only)).lost
+    assert not made(module, function, read_only)
 
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_results_that_are_views_lose_nothing_unless_a_new_array_is_promised(module: str, function: str) -> None:
-    lost = blind_spots.tried(probe_of(module, function, viewing)).lost
-    assert lost == ({"causal_mask.apply"} if function == "apply_mask" else set())
+    assert made(module, function, viewing) == ({"causal_mask.apply"} if function == "apply_mask" else set())
 
 
 def read_only(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,13 +1,11 @@
-"""The audit's tables for a person: on the console, and as a page."""
+"""The audit's tables for a person, on the console."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
 from autograder.proof.audit import hides
-from autograder.proof.rows import Row, Verdict
+from autograder.proof.rows import Row, shared
 
 KEPT = "-"
 MEANS = {
@@ -22,30 +20,6 @@ MEANS = {
 HEADS = {"mistake": "known mistake", "nothing": "code that computes nothing"}
 
 
-@dataclass(frozen=True)
-class Block:
-    """The rows of one module: its criteria by short name, and a mark for each row and criterion."""
-
-    module: str
-    kind: str
-    criteria: tuple[str, ...]
-    rows: tuple[tuple[Row, tuple[str, ...]], ...]
-
-
-def blocks(rows: Iterable[Row]) -> list[Block]:
-    """A table for each module and kind of case, in the order of the rubric."""
-    every, rubric = list(rows), rubrics.current()
-    found = []
-    for module in rubric.modules:
-        criteria = [c.id for c in (*rubric.of(module), *rubric.of(INTEGRATION))]
-        for kind, head in HEADS.items():
-            own = [row for row in every if (row.case.module, row.case.kind) == (module, kind)]
-            marked = tuple((row, tuple(mark(row, name) for name in criteria)) for row in own)
-            if own:
-                found.append(Block(module, head, tuple(map(_short, criteria)), marked))
-    return found
-
-
 def _short(criterion: str) -> str:
     module, _, name = criterion.partition(".")
     return f"{name}, all modules together" if module == INTEGRATION else name
@@ -53,16 +27,18 @@ def _short(criterion: str) -> str:
 
 def mark(row: Row, criterion: str) -> str:
     """The letter for what a case made of a criterion; see MEANS."""
-    verdict = row.verdicts.get(criterion)
-    if verdict is None:
+    graded = row.graded.get(criterion)
+    if graded is None:
         return KEPT
-    if verdict.passed:
+    if graded.passed:
         return "+"
-    if criterion not in row.case.criteria and hides(verdict):
+    if criterion not in row.case.criteria and hides(graded):
         return "H"
     if criterion not in row.case.criteria and _by_result(criterion):
         return "E"
-    return _of_name(row, verdict)
+    if set(row.case.mistakes) & set(graded.mistakes):
+        return "N"
+    return "S" if set(row.case.mistakes) & set(graded.undecided) and shared([graded]) else "x"
 
 
 def _by_result(criterion: str) -> bool:
@@ -70,16 +46,13 @@ def _by_result(criterion: str) -> bool:
     return found.looks_at == "examples" or found.module == INTEGRATION
 
 
-def _of_name(row: Row, verdict: Verdict) -> str:
-    if row.case.ids & set(verdict.named):
-        return "N"
-    return "S" if row.case.ids & set(verdict.undecided) and verdict.shared else "x"
-
-
 def hidden(row: Row) -> list[str]:
     """What the mistake of a row hides, criterion by criterion."""
-    found = {name: v for name, v in row.lost.items() if name not in row.case.criteria and hides(v)}
-    return [f"{name} ({', '.join(v.unseen) or 'nothing runs, or nothing would show'})" for name, v in found.items()]
+    found = {name: g for name, g in row.lost.items() if name not in row.case.criteria and hides(g)}
+    return [
+        f"{name} ({', '.join(m.id for m in g.unseen) or 'nothing runs, or nothing would show'})"
+        for name, g in found.items()
+    ]
 
 
 def unnamed(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
@@ -93,15 +66,22 @@ def text(rows: Sequence[Row]) -> Iterator[str]:
     """The lines for the console."""
     yield "Each column is a criterion, by its number in the list above the table; each letter says what came of it:"
     yield from (f"  {letter}  {what}" for letter, what in MEANS.items())
-    for block in blocks(rows):
-        yield f"\n{block.module}: {block.kind}"
-        yield "  " + ", ".join(f"{number} {name}" for number, name in enumerate(block.criteria, 1))
-        yield "  " + "".join(f"{number:<3}" for number in range(1, len(block.criteria) + 1))
-        yield from ("  " + "".join(f"{letter:<3}" for letter in marks) + row.case.name for row, marks in block.rows)
+    for module in rubrics.current().modules:
+        for kind, head in HEADS.items():
+            own = [row for row in rows if (row.case.module, row.case.kind) == (module, kind)]
+            yield from _table(module, head, own) if own else ()
     yield "\ncorrect alternatives"
     for row in (row for row in rows if row.case.kind == "alternative"):
         yield f"  {row.case.name}: " + (", ".join(row.lost) or "nothing lost")
     yield from _summary(rows)
+
+
+def _table(module: str, head: str, rows: Iterable[Row]) -> Iterator[str]:
+    criteria = [c.id for name in (module, INTEGRATION) for c in rubrics.current().of(name)]
+    yield f"\n{module}: {head}"
+    yield "  " + ", ".join(f"{number} {_short(name)}" for number, name in enumerate(criteria, 1))
+    yield "  " + "".join(f"{number:<3}" for number in range(1, len(criteria) + 1))
+    yield from ("  " + "".join(f"{mark(row, name):<3}" for name in criteria) + row.case.name for row in rows)
 
 
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
@@ -116,23 +96,3 @@ def _summary(rows: Sequence[Row]) -> Iterator[str]:
     written = [row for row in rows if row.case.kind == "mistake"]
     named = sum(bool(row.case.ids & row.named) for row in written)
     yield f"\n{named} of {len(written)} known mistakes are named as themselves."
-
-
-def write(rows: Sequence[Row], problems: Sequence[str], path: Path) -> None:
-    """Write the tables as a page that needs no other file."""
-    from jinja2 import Environment, PackageLoader
-
-    page = Environment(loader=PackageLoader("autograder", "proof/templates"), autoescape=True).get_template(
-        "audit.html"
-    )
-    alternatives = [row for row in rows if row.case.kind == "alternative"]
-    filled = page.render(
-        means=MEANS,
-        blocks=blocks(rows),
-        alternatives=alternatives,
-        problems=problems,
-        hidden=hidden,
-        unnamed=list(unnamed(rows)),
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(filled, encoding="utf-8")

@@ -1,0 +1,40 @@
+"""`autograder audit`: rows are written, and held against rows that were written before."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.commands.main import main
+from autograder.proof import audit, cases
+from autograder.proof.rows import Row
+from autograder.tests.proof.making import graded, made
+
+WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
+BEFORE = made(WRONG, graded("layernorm.statistics", "mistake", "sample_variance"))
+AFTER = made(WRONG, graded("layernorm.statistics", "unexplained"))
+
+
+def run(monkeypatch: pytest.MonkeyPatch, row: Row, *arguments: str) -> tuple[int, str]:
+    """The audit's status and output, were this its only row."""
+    monkeypatch.setattr(cases, "cases", lambda only: [WRONG])
+    monkeypatch.setattr(audit, "run", lambda chosen, jobs: iter([row]))
+    done = CliRunner().invoke(main, ["audit", "--only", "layernorm", *arguments])
+    return done.exit_code, done.output
+
+
+def test_rows_that_differ_from_those_of_a_file_are_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = str(tmp_path / "rows.json")
+    run(monkeypatch, BEFORE, "--rows", file)
+    assert run(monkeypatch, BEFORE, "--against", file) == (0, "All rows are as they were.\n")
+    status, said = run(monkeypatch, AFTER, "--against", file)
+    assert status == 1
+    assert said.startswith("mistake: layer_norm.sample_variance\n  layernorm.statistics: {")
+    assert said.endswith("1 of 1 rows are not as they were.\n")
+
+
+def test_a_file_that_holds_no_rows_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "rows.json"
+    file.write_text("rows", encoding="utf-8")
+    status, said = run(monkeypatch, BEFORE, "--against", str(file))
+    assert status == 2 and "holds no rows of an audit" in said

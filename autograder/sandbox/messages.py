@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Handle, Kept
+from autograder.sandbox.wire import Handle, Kept, Parameters
 from autograder.values.changes import MAX_CHANGES
 from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
 from autograder.values.tree import leaves
@@ -128,11 +128,10 @@ def prepared_write(context: str, kept: Kept, value: Any) -> Call:
 
 
 def prepared_load(
-    context: str, modules: Sequence[str], proxies: Mapping[str, Mapping[str, Sequence[str]]], replaced: Sequence[str]
+    context: str, modules: Sequence[str], proxies: Mapping[str, Mapping[str, Parameters]], replaced: Sequence[str]
 ) -> Call:
     """Import modules into a context; see `StudentProcess.load`."""
-    plain = {name: {f: list(parameters) for f, parameters in entry.items()} for name, entry in proxies.items()}
-    return Call("load", context, wire.encode(("load", context, modules, plain, replaced)))
+    return Call("load", context, wire.encode(("load", context, modules, proxies, replaced)))
 
 
 def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:

@@ -8,6 +8,7 @@ the student's code chose.
 import hashlib
 import itertools
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,7 @@ class Gone(WireError):
     """The other side has closed the connection."""
 
 
+Parameters = Sequence[Sequence[Any]]  # of a function: for each its name, and its default value if it has one
 TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of what follows
 
 

@@ -32,6 +32,7 @@ from autograder.sandbox.student.asking import Questions
 from autograder.sandbox.student.calls import Calls
 from autograder.sandbox.student.errors import described
 from autograder.sandbox.student.loading import Baseline, Submission
+from autograder.sandbox.wire import Parameters
 from autograder.values.errors import loop
 
 THREADS_SECONDS = 0.01  # in which other threads of the student's code run, before arguments are looked at again
@@ -108,7 +109,7 @@ class Session:
         return described(error, self.folder, *call)
 
     def _load(
-        self, context: str, modules: list[str], proxies: dict[str, dict[str, list[str]]], replaced: list[str]
+        self, context: str, modules: list[str], proxies: dict[str, dict[str, Parameters]], replaced: list[str]
     ) -> tuple[Any, ...]:
         ask = self.questions.function
         functions = {
@@ -177,7 +178,7 @@ def warm_up(baseline: Baseline) -> None:
             wire.decode(wire.encode(nested))
             session.questions.begin_call()
             grader.send(wire.encode(("answer", x)))
-            session.questions.function("nobody.asked", ["x", "nested", "eps"])(x, nested, eps=1.0)
+            session.questions.function("nobody.asked", [["x"], ["nested"], ["eps", 1.0]])(x, nested, eps=1.0)
             grader.receive()
             session.questions.end_call()
             session.questions.forget()

@@ -56,7 +56,7 @@ def test_a_context_may_ask_only_for_its_own() -> None:
     ):
         # An object that is no module of the submission's is not put away with its context.
         process.load("a", ["m"], STAND_INS)
-        process.load("b", ["m"], {"neighbour": {"plus": ("x", "y")}})
+        process.load("b", ["m"], {"neighbour": {"plus": [["x"], ["y", 1.0]]}})
         assert process.play([prepared("b", "m", "f", [ONE])])[0].value.tolist() == [2, 2]
 
 

@@ -1,5 +1,6 @@
 """Questions go out one at a time and in order, whatever threads and nested calls ask them."""
 
+import inspect
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -49,9 +50,16 @@ def test_a_question_is_answered() -> None:
     assert (ask.__module__, ask.__name__, ask.__qualname__) == ("layernorm", "double", "double")
 
 
+def test_a_stand_in_has_the_signature_of_the_function() -> None:
+    ask = Grader(double).questions.function("layernorm.layer_norm", [["x"], ["gamma"], ["eps", 1e-5], ["mask", None]])
+    assert str(inspect.signature(ask)) == "(x, gamma, eps=1e-05, mask=None)"
+    assert ask.__defaults__ == (1e-5, None)
+    assert Grader(double).questions.function("m.f", [["x"]]).__defaults__ is None
+
+
 def test_equal_questions_have_equal_bytes_and_are_asked_once() -> None:
     grader = Grader(double)
-    ask = grader.questions.function("m.f", ["x", "gamma", "eps", "mask"])
+    ask = grader.questions.function("m.f", [["x"], ["gamma"], ["eps"], ["mask"]])
     for args, kwargs in (
         ((1, 2, 3), {}),
         ((1, 2), {"eps": 3}),

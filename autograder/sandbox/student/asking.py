@@ -64,14 +64,14 @@ class Questions:
     def function(self, target: Target, parameters: Parameters = ()) -> Callable[..., Any]:
         """A function that asks the grader, with the signature that `parameters` give.
 
-        Arguments by keyword are made positional.
+        Arguments by keyword are made positional, and defaults filled in, so that equal questions have equal bytes.
         """
 
         def ask(*args: Any, **kwargs: Any) -> Any:
-            for name, *_ in parameters[len(args) :]:  # so that equal questions have equal bytes
-                if name not in kwargs:
+            for name, *default in parameters[len(args) :]:
+                if name not in kwargs and not default:
                     break
-                args = (*args, kwargs.pop(name))
+                args = (*args, kwargs.pop(name, *default))
             kwargs = dict(sorted(kwargs.items()))
             with self.lock:
                 if not self._calls:

@@ -59,18 +59,19 @@ def test_a_stand_in_has_the_signature_of_the_function() -> None:
 
 def test_equal_questions_have_equal_bytes_and_are_asked_once() -> None:
     grader = Grader(double)
-    ask = grader.questions.function("m.f", [["x"], ["gamma"], ["eps"], ["mask"]])
+    ask = grader.questions.function("m.f", [["x"], ["gamma"], ["eps", 3]])
     for args, kwargs in (
         ((1, 2, 3), {}),
+        ((1, 2), {}),
         ((1, 2), {"eps": 3}),
         ((), {"eps": 3, "gamma": 2, "x": 1}),
         ((1,), {"gamma": 2, "eps": 3}),
     ):
         assert grader.call(ask, *args, **kwargs) == 2
     assert grader.sent == [("ask", "m.f", [1, 2, 3], {})]
-    grader.call(ask, 1, mask=0, eps=3)
-    grader.call(ask, 1, eps=3, mask=0)
-    assert grader.sent[1:] == [("ask", "m.f", [1], {"eps": 3, "mask": 0})]
+    grader.call(ask, 1, mask=0, eps=4)
+    grader.call(ask, 1, eps=4, mask=0)
+    assert grader.sent[1:] == [("ask", "m.f", [1], {"eps": 4, "mask": 0})]
 
 
 def test_remembered_arrays_are_not_shared() -> None:

@@ -77,7 +77,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Call:
-    """A request, ready to be sent. `arguments` are those whose changes are reported, `lent` the handles that it lends."""
+    """A request, ready to be sent. `arguments` are those whose changes are reported, `lent` the handles that may be asked for."""
 
     kind: str
     context: str
@@ -107,7 +107,7 @@ def prepared(
         "call",
         context,
         payload,
-        frozenset(leaf.id for leaf in leaves(arguments) if isinstance(leaf, Handle)),
+        frozenset(leaf.id for leaf in leaves(arguments) if isinstance(leaf, Handle) and not leaf.code),
         arguments,
     )
 

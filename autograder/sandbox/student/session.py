@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox import wire
+from autograder.sandbox import lending, wire
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.student.asking import Questions
 from autograder.sandbox.student.calls import Calls
@@ -48,7 +48,7 @@ class Session:
         limit = min(limit, wire.MAX_FROM_STUDENT)
         self.submission = Submission(folder, baseline)
         self.questions = Questions(self.flush, self.connection.receive, self._described, limit)
-        self.calls = Calls(limit, self.questions.function)
+        self.calls = Calls(limit, self._lent)
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._sent = time.monotonic()
@@ -118,6 +118,9 @@ class Session:
         }
         self.submission.load(context, modules, functions, {name: ask(f"{modules[0]}.{name}") for name in replaced})
         return ("loaded",)
+
+    def _lent(self, handle: wire.Handle) -> Callable[..., Any]:
+        return lending.unpacked(handle.code) if handle.code else self.questions.function(handle)
 
     def _call(
         self,

@@ -30,7 +30,10 @@ assert layernorm.rms_norm.__defaults__ == (1e-6,) and layernorm.rms_norm.__name_
 """
 
 
+def lost(document: dict[str, Any]) -> list[str]:
+    return [test["output"] for test in document["tests"] if test["score"] < test["max_score"]]
+
+
 @pytest.mark.parametrize("source", [PYTHON_NUMBERS, SIGNATURES])
 def test_a_neighbour_is_what_it_is_at_home(grade: Grade, alter: Alter, source: str) -> None:
-    document = grade(alter("batchnorm_comparison", source), ("batchnorm_comparison",))
-    assert [test for test in document["tests"] if test["score"] < test["max_score"]] == []
+    assert lost(grade(alter("batchnorm_comparison", source), ("batchnorm_comparison",))) == []

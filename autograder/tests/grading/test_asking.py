@@ -5,6 +5,10 @@ from typing import Any
 
 import pytest
 
+from autograder.feedback import results
+from autograder.grading.grader import open_grader
+from autograder.intake.submission import Submission
+
 Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]
 
@@ -20,6 +24,16 @@ def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1
     y = gamma * layer_norm(x.T, 1.0, 0, eps).T + beta
     new_mean = (1 - momentum) * running_mean + momentum * x.mean(axis=0)
     return y, new_mean, (1 - momentum) * running_var + momentum * x.var(axis=0) * n / (n - 1)
+"""
+DEPENDENCY = """
+def dependency_matrix(f, x, delta=1e-3):
+    found, base, rng = np.zeros((len(x), len(x)), bool), np.array(f(x)), np.random.default_rng(0)
+    for row in range(len(x)):
+        for _ in range({draws}):
+            changed = x.copy()
+            changed[row] += delta * rng.uniform(-1, 1, x.shape[1])
+            found[:, row] |= (np.abs(f(changed) - base) > 1e-8).any(axis=1)
+    return found
 """
 SIGNATURES = """
 import inspect
@@ -37,3 +51,38 @@ def lost(document: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("source", [PYTHON_NUMBERS, SIGNATURES])
 def test_a_neighbour_is_what_it_is_at_home(grade: Grade, alter: Alter, source: str) -> None:
     assert lost(grade(alter("batchnorm_comparison", source), ("batchnorm_comparison",))) == []
+
+
+def test_a_lent_function_may_be_called_often(grade: Grade, alter: Alter) -> None:
+    assert lost(grade(alter("causal_mask", DEPENDENCY.format(draws=200)), ("causal_mask",))) == []
+
+
+@pytest.mark.slow
+def test_a_lent_function_may_be_called_very_often(alter: Alter) -> None:
+    files = {name: text.encode() for name, text in alter("causal_mask", DEPENDENCY.format(draws=2000)).items()}
+    with open_grader() as grader:  # with the limits of the rubric, since nearly all of its functions are slow
+        document = results.gradescope(grader.grade(Submission("thorough", files), ("causal_mask",)))
+    assert lost(document) == []
+
+
+INFLUENCE = """
+from layernorm import layer_norm
+
+def influence(x, kind, eps=1e-5):
+    if kind not in ("layer", "batch_train", "batch_eval"):
+        raise ValueError
+    if kind != "layer":
+        return np.full((len(x), len(x)), True) if kind == "batch_train" else np.eye(len(x), dtype=bool)
+    rng, one, zero = np.random.default_rng(0), np.ones(x.shape[1]), np.zeros(x.shape[1])
+    base, found = layer_norm(x, one, zero, eps), np.zeros((len(x), len(x)), bool)
+    for row in range(len(x)):
+        for _ in range(1000 // len(x)):
+            changed = x.copy()
+            changed[row] += rng.normal(size=x.shape[1])
+            found[:, row] |= (layer_norm(changed, one, zero, eps) != base).any(axis=1)
+    return found
+"""
+
+
+def test_a_neighbour_may_be_called_often(grade: Grade, alter: Alter) -> None:
+    assert lost(grade(alter("batchnorm_comparison", INFLUENCE), ("batchnorm_comparison",))) == []

@@ -155,9 +155,12 @@ class Questions:
         return outcome
 
     def _outgoing(self, value: Any, numbers: list[int]) -> Any:
-        """Arguments for the grader: functions become handles, whose `numbers` are noted, everything else plain data."""
+        """Arguments for the grader: functions become handles, whose `numbers` are noted, everything else plain data.
+
+        One array may fill the whole question, whose own limit comes later.
+        """
         if type(value) is np.ndarray:
-            return sendable(value, self._limit)
+            return sendable(value, 2 * self._limit)
         if isinstance(value, tuple | list):
             parts = [self._outgoing(part, numbers) for part in value]
             return tuple(parts) if isinstance(value, tuple) else parts
@@ -168,4 +171,4 @@ class Questions:
             self._own[number] = value
             numbers.append(number)
             return Handle(number)
-        return sendable(value, self._limit)
+        return sendable(value, 2 * self._limit)

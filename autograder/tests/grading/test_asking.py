@@ -86,3 +86,27 @@ def influence(x, kind, eps=1e-5):
 
 def test_a_neighbour_may_be_called_often(grade: Grade, alter: Alter) -> None:
     assert lost(grade(alter("batchnorm_comparison", INFLUENCE), ("batchnorm_comparison",))) == []
+
+
+STACKED = """
+from transformer_block import transformer_stack
+from causal_mask import causal_mask
+
+def sequence_log_prob(tokens, params, n_heads):
+    n = len(tokens) - 1
+    if n == 0:
+        return 0.0
+    x = embed(tokens[:-1], params["embedding"])
+    x = x + positional_encoding(n, x.shape[-1])
+    x = np.broadcast_to(x, (n, *x.shape)).copy()  # one row of the batch for each prefix
+    seen = np.tri(n, dtype=bool)[:, np.newaxis, :] & causal_mask(n)
+    h = transformer_stack(x, params["blocks"], n_heads, mask=seen)
+    logits = h[np.arange(n), np.arange(n)] @ params["w_out"] + params["b_out"]
+    logits = logits - logits.max(axis=-1, keepdims=True)
+    log_p = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
+    return float(log_p[np.arange(n), tokens[1:]].sum())
+"""
+
+
+def test_a_question_may_be_as_large_as_the_arguments_allow(grade: Grade, alter: Alter) -> None:
+    assert lost(grade(alter("decoder", STACKED), ("decoder",))) == []

@@ -153,6 +153,11 @@ def test_a_question_over_the_limit_is_not_sent() -> None:
     assert grader.sent == []
 
 
+def test_one_array_may_fill_a_question() -> None:
+    grader = Grader(lambda kind, target, args, kwargs: ("answer", args[0].nbytes))
+    assert grader.call(grader.questions.function("m.f"), np.ones(1_000_000, bool)) == 1_000_000
+
+
 def test_functions_are_forgotten_after_their_question() -> None:
     grader = Grader(lambda kind, target, args, kwargs: ("answer", args[0].id))
     ask = grader.questions.function("m.f")

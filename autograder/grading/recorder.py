@@ -15,6 +15,7 @@ import numpy as np
 from autograder.grading.record import Kind, Rules, Step, Target
 from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
+from autograder.sandbox import lending
 from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
 from autograder.values.compare import tolerance
@@ -142,9 +143,9 @@ class Recorder:
         """An argument as it travels: a function is lent, under a number that is the same in every run of its test."""
         if not callable(value):
             return value
-        handle = Handle(zlib.crc32(f"{self.module} {self.test} {len(self.steps)} {position}".encode()))
-        self.lent[handle.id] = value
-        return handle
+        number = zlib.crc32(f"{self.module} {self.test} {len(self.steps)} {position}".encode())
+        self.lent[number] = value
+        return Handle(number, lending.packed(value))
 
     def _keep(self, value: Any, kept: Kept) -> None:
         """Know an object again, and the arrays inside it."""

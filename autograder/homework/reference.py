@@ -14,6 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from autograder.homework import kit, rubric
+from autograder.sandbox.signatures import parameters
+from autograder.sandbox.wire import Parameters
 
 
 @cache
@@ -56,11 +58,9 @@ def by_name() -> dict[str, Callable[..., Any]]:
     return {f"{rubric.current().module_of(name)}.{name}": function for name, function in functions().items()}
 
 
-def signatures(functions_of: Mapping[str, tuple[str, ...]]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """The parameter names of functions, by module and function."""
-    return {
-        m: {f: tuple(inspect.signature(functions()[f]).parameters) for f in names} for m, names in functions_of.items()
-    }
+def signatures(functions_of: Mapping[str, tuple[str, ...]]) -> dict[str, dict[str, Parameters]]:
+    """The parameters of functions, by module and function."""
+    return {m: {f: parameters(functions()[f]) for f in names} for m, names in functions_of.items()}
 
 
 def parts(function: Callable[..., Any]) -> tuple[str, ...]:

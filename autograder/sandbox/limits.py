@@ -8,9 +8,11 @@ class Limits(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    call_seconds: float = Field(default=4, gt=0, description="processor time of one call")
+    call_seconds: float = Field(
+        default=4, gt=0, description="processor time of one call, besides what its questions take"
+    )
     submission_seconds: float = Field(default=60, gt=0, description="processor time of all calls")
-    wall_factor: float = Field(default=4, ge=1, description="wall-clock time allowed for a second of processor time")
+    wall_factor: float = Field(default=8, ge=1, description="wall-clock time allowed for a second of processor time")
     memory_mb: int = Field(default=512, ge=128, description="memory of all processes of a submission")
     message_mb: int = Field(default=8, ge=1, description="one message over the wire")
     disk_mb: int = Field(default=16, ge=1, description="the temporary folder of one process")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Handle, Kept
+from autograder.sandbox.wire import Handle, Kept, Parameters
 from autograder.values.changes import MAX_CHANGES
 from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
 from autograder.values.tree import leaves
@@ -77,7 +77,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Call:
-    """A request, ready to be sent. `arguments` are those whose changes are reported, `lent` the handles that it lends."""
+    """A request, ready to be sent. `arguments` are those whose changes are reported, `lent` the handles that may be asked for."""
 
     kind: str
     context: str
@@ -107,7 +107,7 @@ def prepared(
         "call",
         context,
         payload,
-        frozenset(leaf.id for leaf in leaves(arguments) if isinstance(leaf, Handle)),
+        frozenset(leaf.id for leaf in leaves(arguments) if isinstance(leaf, Handle) and not leaf.code),
         arguments,
     )
 
@@ -128,11 +128,10 @@ def prepared_write(context: str, kept: Kept, value: Any) -> Call:
 
 
 def prepared_load(
-    context: str, modules: Sequence[str], proxies: Mapping[str, Mapping[str, Sequence[str]]], replaced: Sequence[str]
+    context: str, modules: Sequence[str], proxies: Mapping[str, Mapping[str, Parameters]], replaced: Sequence[str]
 ) -> Call:
     """Import modules into a context; see `StudentProcess.load`."""
-    plain = {name: {f: list(parameters) for f, parameters in entry.items()} for name, entry in proxies.items()}
-    return Call("load", context, wire.encode(("load", context, modules, plain, replaced)))
+    return Call("load", context, wire.encode(("load", context, modules, proxies, replaced)))
 
 
 def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:

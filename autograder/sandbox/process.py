@@ -18,6 +18,7 @@ from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.messages import Call, Ended, Reply, prepared_load, reply_of
 from autograder.sandbox.relay import Relay
+from autograder.sandbox.wire import Parameters
 
 if TYPE_CHECKING:
     from autograder.sandbox.sandbox import Sandbox
@@ -45,12 +46,12 @@ class StudentProcess:
         self,
         context: str,
         modules: Sequence[str],
-        stand_ins: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+        stand_ins: Mapping[str, Mapping[str, Parameters]] | None = None,
         replaced: Sequence[str] = (),
     ) -> Reply:
         """Import modules into a context of their own.
 
-        `stand_ins` are modules whose functions (with their parameters' names) are answered by the answering process, and
+        `stand_ins` are modules whose functions (with their parameters) are answered by the answering process, and
         so are the functions `replaced` of the first module. These may be asked for in this context, and no others.
         """
         proxies = stand_ins or {}
@@ -86,7 +87,6 @@ class StudentProcess:
 
     def _exchange(self, calls: Sequence[Call], known: Sequence[tuple[bytes, bytes]], replies: list[Reply]) -> None:
         budget = self.sandbox.budget
-        budget.check()
         clock = Clock(budget, self._watch)
         relay = Relay(self.sandbox, self.connection, clock, self._patience, self.asked)
         self._signal("SIGCONT")

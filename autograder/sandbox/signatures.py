@@ -18,6 +18,7 @@ def fitting(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments, where the function's signature and annotations allow them; lists of numbers count as arrays.
 
+    A Python number stays one: with a float32 array it gives float32, as a float64 array would not.
     Raises TypeError with a text for the student.
     """
     signature, kinds = _signature(function)
@@ -27,7 +28,7 @@ def fitting(
     except TypeError as error:
         raise TypeError(f"{name}: {error}") from None
     for parameter, value in bound.arguments.items():
-        if np.ndarray in kinds[parameter] and isinstance(value, list | int | float):
+        if np.ndarray in kinds[parameter] and isinstance(value, list):
             value = bound.arguments[parameter] = _array(value)
         if not isinstance(value, kinds[parameter]):
             raise TypeError(f"{name}: the contract does not allow this kind of {parameter}")
@@ -40,6 +41,12 @@ def _array(value: Any) -> Any:
     except ValueError:
         return None
     return array if array.dtype.kind in "biuf" else None
+
+
+def parameters(function: Callable[..., Any]) -> list[list[Any]]:
+    """What a stand-in of the function must know of it: the name of each parameter, and its default value if it has one."""
+    found = inspect.signature(function).parameters.values()
+    return [[p.name] if p.default is p.empty else [p.name, p.default] for p in found]
 
 
 @cache
@@ -55,7 +62,7 @@ def _kinds(hint: Any) -> tuple[type, ...]:
     if origin in (typing.Union, types.UnionType):
         return tuple(kind for part in typing.get_args(hint) for kind in _kinds(part))
     table: dict[Any, tuple[type, ...]] = {
-        np.ndarray: (np.ndarray, np.generic),
+        np.ndarray: (np.ndarray, np.generic, int, float),
         Callable: (Handle,),
         int: (int, np.integer),
         float: (float, int, np.floating, np.integer),

@@ -8,6 +8,7 @@ the student's code chose.
 import hashlib
 import itertools
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +46,7 @@ MAX_AXES = 16
 MAX_FROM_STUDENT = 2**20  # bytes of a message from a student's process; decoding it may take seventy times as much
 _CONTAINERS, _KEYS = (list, tuple, dict), (str, int, float, bool, type(None))
 _SHAPES = [struct.Struct(f"<{axes}q") for axes in range(MAX_AXES + 1)]
-_ARRAY, _SCALAR, _OPAQUE, _HANDLE, _KEPT, _BY_COLUMNS = range(6)  # MessagePack's extension types
+_ARRAY, _SCALAR, _OPAQUE, _HANDLE, _KEPT, _BY_COLUMNS, _CODE = range(7)  # MessagePack's extension types
 
 
 class WireError(Exception):
@@ -56,14 +57,16 @@ class Gone(WireError):
     """The other side has closed the connection."""
 
 
+Parameters = Sequence[Sequence[Any]]  # of a function: for each its name, and its default value if it has one
 TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of what follows
 
 
 @dataclass(frozen=True)
 class Handle:
-    """A function of the other side."""
+    """A function of the other side; from the grader perhaps with its code, which is called in place of a question."""
 
     id: int
+    code: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def _extend(value: Any) -> msgpack.ExtType:
     if isinstance(value, Opaque):
         return msgpack.ExtType(_OPAQUE, bytes([OPAQUE_KINDS.index(value.kind)]))
     if isinstance(value, Handle):
-        return msgpack.ExtType(_HANDLE, struct.pack("<q", value.id))
+        return msgpack.ExtType(_CODE if value.code else _HANDLE, struct.pack("<q", value.id) + value.code)
     if isinstance(value, Kept):
         return msgpack.ExtType(_KEPT, msgpack.packb([value.call, *value.path]))
     raise TypeError(f"{type(value).__name__} cannot be sent")
@@ -128,7 +131,7 @@ def _extend(value: Any) -> msgpack.ExtType:
 def decode(data: bytes, from_grader: bool = False) -> Any:
     """The value in `data`; WireError if it is anything else than exactly one well-formed value.
 
-    Only the grader speaks of kept objects: from a student's process they are refused.
+    Only the grader speaks of kept objects and sends code: from a student's process they are refused.
     """
     seen = itertools.count(1)
     try:
@@ -181,6 +184,8 @@ def _extended(kind: int, data: bytes, number: int, from_grader: bool) -> Any:
         return Opaque(OPAQUE_KINDS[data[0]])
     if kind == _HANDLE:
         return Handle(*struct.unpack("<q", data))
+    if kind == _CODE and from_grader:
+        return Handle(struct.unpack_from("<q", data)[0], data[8:])
     if kind == _BY_COLUMNS and from_grader:
         return _array(data).T
     if kind == _KEPT and from_grader:

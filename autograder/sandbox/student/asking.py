@@ -4,9 +4,10 @@ The wire is in strict order: one question at a time, and nothing else is sent un
 the grader may call a function of the student's that was an argument of it; that call may ask in its turn.
 """
 
+import inspect
 import itertools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ import numpy as np
 from autograder.sandbox import wire
 from autograder.sandbox.student.errors import ErrorTuple, Refused
 from autograder.sandbox.student.values import sendable
-from autograder.sandbox.wire import Handle
+from autograder.sandbox.wire import Handle, Parameters
 
 MAX_REMEMBERED, MAX_REMEMBERED_BYTES = 1000, 65_536  # answers, and the largest of them
 MARGIN_BYTES = 16  # around a message
 _REFUSALS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (ValueError, TypeError, MemoryError)}
+_EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
 Target = str | Handle
 
 
@@ -59,14 +61,17 @@ class Questions:
         with self.lock:
             self._calls -= 1
 
-    def function(self, target: Target, parameters: Sequence[str] = ()) -> Callable[..., Any]:
-        """A function that asks the grader; arguments by keyword are made positional as far as `parameters` say how."""
+    def function(self, target: Target, parameters: Parameters = ()) -> Callable[..., Any]:
+        """A function that asks the grader, with the signature that `parameters` give.
+
+        Arguments by keyword are made positional, and defaults filled in, so that equal questions have equal bytes.
+        """
 
         def ask(*args: Any, **kwargs: Any) -> Any:
-            for name in parameters[len(args) :]:  # so that equal questions have equal bytes
-                if name not in kwargs:
+            for name, *default in parameters[len(args) :]:
+                if name not in kwargs and not default:
                     break
-                args = (*args, kwargs.pop(name))
+                args = (*args, kwargs.pop(name, *default))
             kwargs = dict(sorted(kwargs.items()))
             with self.lock:
                 if not self._calls:
@@ -77,6 +82,14 @@ class Questions:
         if isinstance(target, str):
             ask.__module__, _, ask.__name__ = target.rpartition(".")
             ask.__qualname__ = ask.__name__
+        if parameters:
+            ask.__defaults__ = tuple(default for _, *defaults in parameters for default in defaults) or None
+            vars(ask)["__signature__"] = inspect.Signature(
+                [
+                    inspect.Parameter(name, _EITHER, default=d[0] if d else inspect.Parameter.empty)
+                    for name, *d in parameters
+                ]
+            )
         return ask
 
     def _ask(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -142,9 +155,12 @@ class Questions:
         return outcome
 
     def _outgoing(self, value: Any, numbers: list[int]) -> Any:
-        """Arguments for the grader: functions become handles, whose `numbers` are noted, everything else plain data."""
+        """Arguments for the grader: functions become handles, whose `numbers` are noted, everything else plain data.
+
+        One array may fill the whole question, whose own limit comes later.
+        """
         if type(value) is np.ndarray:
-            return sendable(value, self._limit)
+            return sendable(value, 2 * self._limit)
         if isinstance(value, tuple | list):
             parts = [self._outgoing(part, numbers) for part in value]
             return tuple(parts) if isinstance(value, tuple) else parts
@@ -155,4 +171,4 @@ class Questions:
             self._own[number] = value
             numbers.append(number)
             return Handle(number)
-        return sendable(value, self._limit)
+        return sendable(value, 2 * self._limit)

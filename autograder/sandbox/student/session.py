@@ -26,12 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox import wire
+from autograder.sandbox import lending, wire
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.student.asking import Questions
 from autograder.sandbox.student.calls import Calls
 from autograder.sandbox.student.errors import described
 from autograder.sandbox.student.loading import Baseline, StudentModules
+from autograder.sandbox.wire import Parameters
 from autograder.values.errors import loop
 
 THREADS_SECONDS = 0.01  # in which other threads of the student's code run, before arguments are looked at again
@@ -47,7 +48,7 @@ class Session:
         limit = min(limit, wire.MAX_FROM_STUDENT)
         self.submission = StudentModules(folder, baseline)
         self.questions = Questions(self.flush, self.connection.receive, self._described, limit)
-        self.calls = Calls(limit, self.questions.function)
+        self.calls = Calls(limit, self._lent)
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._sent = time.monotonic()
@@ -108,7 +109,7 @@ class Session:
         return described(error, self.folder, *call)
 
     def _load(
-        self, context: str, modules: list[str], proxies: dict[str, dict[str, list[str]]], replaced: list[str]
+        self, context: str, modules: list[str], proxies: dict[str, dict[str, Parameters]], replaced: list[str]
     ) -> tuple[Any, ...]:
         ask = self.questions.function
         functions = {
@@ -117,6 +118,9 @@ class Session:
         }
         self.submission.load(context, modules, functions, {name: ask(f"{modules[0]}.{name}") for name in replaced})
         return ("loaded",)
+
+    def _lent(self, handle: wire.Handle) -> Callable[..., Any]:
+        return lending.unpacked(handle.code) if handle.code else self.questions.function(handle)
 
     def _call(
         self,
@@ -177,7 +181,7 @@ def warm_up(baseline: Baseline) -> None:
             wire.decode(wire.encode(nested))
             session.questions.begin_call()
             grader.send(wire.encode(("answer", x)))
-            session.questions.function("nobody.asked", ["x", "nested", "eps"])(x, nested, eps=1.0)
+            session.questions.function("nobody.asked", [["x"], ["nested"], ["eps", 1.0]])(x, nested, eps=1.0)
             grader.receive()
             session.questions.end_call()
             session.questions.forget()

@@ -158,7 +158,7 @@ def test_a_hidden_verdict_is_not_told_under_a_visible_criterion() -> None:
 
 
 def test_a_pass_without_a_helper_and_a_plain_one() -> None:
-    assert "as soon as `softmax` is right" in told(earned(blamed=("softmax",)))
+    assert "as soon as `softmax` is right" in told(Graded(criterion("layernorm.affine"), True, blamed=("softmax",)))
     assert told(Graded(criterion("layernorm.affine"), True)) == ""
 
 

@@ -1,5 +1,6 @@
 """The script: every criterion has steps, the same in every recording, and what does not fit is refused."""
 
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,8 +8,10 @@ import numpy as np
 import pytest
 
 from autograder.grading import script
+from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
+from autograder.sandbox.lending import packed
 
 
 def test_every_criterion_has_steps() -> None:
@@ -30,6 +33,36 @@ def test_two_recordings_are_the_same() -> None:
         first, second = one.hidden.get(module, ()), other.hidden.get(module, ())
         assert [step.call.payload for step in first] == [step.call.payload for step in second]
     assert one.lent.keys() == other.lent.keys()
+
+
+CONTRACT: dict[str, Callable[[Any], Any]] = {
+    "layer_norm": lambda x: references.functions()["layer_norm"](x, 1.0, 0.0),
+    "rms_norm": lambda x: references.functions()["rms_norm"](x, 1.0),
+    "batch_norm": lambda x: references.functions()["batch_norm"](x, 1.0, 0.0, 0.0, 1.0, True)[0],
+    "softmax": lambda x: references.functions()["softmax"](x),
+    "softmax of columns": lambda x: references.functions()["softmax"](x, 0),
+}
+
+
+def lent() -> Iterator[tuple[Callable[..., Any], tuple[int, ...]]]:
+    """Functions that tests lend, with the shapes of the arrays that they are called with."""
+    found = script.current()
+    for step in (
+        step for steps in (found.visible, found.hidden, found.examples) for own in steps.values() for step in own
+    ):
+        given = (*step.args, *step.kwargs.values())
+        shapes = [value.shape for value in given if isinstance(value, np.ndarray)]
+        for shape in (shape for shape in shapes[:1] if len(shape) == 2 and min(shape) > 1):
+            yield from ((value, shape) for value in given if callable(value))
+
+
+def test_no_function_that_travels_computes_what_the_contract_asks_for() -> None:
+    rng, travelling = np.random.default_rng(0), [(f, shape) for f, shape in lent() if packed(f)]
+    assert travelling
+    for function, shape in travelling:
+        x = rng.normal(size=shape)
+        y = np.asarray(function(x))
+        assert [name for name, asked in CONTRACT.items() if y.shape == shape and np.allclose(y, asked(x))] == []
 
 
 def test_visible_criteria_and_examples_are_shown_and_no_others() -> None:

@@ -51,7 +51,7 @@ Edit = Callable[[str], str]
         (
             lambda t: t.replace("call_seconds: 3", "wall_factor: 0.5"),
             "wall_factor",
-            "0.5 must be at least 1; for example wall_factor: 4",
+            "0.5 must be at least 1; for example wall_factor: 8",
         ),
         (
             lambda t: t.replace("    uses: []", "    uses: layernorm", 1),

@@ -95,7 +95,7 @@ def test_the_worked_examples_are_those_of_the_docstrings(script: scripts.Script,
 
 
 def docstring_calls(module: str) -> list[tuple[str, dict[str, Any]]]:
-    """What the doctests of a reference module call its functions with."""
+    """What the doctests of a reference module call with: each function in its own docstring."""
     calls: list[tuple[str, dict[str, Any]]] = []
     loaded = reference.modules()[module]
 
@@ -109,8 +109,8 @@ def docstring_calls(module: str) -> list[tuple[str, dict[str, Any]]]:
 
     for name in current().modules[module].functions:
         function = getattr(loaded, name)
-        watching = {other: watched(other, getattr(loaded, other)) for other in current().modules[module].functions}
-        for test in doctest.DocTestFinder(recurse=False).find(function, name, globs={**vars(loaded), **watching}):
+        names = {**vars(loaded), name: watched(name, function)}
+        for test in doctest.DocTestFinder(recurse=False).find(function, name, globs=names):
             assert doctest.DocTestRunner(verbose=False).run(test).failed == 0, name
     return calls
 

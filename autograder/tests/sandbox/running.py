@@ -1,7 +1,7 @@
 """What the tests of the sandbox share: a sandbox with one small submission, and what is said by what it imports."""
 
 import atexit
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -16,6 +16,8 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
+from autograder.sandbox.signatures import parameters
+from autograder.sandbox.wire import Parameters
 
 LIMITS = Limits(call_seconds=3)
 TIGHT = Limits(call_seconds=0.4, wall_factor=3, disk_mb=4)
@@ -61,10 +63,9 @@ def ending(x: np.ndarray) -> np.ndarray:
 
 
 FUNCTIONS = {f.__name__: f for f in (plus, identity, applied, twice, large, endless, ending)}
-PARAMETERS = {
-    name: function.__code__.co_varnames[: function.__code__.co_argcount] for name, function in FUNCTIONS.items()
+STAND_INS: Mapping[str, Mapping[str, Parameters]] = {
+    "neighbour": {name: parameters(function) for name, function in FUNCTIONS.items()}
 }
-STAND_INS: Mapping[str, Mapping[str, Sequence[str]]] = {"neighbour": PARAMETERS}
 
 
 def times_ten(x: Any) -> Any:

@@ -69,7 +69,7 @@ def answers_at_length() -> Answers:
     return own_answers()
 
 
-PARAMETERS = {"neighbour": {"attempt": ("x", "what"), "who": ("x",), "hold": ("x",), "count": ("x",)}}
+PARAMETERS = {"neighbour": {"attempt": [["x"], ["what"]], "who": [["x"]], "hold": [["x"]], "count": [["x"]]}}
 
 
 def asked(sandbox: Sandbox, name: str, *args: object) -> Reply:

@@ -103,6 +103,31 @@ def test_each_call_has_its_own_time(time: Time, account: Budget) -> None:
         running.next()
 
 
+def test_waiting_for_its_turn_is_not_processor_time_of_a_call(time: Time, account: Budget) -> None:
+    running = clock(account)
+    time.passes(5, 0.9)
+    running.next()
+    time.passes(1.9, 0.05)
+    running.check()  # the first look since; before this request, 0.9 seconds were used
+
+
+def test_questions_add_to_the_time_of_their_call_alone(time: Time, account: Budget) -> None:
+    running = clock(account)
+    running.questions = 500
+    for _ in range(5):
+        time.passes(0.28, 0.28)
+        running.check()
+    time.passes(0.28, 0.28)
+    with pytest.raises(TimeoutError, match="call"):
+        running.check()
+    running.next()
+    time.passes(0.9, 0.9)
+    running.check()
+    time.passes(0.28, 0.28)
+    with pytest.raises(TimeoutError, match="call"):
+        running.check()
+
+
 def many(time: Time, running: Clock, wall: float, processor: float) -> None:
     for _ in range(300):
         time.passes(wall, processor)

@@ -8,7 +8,7 @@ import pytest
 from autograder.sandbox import relay
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.wire import Handle
-from autograder.tests.sandbox.running import STAND_INS, TIGHT, opened
+from autograder.tests.sandbox.running import LIMITS, STAND_INS, TIGHT, opened
 
 ONE = np.ones(2)
 ASKING = """
@@ -56,7 +56,7 @@ def test_a_context_may_ask_only_for_its_own() -> None:
     ):
         # An object that is no module of the submission's is not put away with its context.
         process.load("a", ["m"], STAND_INS)
-        process.load("b", ["m"], {"neighbour": {"plus": ("x", "y")}})
+        process.load("b", ["m"], {"neighbour": {"plus": [["x"], ["y", 1.0]]}})
         assert process.play([prepared("b", "m", "f", [ONE])])[0].value.tolist() == [2, 2]
 
 
@@ -101,6 +101,31 @@ def test_questions_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         process.load("m", ["m"], STAND_INS)
         reply = process.play([prepared("m", "m", "f")])[0]
         assert reply.ended is not None and reply.ended.why == "deadline"
+
+
+OFTEN = """
+import neighbour, numpy as np
+def near(n):
+    for number in range(n): neighbour.plus(np.full((6, 8), float(number)))
+    return n
+def lent(g, n):
+    for number in range(n): g(np.full((6, 8), float(number)))
+    return n
+"""
+
+
+def test_what_questions_cost_does_not_end_their_call() -> None:
+    with opened(OFTEN, LIMITS.model_copy(update={"call_seconds": 0.05})) as (_, process):
+        process.load("m", ["m"], STAND_INS)
+        assert process.play([prepared("m", "m", "near", [1500])])[0].value == 1500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "args"), [("near", [5000]), ("lent", [Handle(7), 20_000])])
+def test_a_call_may_ask_as_often_as_the_contract_says(function: str, args: list[object]) -> None:
+    with opened(OFTEN) as (_, process):
+        process.load("m", ["m"], STAND_INS)
+        assert process.play([prepared("m", "m", function, args)])[0].value == args[-1]
 
 
 def test_an_endless_answer_ends_at_the_deadline_of_the_call() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.sandbox.signatures import fitting
+from autograder.sandbox.signatures import fitting, parameters
 from autograder.sandbox.wire import Handle
 from autograder.values.kinds import Opaque
 
@@ -29,7 +29,18 @@ X = np.ones(2)
 )  # fmt: skip
 def test_what_fits_is_passed_on(args: Any, kwargs: Any) -> None:
     fitted, named = fitting(f, args, kwargs)
-    assert isinstance(fitted[0], np.ndarray | np.generic) and len(fitted) + len(named) >= len(args)
+    assert isinstance(fitted[0], np.ndarray | np.generic | int) and len(fitted) + len(named) >= len(args)
+
+
+def test_python_numbers_stay_what_they_are() -> None:
+    fitted, named = fitting(f, (2.0, 3), {"mask": True})
+    assert list(map(type, (*fitted, *named.values()))) == [float, int, bool]
+    assert (np.float32(1) * fitted[0]).dtype == np.float32
+
+
+def test_parameters_are_names_and_defaults() -> None:
+    assert parameters(f)[:4] == [["x"], ["n"], ["eps", 1e-5], ["mask", None]]
+    assert parameters(g) == [["f"], ["params"], ["blocks"], ["anything", None]]
 
 
 @pytest.mark.parametrize(

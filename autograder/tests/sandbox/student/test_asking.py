@@ -1,5 +1,6 @@
 """Questions go out one at a time and in order, whatever threads and nested calls ask them."""
 
+import inspect
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -49,20 +50,28 @@ def test_a_question_is_answered() -> None:
     assert (ask.__module__, ask.__name__, ask.__qualname__) == ("layernorm", "double", "double")
 
 
+def test_a_stand_in_has_the_signature_of_the_function() -> None:
+    ask = Grader(double).questions.function("layernorm.layer_norm", [["x"], ["gamma"], ["eps", 1e-5], ["mask", None]])
+    assert str(inspect.signature(ask)) == "(x, gamma, eps=1e-05, mask=None)"
+    assert ask.__defaults__ == (1e-5, None)
+    assert Grader(double).questions.function("m.f", [["x"]]).__defaults__ is None
+
+
 def test_equal_questions_have_equal_bytes_and_are_asked_once() -> None:
     grader = Grader(double)
-    ask = grader.questions.function("m.f", ["x", "gamma", "eps", "mask"])
+    ask = grader.questions.function("m.f", [["x"], ["gamma"], ["eps", 3]])
     for args, kwargs in (
         ((1, 2, 3), {}),
+        ((1, 2), {}),
         ((1, 2), {"eps": 3}),
         ((), {"eps": 3, "gamma": 2, "x": 1}),
         ((1,), {"gamma": 2, "eps": 3}),
     ):
         assert grader.call(ask, *args, **kwargs) == 2
     assert grader.sent == [("ask", "m.f", [1, 2, 3], {})]
-    grader.call(ask, 1, mask=0, eps=3)
-    grader.call(ask, 1, eps=3, mask=0)
-    assert grader.sent[1:] == [("ask", "m.f", [1], {"eps": 3, "mask": 0})]
+    grader.call(ask, 1, mask=0, eps=4)
+    grader.call(ask, 1, eps=4, mask=0)
+    assert grader.sent[1:] == [("ask", "m.f", [1], {"eps": 4, "mask": 0})]
 
 
 def test_remembered_arrays_are_not_shared() -> None:
@@ -142,6 +151,11 @@ def test_a_question_over_the_limit_is_not_sent() -> None:
     with pytest.raises(ValueError, match="larger than anything"):
         grader.call(ask, [np.ones(60_000), np.ones(60_000), np.ones(60_000)])
     assert grader.sent == []
+
+
+def test_one_array_may_fill_a_question() -> None:
+    grader = Grader(lambda kind, target, args, kwargs: ("answer", args[0].nbytes))
+    assert grader.call(grader.questions.function("m.f"), np.ones(1_000_000, bool)) == 1_000_000
 
 
 def test_functions_are_forgotten_after_their_question() -> None:

@@ -43,7 +43,7 @@ class CriterionChange:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunChanges:
     """What two runs have in common and what not; changes with the greatest loss first."""
 
     compared: int
@@ -53,14 +53,14 @@ class Comparison:
     only_new: tuple[str, ...]
 
 
-def compare_runs(old: Path, new: Path) -> Comparison:
+def compare_runs(old: Path, new: Path) -> RunChanges:
     """Raises ArgumentsError for a folder that is no run's."""
     before, after = store.read_all(old), store.read_all(new)
     names = {**_names(old), **_names(new)}
     both = [key for key in before if key in after]
     changes = [_change(before[key], after[key], names.get(key, "")) for key in both]
     changed = [change for change in changes if change.criteria or change.difference]
-    return Comparison(
+    return RunChanges(
         len(both),
         tuple(sorted(changed, key=lambda change: (change.difference, change.key))),
         tuple(_criteria(before, after, changes)),
@@ -69,7 +69,7 @@ def compare_runs(old: Path, new: Path) -> Comparison:
     )
 
 
-def write(found: Comparison, old: Path, new: Path) -> Path:
+def write(found: RunChanges, old: Path, new: Path) -> Path:
     """compare.csv and compare.html in the folder of the newer run; the page's path. Raises OSError."""
     folder = store.run_folder(new)
     changed = [criterion.name for criterion in found.criteria]

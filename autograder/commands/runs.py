@@ -16,7 +16,7 @@ from rich.text import Text
 from autograder.intake.text import printable
 
 if TYPE_CHECKING:
-    from autograder.cohort.compare_results import Comparison, CriterionChange, ScoreChange
+    from autograder.cohort.compare_results import CriterionChange, RunChanges, ScoreChange
 
 Folder = click.Path(path_type=Path)
 SHOWN = 30  # lines that are printed; page and csv have all
@@ -43,7 +43,7 @@ def compare(old: Path, new: Path) -> None:
     click.echo(f"\nAll of it: {compare_results.write(found, old, new)}, and compare.csv beside it")
 
 
-def _show(found: "Comparison") -> None:
+def _show(found: "RunChanges") -> None:
     totals = sum(change.difference != 0 for change in found.changes)
     click.echo(f"{found.compared} submissions are in both runs; {len(found.changes)} differ, {totals} in their total.")
     if found.criteria:

@@ -27,7 +27,7 @@ from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.proof.cases import ALTERNATIVES, Case, cases, submission
 from autograder.proof.in_process import InProcess
-from autograder.proof.rows import Comparison, Row, each, row, shared
+from autograder.proof.rows import GradedCall, Row, each, row, shared
 
 
 def run(chosen: Sequence[Case] | None = None, jobs: int | None = None) -> Iterator[Row]:
@@ -197,7 +197,7 @@ def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
 class Margin:
     """One check: how far the alternatives are from right at most, and the mistakes at least."""
 
-    check: Comparison
+    check: GradedCall
     right: float
     wrong: float
 
@@ -212,8 +212,8 @@ def margins(rows: Iterable[Row]) -> list[Margin]:
     A mistake counts in the criteria that it belongs to; where it gives the same as the reference, up to a tenth of the
     tolerance, it is right. Errors of rounding are of any size, so that they say nothing of the margin.
     """
-    right: dict[Comparison, float] = {}
-    wrong: dict[Comparison, float] = {}
+    right: dict[GradedCall, float] = {}
+    wrong: dict[GradedCall, float] = {}
     for one in rows:
         inexact = any(mistake.inexact for mistake in one.case.mistakes)
         for check, value in one.deviations.items():

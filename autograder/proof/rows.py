@@ -48,7 +48,7 @@ def _do(work: Callable[[Any, Item], Found], item: Item) -> Found:
 
 
 @dataclass(frozen=True, order=True)
-class Comparison:
+class GradedCall:
     """One call of one test whose result is compared, and the deviation that it allows."""
 
     module: str
@@ -72,7 +72,7 @@ class Row:
     graded: dict[str, Graded]
     absent: dict[str, str] = field(default_factory=dict)
     causes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    deviations: dict[Comparison, float] = field(default_factory=dict)
+    deviations: dict[GradedCall, float] = field(default_factory=dict)
 
     @property
     def lost(self) -> dict[str, Graded]:
@@ -118,7 +118,7 @@ def _absent(record: Record) -> str:
     return record.target.function if missing else lacking(record)
 
 
-def _deviations(result: Result) -> Iterator[tuple[Comparison, float]]:
+def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
     for module in result.modules:
         for record in module.records:
             step, kind = record.step, record.fault.kind if record.fault is not None else "value"
@@ -126,7 +126,7 @@ def _deviations(result: Result) -> Iterator[tuple[Comparison, float]]:
             if compared and kind == "value" and record.reply.error is None and record.reply.ended is None:
                 wide = tolerance((step.args, step.kwargs)) == TOLERANCE["float32"]
                 dtype = "float32" if wide else "float64"
-                place = Comparison(module.module, step.test, step.number, dtype, step.allowed, step.criterion)
+                place = GradedCall(module.module, step.test, step.number, dtype, step.allowed, step.criterion)
                 yield place, record.deviation
 
 

@@ -29,7 +29,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Compared:
     """What holding a value against the expected one showed; `deviation` is a share of max(1, largest expected magnitude)."""
 
     difference: Fault | None
@@ -42,7 +42,7 @@ def tolerance(arguments: Any) -> float:
     return TOLERANCE["float32" if single else "float64"]
 
 
-def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> Comparison:
+def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> Compared:
     """Hold a value against the expected one: structure, then shape, then dtype (if asked), then values."""
     if isinstance(expected, tuple | list):
         return _compare_parts(expected, actual, allowed, dtype)
@@ -57,7 +57,7 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
     if isinstance(expected, dict) and isinstance(actual, dict) and list(expected) == list(actual):
         return _compare_parts(list(expected.values()), list(actual.values()), allowed, dtype)
     same = type(expected) is type(actual) and not isinstance(expected, dict) and expected == actual
-    return Comparison(None if same else Fault("value", "is not what was expected"))
+    return Compared(None if same else Fault("value", "is not what was expected"))
 
 
 def equal(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> bool:
@@ -69,49 +69,49 @@ def values_agree(first: Any, second: Any) -> bool:
     return equal(first, second, tolerance((first, second)))
 
 
-def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Comparison:
+def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Compared:
     if not isinstance(actual, tuple | list):
-        return Comparison(Fault("type", f"expected a tuple of {len(expected)}, got {describe(actual)}"))
+        return Compared(Fault("type", f"expected a tuple of {len(expected)}, got {describe(actual)}"))
     if len(actual) != len(expected):
-        return Comparison(Fault("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"))
+        return Compared(Fault("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"))
     verdicts = [compare(e, a, allowed, dtype) for e, a in zip(expected, actual, strict=True)]
     deviation = max((verdict.deviation for verdict in verdicts), default=0.0)
     for number, verdict in enumerate(verdicts):
         if verdict.difference is not None:
             text = f"part [{number}] of the result: {verdict.difference.text}"
-            return Comparison(Fault(verdict.difference.kind, text, verdict.difference.deviation), deviation)
-    return Comparison(None, deviation)
+            return Compared(Fault(verdict.difference.kind, text, verdict.difference.deviation), deviation)
+    return Compared(None, deviation)
 
 
-def _compare_array(expected: "np.ndarray[Any, Any]", actual: Any, allowed: float, dtype: bool) -> Comparison:
+def _compare_array(expected: "np.ndarray[Any, Any]", actual: Any, allowed: float, dtype: bool) -> Compared:
     if isinstance(actual, np.generic) and expected.ndim == 0:
         actual = np.asarray(actual)
     if type(actual) is not np.ndarray:
-        return Comparison(Fault("type", f"expected an array, got {describe(actual)}"))
+        return Compared(Fault("type", f"expected an array, got {describe(actual)}"))
     if actual.shape != expected.shape:
-        return Comparison(Fault("shape", f"expected shape {expected.shape}, got shape {actual.shape}"))
+        return Compared(Fault("shape", f"expected shape {expected.shape}, got shape {actual.shape}"))
     kinds = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}[expected.dtype.kind]
     if actual.dtype.kind not in kinds:
         name = {"b": "bool", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
-        return Comparison(Fault("type", f"expected an array of {name}, got one of {actual.dtype}"))
+        return Compared(Fault("type", f"expected an array of {name}, got one of {actual.dtype}"))
     if dtype and expected.dtype.kind == "f" and actual.dtype != expected.dtype:
         text = f"expected dtype {expected.dtype}, got dtype {actual.dtype}"
-        return Comparison(Fault("dtype", text, deviation(expected, actual)))
+        return Compared(Fault("dtype", text, deviation(expected, actual)))
     return _judge(deviation(expected, actual), allowed if expected.dtype.kind == "f" else 0.0)
 
 
-def _compare_scalar(expected: Any, actual: Any, kinds: str, name: str, allowed: float) -> Comparison:
+def _compare_scalar(expected: Any, actual: Any, kinds: str, name: str, allowed: float) -> Compared:
     as_array = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
     if as_array is None or as_array.ndim or as_array.dtype.kind not in kinds:
-        return Comparison(Fault("type", f"expected {name}, got {describe(actual)}"))
+        return Compared(Fault("type", f"expected {name}, got {describe(actual)}"))
     return _judge(deviation(np.asarray(expected), as_array), allowed)
 
 
-def _judge(found: float, allowed: float) -> Comparison:
+def _judge(found: float, allowed: float) -> Compared:
     if found <= allowed:
-        return Comparison(None, found)
+        return Compared(None, found)
     text = "not all numbers are finite" if np.isinf(found) else "the values differ"
-    return Comparison(Fault("value", text, found), found)
+    return Compared(Fault("value", text, found), found)
 
 
 def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> float:

@@ -12,7 +12,7 @@ from autograder.homework import mistakes
 from autograder.homework.rubric import current
 from autograder.proof import audit, cases
 from autograder.proof.cases import Case
-from autograder.proof.rows import Comparison, Row, differing
+from autograder.proof.rows import GradedCall, Row, differing
 from autograder.tests.proof.making import graded, made
 
 MODULES = [name for name in current().modules if mistakes.of_module(name)]
@@ -171,7 +171,7 @@ def test_mistakes_that_share_a_sentence_are_no_problem() -> None:
 
 
 def test_margin_would_be_found() -> None:
-    close, far = Comparison("layernorm", "t", 1, "float64", 1e-8), Comparison("layernorm", "t", 2, "float64", 1e-8, OWN)
+    close, far = GradedCall("layernorm", "t", 1, "float64", 1e-8), GradedCall("layernorm", "t", 2, "float64", 1e-8, OWN)
     right = Row(ALTERNATIVE, {}, deviations={close: 2e-9})
     wrong = Row(WRONG, {}, deviations={far: 5e-8})
     assert [margin.good for margin in audit.margins([right, wrong])] == [False, True]

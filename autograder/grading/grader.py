@@ -256,7 +256,7 @@ class _Grading:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
             if helpers and self._may_be_excused(reading, function):
                 again = self._charged(self._played_again(number, reading, function, helpers))
-                reading = again if again.cost <= reading.cost else reading
+                reading = min(again, reading, key=lambda one: (one.cost, one.unanswered))
         return reading
 
     def _charged(self, reading: "_Reading") -> "_Reading":
@@ -308,6 +308,11 @@ class _Reading:
     @cached_property
     def wrong(self) -> frozenset[Step]:
         return frozenset(record.step for record in self.records if record.fault is not None)
+
+    @property
+    def unanswered(self) -> int:
+        """The number of steps that got no reply: of two readings that cost the same, the one with fewer says more."""
+        return sum(record.reply.ended is not None for record in self.records)
 
     @property
     def wrong_functions(self) -> frozenset[str]:

@@ -283,8 +283,10 @@ class _Grading:
         replies = self.player.with_helpers(number, reading.module, helpers, steps)
         again = {r.step: r for r in judged(steps, [replies[s] for s in steps]) if r.target.function == function}
         records = tuple(again.get(record.step, record) for record in reading.records)
-        explanations = {name: e for name, e in reading.explanations.items() if name != function}
-        explanations |= self.diagnoser.explained(reading.module, function, records, {})
+        anew = self.diagnoser.explained(reading.module, function, records, {})
+        found = {name: e for name, e in reading.explanations.items() if name != function} | anew
+        order = self.rubric.modules[reading.module].functions
+        explanations = {name: found[name] for name in order if name in found}
         before = tuple(r for r in reading.records if r.target.function == function and r.fault is not None)
         helped = reading.helped | {function: (helpers, before)}
         return replace(reading, records=records, explanations=explanations, helped=helped)

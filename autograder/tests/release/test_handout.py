@@ -252,7 +252,8 @@ def test_notebook_exports_every_module_and_helpers_of_ones_own(built: "Built", t
     "call", ["grader.export()", "grader.export(pdf=False, files=['a.py', 'b.py'])", "grader.export(files=[])"]
 )
 def test_any_export_cell_exports_everything(call: str) -> None:
-    text = json.dumps({"cells": [{"source": ["x = 1\n", "grader.check('a')"]}, {"source": f"# Save\n{call}"}]})
+    cells = [{"metadata": {}, "source": source} for source in (["x = 1\n", "grader.check('a')"], f"# Save\n{call}")]
+    text = json.dumps({"cells": cells})
     source = "".join(json.loads(handout.exporting(text))["cells"][1]["source"])
     options = "pdf=False, " if "pdf" in call else ""
     files = 'files=sorted(glob.glob("*.py") + glob.glob("guesses.json"))'

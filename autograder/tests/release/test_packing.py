@@ -59,7 +59,7 @@ def environment(built: "Built") -> Any:
 
 def test_image_gets_exact_versions_of_everything_that_grades(environment: Any) -> None:
     wheel, *lines = environment[-1]["pip"]
-    assert re.fullmatch(r"/autograder/source/files/transformer_homework-\S+\.whl", wheel)
+    assert re.fullmatch(r"/autograder/source/files/kit-wheel/transformer_homework-\S+\.whl", wheel)
     assert all(re.fullmatch(r"[a-z0-9-]+==\S+", line) for line in lines)
     assert {"numpy", "otter-grader", "ipykernel", "jupyter-client", "pytest", "msgpack"} <= {
         line.partition("==")[0] for line in lines

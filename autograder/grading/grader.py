@@ -14,7 +14,7 @@ In which order things are played stands in player.py, what a mistake costs in ch
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -168,12 +168,19 @@ class _Grading:
         self.alone = {m: {f: self._alone(own) for f, own in found.items()} for m, found in self.examples.items()}
         modules = [name for name in names if name != INTEGRATION]
         self.at_once = {m: self._reading(BEFORE_ALL, m, self._records(self.script.shown(m))) for m in modules}
+        whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
+        shown = {m: [self.at_once[m].charges[c.id].earned for c in self.rubric.of(m) if c.visible] for m in modules}
+        together = self._integration([criterion for criterion in whole if criterion.visible], shown)
         results: dict[str, ModuleResult] = {}
         for number, level in enumerate(self.player.levels):
             self.replies |= self.player.hidden(number)
             results |= {module: self._result(number, module) for module in level.modules}
+        earned = {m: [graded.passed for graded in result.graded] for m, result in results.items()}
+        together |= self._integration([criterion for criterion in whole if not criterion.visible], earned)
         if INTEGRATION in names:
-            results[INTEGRATION] = self._integration(list(results.values()))
+            records = self._records([step for criterion in whole for step in self.script.together(criterion.id)])
+            graded = tuple(together[criterion.id] for criterion in whole)
+            results[INTEGRATION] = ModuleResult(INTEGRATION, graded, None, tuple(records))
         return results
 
     def _examples(self, module: str) -> dict[str, list[Record]]:
@@ -224,26 +231,26 @@ class _Grading:
                 tuple(blamed),
             )
 
-    def _integration(self, alone: Sequence[ModuleResult]) -> ModuleResult:
-        """All modules together. What goes wrong is tried again with correct modules in the place of wrong ones that earn something:
-        it is lost to what goes wrong between modules, and to those that are missing or compute nothing."""
-        earned = {m.module: [g.passed for g in m.graded] for m in alone if self.rubric.explains(m.module)}
-        partly = tuple(module for module, passed in earned.items() if any(passed) and not all(passed))
-        graded, records = list[Graded](), list[Record]()
-        for criterion in self.rubric.of(INTEGRATION):
-            one, own = self._together(criterion)
-            if not one.passed and partly:
-                one, own = self._together(criterion, partly)
-            graded.append(one)
-            records += own
-        return ModuleResult(INTEGRATION, tuple(graded), None, tuple(records))
+    def _integration(self, criteria: Iterable[Criterion], earned: Mapping[str, Sequence[bool]]) -> dict[str, Graded]:
+        """Criteria of the integration. What goes wrong is tried again with correct modules in the place of wrong ones that earn
+        something: it is lost to what goes wrong between modules, and to those that are missing or compute nothing.
 
-    def _together(self, criterion: Criterion, correct: tuple[str, ...] = ()) -> tuple[Graded, list[Record]]:
+        `earned` says of each module which criteria are.
+        """
+        partly = tuple(m for m, own in earned.items() if self.rubric.explains(m) and any(own) and not all(own))
+        graded: dict[str, Graded] = {}
+        for criterion in criteria:
+            graded[criterion.id] = self._together(criterion)
+            if not graded[criterion.id].passed and partly:
+                graded[criterion.id] = self._together(criterion, partly)
+        return graded
+
+    def _together(self, criterion: Criterion, correct: tuple[str, ...] = ()) -> Graded:
         replies, imported = self.player.together(criterion.id, correct)
-        records = judged(replies, replies.values())
-        wrong = next((record for record in records if record.fault is not None), None)
+        self.replies |= replies
+        wrong = next((record for record in judged(replies, replies.values()) if record.fault is not None), None)
         why: Why = "unexplained" if imported else "not imported"
-        return Graded(criterion, wrong is None, "right" if wrong is None else why, wrong, blamed=correct), records
+        return Graded(criterion, wrong is None, "right" if wrong is None else why, wrong, blamed=correct)
 
     def _reading(self, number: int, module: str, records: Sequence[Record]) -> "_Reading":
         """What the records of a module say, each function that is charged and has wrong helpers played beside correct ones."""

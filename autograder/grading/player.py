@@ -27,6 +27,7 @@ RESTARTS = 40  # processes of one submission that are started because another on
 Pairs = Sequence[tuple[bytes, bytes]]  # questions of a student's process and their answers, encoded
 # What every right submission asks, by the height of the level and whether hidden calls are played.
 Known = Mapping[tuple[int, bool], Pairs]
+INTEGRATED = -1  # the height of the integration, for which no answers travel ahead
 MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 GONE = Reply(ended=Ended("spent"))
 
@@ -55,6 +56,7 @@ class Player:
         self.levels: list[Level] = []
         self.restarts = 0
         self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}  # what this submission has asked
+        self.whole = Level((), INTEGRATED)
         sandbox.place(submission.files)
 
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
@@ -89,21 +91,24 @@ class Player:
         return self._play(level, steps, hidden=True)
 
     def together(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
-        """Play a criterion of the integration in a process of its own; whether the modules could be imported together.
+        """Play a criterion of the integration; whether the modules could be imported together.
 
-        Only the functions of `correct` modules, which stand in the place of the submission's, may be asked for. What may be
-        shown comes before the first hidden call, all else after every other.
+        Only the functions of `correct` modules, which stand in the place of the submission's, may be asked for: then it has a
+        process of its own, else one for all criteria. What may be shown comes before the first hidden call, all else after
+        every other.
         """
         steps = self.script.together(criterion)
         if self.rubric.criteria[criterion].visible:
             assert not self._frozen, "a shown call after a hidden one"
         else:
             assert all(level.asked for level in self.levels), "the integration before a module"
-            self.close()
-        level = Level((criterion,))
+            for other in self.levels:
+                self._close(other)
+        level = Level((criterion,), INTEGRATED) if correct else self.whole
         self._load(level, criterion, correct=correct)
         replies = self._play(level, {criterion: steps}, hidden=True)
-        self._close(level)
+        if correct or self.rubric.criteria[criterion].visible:
+            self._close(level)
         return replies, criterion not in level.broken
 
     def with_helpers(
@@ -130,7 +135,7 @@ class Player:
         return any(level.asked for level in self.levels)
 
     def close(self) -> None:
-        for level in self.levels:
+        for level in (*self.levels, self.whole):
             self._close(level)
 
     def __enter__(self) -> "Player":

@@ -7,8 +7,13 @@ from typing import Any
 
 import pytest
 
+from autograder.grading import script as scripts
+from autograder.grading.grader import Grader
+from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.reading import read
+from autograder.intake.submission import Submission
+from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.student.namespace import exported_names
 
 Grade = Callable[..., dict[str, Any]]
@@ -496,3 +501,21 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     told = entries(grade(alter("scaled_attention", odd), ("scaled_attention",)))["scaled_attention.attention"]["output"]
     assert "This was tried with a correct `softmax` in place of yours." in told
     assert "depends on earlier calls" not in told and "right on the small public examples" not in told
+
+
+def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidden_call(
+    references: dict[str, bytes], alter: Alter, tmp_path: Path
+) -> None:
+    path = tmp_path / "rubric.yaml"
+    text = kit.rubric_file().read_text()
+    path.write_text(text.replace("visibility: after_published", "visibility: visible", 1))
+    script = scripts.record(rubrics.load(path))
+    wrong = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x")
+    files = references | {name: text.encode() for name, text in wrong.items()}
+    with Sandbox(script.rubric.limits, scripts.answers, (), kit.secret()) as sandbox:
+        result = Grader(script, sandbox).grade(Submission("all at once", files))
+    assert script.rubric.criteria["integration.norms"].visible and script.rubric.criteria["layernorm.rms"].visible
+    gone = {graded.criterion.id for graded in result.graded if not graded.passed}
+    assert {"layernorm.example", "layernorm.rms"} <= gone <= {"layernorm.example", "layernorm.rms", "layernorm.epsilon"}
+    norms = next(graded for graded in result.graded if graded.criterion.id == "integration.norms")
+    assert norms.passed and norms.blamed == ("layernorm",)

@@ -9,7 +9,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -252,7 +252,8 @@ def test_notebook_exports_every_module_and_helpers_of_ones_own(built: "Built", t
     "call", ["grader.export()", "grader.export(pdf=False, files=['a.py', 'b.py'])", "grader.export(files=[])"]
 )
 def test_any_export_cell_exports_everything(call: str) -> None:
-    cells = [{"metadata": {}, "source": source} for source in (["x = 1\n", "grader.check('a')"], f"# Save\n{call}")]
+    sources: tuple[Any, ...] = (["x = 1\n", "grader.check('a')"], f"# Save\n{call}")
+    cells = [{"metadata": dict[str, str](), "source": source} for source in sources]
     text = json.dumps({"cells": cells})
     source = "".join(json.loads(handout.exporting(text))["cells"][1]["source"])
     options = "pdf=False, " if "pdf" in call else ""

@@ -46,6 +46,9 @@ def message(graded: Graded, result: Result) -> str:
 def _message(graded: Graded, result: Result) -> str:
     criterion = graded.criterion
     if criterion.feedback == "score":
+        broken = next((m for m in result.modules if m.module == criterion.module and m.broken is not None), None)
+        if broken is not None:
+            return not_imported(broken, result.submission) + "\n"
         return "" if graded.passed else _score(graded)
     if criterion.module == INTEGRATION:
         return whole.told(graded, result) if graded.blamed or not graded.passed else ""
@@ -112,7 +115,7 @@ class _Before:
             for mistake in other.mistakes:
                 found.mistakes.setdefault(mistake.id, other.criterion.id)
             example = _example(other)
-            if example is not None:
+            if example is not None and not unwritten(other.record):
                 found.examples.setdefault(example, other.criterion.id)
         return found
 

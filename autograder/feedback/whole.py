@@ -2,6 +2,7 @@
 
 from autograder.feedback.sentences import contract_files, sentence, where
 from autograder.feedback.showing import may_name
+from autograder.grading import script as scripts
 from autograder.grading.grader import Graded, ModuleResult, Result
 from autograder.homework import rubric
 from autograder.homework.rubric import INTEGRATION
@@ -27,7 +28,8 @@ def told(graded: Graded, result: Result) -> str:
     if not names:
         beside = "with correct modules in the place of wrong ones"
     if graded.passed:
-        return f"Earned: your modules work together {beside}. What is wrong in these is charged where they are graded alone.\n"
+        charged = "What is wrong in these is charged where they are graded alone."
+        return f"Earned: nothing goes wrong between your modules, tried {beside}. {charged}\n"
     record = graded.record
     if record is None or record.fault is None:
         return "The results of several calls do not fit together as the docstrings say.\n"
@@ -82,4 +84,5 @@ def _not_together(graded: Graded, result: Result) -> str:
 
 
 def _needed(graded: Graded) -> set[str]:
-    return _builds_on(graded.record.target.module) if graded.record is not None else set()
+    called = {step.target.module for step in scripts.current().together(graded.criterion.id)}
+    return set[str]().union(*map(_builds_on, called))

@@ -37,6 +37,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
 
+LEAST_OF_VALUE = 1 / 3  # of a module's criteria of value
 BEFORE_ALL = -1  # the level before which everything that may be shown is played
 
 
@@ -169,13 +170,15 @@ class _Grading:
         modules = [name for name in names if name != INTEGRATION]
         self.at_once = {m: self._reading(BEFORE_ALL, m, self._records(self.script.shown(m))) for m in modules}
         whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
-        shown = {m: [self.at_once[m].charges[c.id].earned for c in self.rubric.of(m) if c.visible] for m in modules}
+        shown = {
+            m: [(c, self.at_once[m].charges[c.id].earned) for c in self.rubric.of(m) if c.visible] for m in modules
+        }
         together = self._integration([criterion for criterion in whole if criterion.visible], shown)
         results: dict[str, ModuleResult] = {}
         for number, level in enumerate(self.player.levels):
             self.replies |= self.player.hidden(number)
             results |= {module: self._result(number, module) for module in level.modules}
-        earned = {m: [graded.passed for graded in result.graded] for m, result in results.items()}
+        earned = {m: [(graded.criterion, graded.passed) for graded in result.graded] for m, result in results.items()}
         together |= self._integration([criterion for criterion in whole if not criterion.visible], earned)
         if INTEGRATION in names:
             records = self._records([step for criterion in whole for step in self.script.together(criterion.id)])
@@ -217,7 +220,8 @@ class _Grading:
             undecided = _undecided(charge, explanations, function)
             examples = [e for e in self.examples.get(module, {}).get(function, []) if e.step in reading.wrong]
             alone = self.alone.get(module, {}).get(function)
-            blamed = reading.blamed(criterion, function)
+            # What is lost without a wrong call, since too little is right, is lost to nobody's helper.
+            blamed = reading.blamed(criterion, function) if function or charge.earned else {}
             yield Graded(
                 criterion,
                 charge.earned,
@@ -231,13 +235,17 @@ class _Grading:
                 tuple(blamed),
             )
 
-    def _integration(self, criteria: Iterable[Criterion], earned: Mapping[str, Sequence[bool]]) -> dict[str, Graded]:
+    def _integration(
+        self, criteria: Iterable[Criterion], earned: Mapping[str, Sequence[tuple[Criterion, bool]]]
+    ) -> dict[str, Graded]:
         """Criteria of the integration. What goes wrong is tried again with correct modules in the place of wrong ones that earn
-        something: it is lost to what goes wrong between modules, and to those that are missing or compute nothing.
+        something: it is lost to what goes wrong between modules, and to those that are missing or compute next to nothing.
 
         `earned` says of each module which criteria are.
         """
-        partly = tuple(m for m, own in earned.items() if self.rubric.explains(m) and any(own) and not all(own))
+        partly = tuple(
+            module for module, own in earned.items() if self.rubric.explains(module) and _is_partly_right(own)
+        )
         graded: dict[str, Graded] = {}
         for criterion in criteria:
             graded[criterion.id] = self._together(criterion)
@@ -341,6 +349,15 @@ class _Reading:
             for helper in helpers
             if helper in self.explanations
         }
+
+
+def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
+    """Whether something of a module is lost, and enough of value earned that a correct one may stand in its place.
+
+    With any one function missing a module keeps more than a third; with one trivial function alone it has a fifth or less.
+    """
+    of_value = [passed for criterion, passed in earned if criterion.looks_at == "values"]
+    return not all(passed for _, passed in earned) and LEAST_OF_VALUE * len(of_value) <= sum(of_value) > 0
 
 
 def _undecided(charge: Charge, explanations: Mapping[str, Explanation], function: str) -> tuple[Mistake, ...]:

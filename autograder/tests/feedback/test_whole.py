@@ -48,7 +48,7 @@ def test_beside_correct_modules_it_is_said_which() -> None:
     beside = Graded(criterion("integration.decoder"), True, blamed=("layernorm",))
     text, _ = told(of("layernorm", "yes"), graded=beside)
     assert text.startswith(
-        "Earned: your modules work together with correct versions of `layernorm.py` in the place of yours."
+        "Earned: nothing goes wrong between your modules, tried with correct versions of `layernorm.py` in the place of yours."
     )
     lost = Graded(criterion("integration.decoder"), False, "unexplained", WRONG, blamed=("layernorm",))
     assert told(of("layernorm", "yes"), graded=lost)[0].startswith(

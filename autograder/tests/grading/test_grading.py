@@ -519,3 +519,18 @@ def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidd
     assert {"layernorm.example", "layernorm.rms"} <= gone <= {"layernorm.example", "layernorm.rms", "layernorm.epsilon"}
     norms = next(graded for graded in result.graded if graded.criterion.id == "integration.norms")
     assert norms.passed and norms.blamed == ("layernorm",)
+
+
+def test_the_integration_is_not_earned_by_modules_with_one_trivial_function(
+    grade: Grade, references: dict[str, bytes]
+) -> None:
+    only = """
+def embed(tokens, table):
+    if ((tokens < 0) | (tokens >= len(table))).any():
+        raise ValueError
+    return table[tokens]
+"""
+    files = {name: text.decode() for name, text in references.items()} | {"decoder.py": only}
+    found = entries(grade(files))
+    assert found["decoder.embed"]["status"] == "passed" and found["integration.decoder"]["status"] == "failed"
+    assert found["integration.norms"]["status"] == "passed"

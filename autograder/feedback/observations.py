@@ -27,9 +27,8 @@ def observe(example: Record, examples: Sequence[Record] = ()) -> str:
     wrong = [example, *(one for one in others if one.fault is not None)]
     right = [one for one in others if one.fault is None]
     said = _other_arguments(wrong) or _factor(wrong)
-    return said or " ".join(
-        filter(None, (difference(step.expected, example.reply.value, step.allowed), contrast(wrong, right)))
-    )
+    differs = difference(step.expected, example.reply.value, step.allowed, step.parts)
+    return said or " ".join(filter(None, (differs, contrast(wrong, right))))
 
 
 def _returned(record: Record) -> bool:

@@ -62,7 +62,8 @@ def form_of_example(record: Record) -> str:
     step = record.step
     if record.fault is None or record.fault.kind not in FORMS:
         return ""
-    return form(step.expected, step.counted(record.reply.value), step.allowed, step.rules.dtype, returns(record.target))
+    returned = returns(record.target)
+    return form(step.expected, step.counted(record.reply.value), step.allowed, step.rules.dtype, returned, step.parts)
 
 
 def ended(end: Ended, files: tuple[str, ...] = ()) -> str:

@@ -1,11 +1,14 @@
 """What a hidden suite imports. Its fixtures are `check`, `reference` and `rng`."""
 
+import doctest
+import linecache
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+from autograder.homework import reference, rubric
 from autograder.values.tree import arrays, copied, mapped
 
 Array = np.ndarray[Any, Any]
@@ -16,8 +19,24 @@ criterion = pytest.mark.criterion
 PRINTED = 1e-4
 
 __all__ = [
-    "PRINTED", "by_columns", "copied", "criterion", "leaves_no_trace", "masked_tokens", "random_mask", "single", "turned", "varied",
+    "by_columns", "copied", "criterion", "leaves_no_trace", "masked_tokens", "random_mask", "single", "turned", "varied",
+    "worked_examples",
 ]  # fmt: skip
+
+
+def worked_examples(check: Any, module: str) -> None:
+    """Make the calls of the examples in the docstrings of a module: of each function those in its own docstring."""
+    for name in rubric.current().modules[module].functions:
+        examples = doctest.DocTestParser().get_examples(reference.functions()[name].__doc__ or "")
+        source, file = "".join(example.source for example in examples), f"<examples of {name}>"
+        linecache.cache[file] = (
+            len(source),
+            None,
+            source.splitlines(True),
+            file,
+        )  # functions in it are shown to students
+        names = {**vars(reference.modules()[module]), name: getattr(check.within(PRINTED), name)}
+        exec(compile(source, file, "exec"), names)  # noqa: S102 - our own docstrings
 
 
 def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: tuple[Any, ...]) -> None:

@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, by_columns, criterion, leaves_no_trace, random_mask, single, varied
+from autograder.homework.suite import (
+    by_columns,
+    criterion,
+    leaves_no_trace,
+    random_mask,
+    single,
+    varied,
+    worked_examples,
+)
 
 
 def standardised(x):
@@ -28,22 +36,8 @@ def hiding(x):
 
 
 @criterion("causal_mask.example")
-def test_examples_of_the_masks(check):
-    check = check.within(PRINTED)
-    check.causal_mask(3)
-    check.padding_mask(np.array([2, 3]), 3)
-    check.padding_mask(np.array([2, 3]), 4)
-    check.apply_mask(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
-
-
-@criterion("causal_mask.example")
-def test_examples_of_the_dependencies(check):
-    check = check.within(PRINTED)
-    x = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]])
-    check.dependency_matrix(lambda x: np.cumsum(x, axis=0), x)
-    check.is_autoregressive(lambda x: np.cumsum(x, axis=0), x)
-    check.is_autoregressive(lambda x: x - x.mean(axis=0), x)
-    check.is_autoregressive(lambda x: x, x)
+def test_worked_examples(check):
+    worked_examples(check, "causal_mask")
 
 
 @criterion("causal_mask.causal")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, by_columns, criterion, leaves_no_trace, single, turned
+from autograder.homework.suite import by_columns, criterion, leaves_no_trace, single, turned, worked_examples
 
 
 def decoder(rng, vocab, d, n_blocks):
@@ -39,17 +39,7 @@ def biased(b_out):
 
 @criterion("decoder.example")
 def test_worked_examples(check):
-    check = check.within(PRINTED)
-    check.positional_encoding(3, 4)
-    check.embed(np.array([2, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
-    w_out = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]])
-    params = {"embedding": 0.5 * np.eye(2), "blocks": [], "w_out": w_out, "b_out": np.array([0.0, 0.0, -3.0])}
-    check.decoder_logits(np.array([0, 1]), params, n_heads=1)
-    norm = {"gamma": np.ones(2), "beta": np.zeros(2)}
-    attention = {"w_q": np.zeros((2, 2)), "w_k": np.zeros((2, 2)), "w_v": np.eye(2), "w_o": np.eye(2)}
-    ffn = {"w_1": np.eye(2), "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": np.array([0.0, 0.5])}
-    block = {"ln_1": norm, "attention": attention, "ln_2": norm, "ffn": ffn}
-    check.decoder_logits(np.array([1, 0]), {**params, "blocks": [block, block]}, n_heads=1)
+    worked_examples(check, "decoder")
 
 
 @criterion("decoder.positions")

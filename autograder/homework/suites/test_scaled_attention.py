@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.homework.suite import (
-    PRINTED,
     by_columns,
     criterion,
     leaves_no_trace,
@@ -12,6 +11,7 @@ from autograder.homework.suite import (
     single,
     turned,
     varied,
+    worked_examples,
 )
 
 
@@ -23,34 +23,7 @@ def parameters(rng, d_model, dtype=np.float64):
 
 @criterion("scaled_attention.example")
 def test_worked_examples(check):
-    check = check.within(PRINTED)
-    check.softmax(np.array([10.0, 2.0, 3.0, 1.0]))
-    check.softmax(np.array([[0.0, 1.0, -np.inf], [5.0, 5.0, 5.0]]))
-    query = np.array([[1.0, 0.0, 1.0]])
-    keys = np.array([[1, 0, 0], [1, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
-    values = np.array([[1, 0, 0], [0, 1, 0.5], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
-    check.scaled_dot_product_attention(query, keys, values)
-    queries = np.array([[1.0, 2.0, 0.0], [0.0, 2.0, 3.0]])
-    mask = np.array([[True, True, False], [False, True, True]])
-    check.scaled_dot_product_attention(queries, keys[:3], np.eye(3, 4), mask)
-    check.merge_heads(check.split_heads(np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), 2))
-    check.split_heads(np.ones((3, 6)), 2)
-    params = {"w_q": np.eye(2), "w_k": np.eye(2), "w_v": np.eye(2), "w_o": 10 * np.eye(2)}
-    check.multi_head_attention(np.array([[1.0, 0.0], [0.0, 2.0]]), params, n_heads=2)
-
-
-@criterion("scaled_attention.example")
-def test_worked_examples_of_one_head(check):
-    check = check.within(PRINTED)
-    params = {
-        "w_q": np.array([[1.0, 2.0], [0.0, 1.0]]),
-        "w_k": np.array([[1.0, 0.0], [1.0, 1.0]]),
-        "w_v": np.array([[0.0, 1.0], [3.0, 1.0]]),
-        "w_o": np.array([[1.0, 1.0], [0.0, 2.0]]),
-    }
-    x = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
-    check.multi_head_attention(x, params, n_heads=1)
-    check.multi_head_attention(x, params, n_heads=1, mask=np.tri(3, dtype=bool))
+    worked_examples(check, "scaled_attention")
 
 
 @criterion("scaled_attention.softmax")

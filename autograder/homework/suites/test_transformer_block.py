@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.homework.suite import (
-    PRINTED,
     by_columns,
     criterion,
     leaves_no_trace,
@@ -12,6 +11,7 @@ from autograder.homework.suite import (
     single,
     turned,
     varied,
+    worked_examples,
 )
 
 
@@ -36,20 +36,7 @@ def attention_like(h):
 
 @criterion("transformer_block.example")
 def test_worked_examples(check):
-    check = check.within(PRINTED)
-    params = {
-        "w_1": np.array([[1.0, -1.0, 2.0], [0.0, 1.0, 1.0]]),
-        "b_1": np.array([0.0, 1.0, -2.0]),
-        "w_2": np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 2.0]]),
-        "b_2": np.array([0.5, -0.5]),
-    }
-    check.feed_forward(np.array([[2.0, 1.0], [-1.0, 1.0]]), params)
-    check.feed_forward(np.array([-2.0, -3.0]), {**params, "w_2": -params["w_2"]})
-    check.residual(np.array([1.5, 2.0, -0.5]), lambda x: np.array([0.8, 1.2, -0.1]))
-    check.gradient_flow(np.array([[[-0.5]], [[-0.5]], [[-0.5]]]), np.array([1.0]))
-    jacobians = np.array([[[1.0, 2.0], [0.0, -0.5]], [[0.0, 1.0], [0.5, 1.0]]])
-    check.gradient_flow(jacobians, np.array([1.0, 3.0]))
-    check.gradient_flow(jacobians, np.array([1.0, 3.0]), residual=False)
+    worked_examples(check, "transformer_block")
 
 
 @criterion("transformer_block.feed_forward")

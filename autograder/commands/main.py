@@ -13,7 +13,7 @@ from autograder.homework import kit
 BUILDING = (
     "Building: otter assign writes what students get and the zip for Gradescope, then grades the solutions with it"
 )
-GRADING = {"audit", "demo", "grade", "rehearse"}  # commands whose result depends on which kit is installed
+GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose result depends on which kit is installed
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -88,7 +88,7 @@ PRODUCTS = {
     "graded/results": "what each student is told",
 }
 
-for command in (audit.audit, grade.grade, runs.compare, runs.similar, rehearse.rehearse, doctor.doctor):
+for command in (audit.audit, grade.grade, runs.compare, runs.similar, runs.learn, rehearse.rehearse, doctor.doctor):
     main.add_command(command)
 
 

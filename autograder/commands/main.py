@@ -60,6 +60,17 @@ def build(out: Path, only: str) -> None:
 
 
 @main.command()
+@click.argument("name")
+def new(name: str) -> None:
+    """Begin a module: its files, its entry in rubric.yaml, its cells of the notebook. It builds and is graded at once."""
+    from autograder.release import new_module
+
+    for path in new_module.write(name):
+        click.echo(path)
+    click.echo(f"\nNext: autograder build; autograder grade solutions -o dist/graded; autograder audit --only {name}")
+
+
+@main.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
 def demo(out: Path) -> None:
     """Build the homework, grade a small sample class, write the report."""

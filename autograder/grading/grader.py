@@ -49,7 +49,7 @@ class Graded:
     `charged` are the other criteria under which these are charged; `unseen` are mistakes that could not be seen
     beside them; `undecided` are several that do the same on every call. `record` is a wrong call, the first that shows them;
     `shown` a public example that does (examples.py); `blamed` are wrong helpers, or modules of the integration, that it was
-    judged beside correct versions of.
+    judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
     """
 
     criterion: Criterion
@@ -62,6 +62,7 @@ class Graded:
     unseen: tuple[Mistake, ...] = ()
     undecided: tuple[Mistake, ...] = ()
     blamed: tuple[str, ...] = ()
+    depends: bool = False
 
     @property
     def points(self) -> float:
@@ -213,8 +214,10 @@ class _Grading:
 
     def _graded(self, module: str, later: "_Reading") -> Iterator[Graded]:
         """Every criterion of a module: the visible ones from visible records, the others from all."""
+        readings = {c.id: self.at_once[module] if c.visible else later for c in self.rubric.of(module)}
+        lost = {name for name, reading in readings.items() if not reading.charges[name].earned}
         for criterion in self.rubric.of(module):
-            reading = self.at_once[module] if criterion.visible else later
+            reading = readings[criterion.id]
             charge, explanations = reading.charges[criterion.id], reading.explanations
             function = charge.record.target.function if charge.record is not None else ""
             undecided = _undecided(charge, explanations, function)
@@ -229,10 +232,11 @@ class _Grading:
                 charge.record or next(iter(blamed.values()), None),
                 shown(charge, explanations, examples, alone if alone is None or alone.step in reading.wrong else None),
                 tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
-                tuple(name for name in charge.under if name != criterion.id),
+                tuple(name for name in charge.under if name != criterion.id and name in lost),
                 charge.unseen,
                 undecided,
                 tuple(blamed),
+                alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
 
     def _integration(

@@ -16,7 +16,8 @@ from autograder.feedback.sentences import needed, sentence, unwritten
 from autograder.feedback.showing import may_name, tells_as_much
 from autograder.feedback.special import special
 from autograder.feedback.summary import no_answer, not_imported
-from autograder.grading.grader import Graded, ModuleResult, Result
+from autograder.grading.charge import Graded
+from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.homework import rubric
 from autograder.homework.mistakes import Mistake

@@ -11,7 +11,8 @@ from typing import Any
 
 from autograder.feedback.messages import message
 from autograder.feedback.summary import TopNote, notes, summary
-from autograder.grading.grader import Graded, Result
+from autograder.grading.charge import Graded
+from autograder.grading.grader import Result
 from autograder.intake.text import page
 
 

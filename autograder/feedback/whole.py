@@ -3,7 +3,8 @@
 from autograder.feedback.sentences import contract_files, sentence, where
 from autograder.feedback.showing import may_name
 from autograder.grading import script as scripts
-from autograder.grading.grader import Graded, ModuleResult, Result
+from autograder.grading.charge import Graded
+from autograder.grading.grader import ModuleResult, Result
 from autograder.homework import rubric
 from autograder.homework.rubric import INTEGRATION
 

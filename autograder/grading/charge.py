@@ -18,7 +18,7 @@ With `charge: criteria` every criterion with a wrong call is lost.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from autograder.grading.diagnosis import Diagnoser, Explanation
@@ -32,27 +32,45 @@ Why = Literal["right", "elsewhere", "mistake", "hidden", "unexplained", "form", 
 
 
 @dataclass(frozen=True)
-class Charge:
-    """Whether a criterion is earned, and why.
+class Graded:
+    """One criterion of one submission: whether it is earned, and why.
 
-    "right": every call is right; "elsewhere": earned, since the wrong values come from `mistakes`, which are charged under
-    `under`;
+    "right": every call is right; "elsewhere": earned, since the wrong values come from `mistakes`, which are charged under the
+    other criteria `charged`;
     "mistake": lost to `mistakes`; "hidden": lost, since beside `mistakes` it cannot be seen whether `unseen` are made as well;
     "unexplained": lost to wrong calls that no known mistake explains; "form": lost to `mistakes`, which were observed; "too
     little": lost since fewer than half of its functions earn anything; "not imported": a criterion of the integration whose
     modules cannot be imported together.
+
+    `record` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
+    mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
+    judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
     """
 
-    criterion: str
-    why: Why
+    criterion: Criterion
+    why: Why = "right"
     mistakes: tuple[Mistake, ...] = ()
-    under: tuple[str, ...] = ()
+    charged: tuple[str, ...] = ()
     unseen: tuple[Mistake, ...] = ()
     record: Record | None = None
+    shown: Record | None = None
+    undecided: tuple[Mistake, ...] = ()
+    blamed: tuple[str, ...] = ()
+    depends: bool = False
 
     @property
-    def earned(self) -> bool:
+    def passed(self) -> bool:
         return self.why in ("right", "elsewhere")
+
+    @property
+    def points(self) -> float:
+        """As they count in the end: a dropped criterion gives none, one that is given to all gives all."""
+        return self.criterion.most if self.passed or self.criterion.counts else 0.0
+
+    @property
+    def hidden_by(self) -> bool:
+        """Whether it is lost because the mistakes hide if it is met."""
+        return self.why == "hidden"
 
 
 def charges(
@@ -61,26 +79,26 @@ def charges(
     records: Sequence[Record],
     explanations: Mapping[str, Explanation],
     diagnoser: Diagnoser,
-) -> dict[str, Charge]:
-    """The charge of each criterion of a module, from all records of its hidden and visible criteria."""
+) -> dict[str, Graded]:
+    """Each criterion of a module, from all records of its hidden and visible criteria."""
     of = {criterion.id: [r for r in records if r.step.criterion == criterion.id] for criterion in rubric.of(group)}
     if rubric.charge == "criteria":
         return {criterion.id: _plain(criterion, of[criterion.id], explanations) for criterion in rubric.of(group)}
     return _Charging(rubric, group, of, explanations, diagnoser).charges()
 
 
-def _plain(criterion: Criterion, records: Sequence[Record], explanations: Mapping[str, Explanation]) -> Charge:
+def _plain(criterion: Criterion, records: Sequence[Record], explanations: Mapping[str, Explanation]) -> Graded:
     """Lost with any wrong call."""
     wrong = next((record for record in records if record.fault is not None), None)
     if wrong is None and records:
-        return Charge(criterion.id, "right")
+        return Graded(criterion)
     explanation = explanations.get(wrong.target.function) if wrong is not None else None
     named: tuple[Mistake, ...] = ()
     if wrong is not None and explanation is not None:
         # What was observed is a mistake of form: it explains no wrong value.
         explained = explanation.sure or explanation.inherited or not wrong_in_value(wrong)
         named = (*explanation.named, *explanation.inherited) if explained else ()
-    return Charge(criterion.id, "mistake" if named else "unexplained", named, record=wrong)
+    return Graded(criterion, "mistake" if named else "unexplained", named, record=wrong)
 
 
 class _Charging:
@@ -96,17 +114,14 @@ class _Charging:
     ):
         self.rubric, self.module, self.of, self.diagnoser = rubric, module, of, diagnoser
         self.explanations = explanations
-        self.charged = self._charged()
-
-    def _charged(self) -> dict[str, tuple[Mistake, ...]]:
-        """For each function, the mistakes that are charged for it: those that no function above it has made already."""
-        names, found = set[str](), dict[str, tuple[Mistake, ...]]()
-        for function, explanation in self.explanations.items():
-            found[function] = tuple(m for m in explanation.mistakes if m.name not in names)
+        # For each function, the mistakes that are charged for it: those that no function above it has made already.
+        self.charged: dict[str, tuple[Mistake, ...]] = {}
+        names = set[str]()
+        for function, explanation in explanations.items():
+            self.charged[function] = tuple(m for m in explanation.mistakes if m.name not in names)
             names.update(mistake.name for mistake in explanation.mistakes)
-        return found
 
-    def charges(self) -> dict[str, Charge]:
+    def charges(self) -> dict[str, Graded]:
         criteria = self.rubric.of(self.module)
         found = {c.id: self._of_values(c) for c in criteria if c.looks_at == "values"}
         found |= {c.id: _plain(c, self.of[c.id], self.explanations) for c in criteria if c.looks_at == "examples"}
@@ -115,22 +130,21 @@ class _Charging:
 
     # Criteria of value
 
-    def _of_values(self, criterion: Criterion) -> Charge:
+    def _of_values(self, criterion: Criterion) -> Graded:
         if not self.of[criterion.id]:
-            return Charge(criterion.id, "unexplained")
+            return Graded(criterion, "unexplained")
         each = [self._of_function(criterion, function) for function in criterion.grades]
-        lost = [charge for charge in each if not charge.earned]
+        lost = [charge for charge in each if not charge.passed]
         if lost:
             found = [m for charge in lost for m in charge.mistakes]
             # A mistake that is made again in another function that this criterion grades is told too.
             names = {mistake.name for mistake in found}
             again = [m for charge in each for m in charge.mistakes if m.name in names and criterion.id in m.criteria]
             mistakes = tuple(dict.fromkeys([*found, *again]))
-            return Charge(criterion.id, lost[0].why, mistakes, lost[0].under, lost[0].unseen, lost[0].record)
-        elsewhere = [charge for charge in each if charge.why == "elsewhere"]
-        return elsewhere[0] if elsewhere else Charge(criterion.id, "right")
+            return replace(lost[0], mistakes=mistakes)
+        return next((charge for charge in each if charge.why == "elsewhere"), Graded(criterion))
 
-    def _of_function(self, criterion: Criterion, function: str) -> Charge:
+    def _of_function(self, criterion: Criterion, function: str) -> Graded:
         """What one function's calls make of a criterion."""
         wrong = [r for r in self.of[criterion.id] if r.target.function == function and r.fault is not None]
         own = tuple(m for m in self.charged.get(function, ()) if criterion.id in m.criteria)
@@ -138,27 +152,27 @@ class _Charging:
         if own:
             chosen = self.explanations[function].chosen
             telling = (r for r in wrong if chosen is not None and chosen.shows(own, r))
-            return Charge(criterion.id, "mistake", own, record=next(telling, record))
+            return Graded(criterion, "mistake", own, record=next(telling, record))
         explanation = self.explanations.get(function)
         if explanation is not None and explanation.empty:
-            return Charge(criterion.id, "unexplained", record=record)
+            return Graded(criterion, "unexplained", record=record)
         if record is None or explanation is None:
-            return Charge(criterion.id, "right")
+            return Graded(criterion)
         form = [r for r in wrong if not wrong_in_value(r)]
         if form and not explanation.formal:
-            return Charge(criterion.id, "form", tuple(seen(form[0], explanation.complete)), record=form[0])
+            return Graded(criterion, "form", tuple(seen(form[0], explanation.complete)), record=form[0])
         if explanation.chosen is None or criterion.id not in explanation.chosen.criteria:
-            return Charge(criterion.id, "unexplained", record=record)
+            return Graded(criterion, "unexplained", record=record)
         return self._carried(criterion, explanation, record)
 
-    def _carried(self, criterion: Criterion, explanation: Explanation, record: Record) -> Charge:
+    def _carried(self, criterion: Criterion, explanation: Explanation, record: Record) -> Graded:
         """A criterion whose wrong values come from mistakes that belong to others."""
         mistakes = (*explanation.mistakes, *explanation.helpers)
         under = self._under(mistakes)
         unseen = self.diagnoser.hidden(explanation, criterion.id)
         if unseen is None or unseen:
-            return Charge(criterion.id, "hidden", mistakes, under, unseen or (), record)
-        return Charge(criterion.id, "elsewhere", mistakes, under, record=record)
+            return Graded(criterion, "hidden", mistakes, under, unseen or (), record)
+        return Graded(criterion, "elsewhere", mistakes, under, record=record)
 
     def _under(self, mistakes: Iterable[Mistake]) -> tuple[str, ...]:
         """Where mistakes of these names are charged."""
@@ -168,10 +182,10 @@ class _Charging:
 
     # Criteria of form
 
-    def _of_form(self, criterion: Criterion, values: Mapping[str, Charge]) -> Charge:
+    def _of_form(self, criterion: Criterion, values: Mapping[str, Graded]) -> Graded:
         records = self.of[criterion.id]
         if not records:
-            return Charge(criterion.id, "unexplained")
+            return Graded(criterion, "unexplained")
         wrong = [record for record in records if record.fault is not None]
         for record in wrong:
             charge = self._breach(criterion, record)
@@ -179,16 +193,16 @@ class _Charging:
                 return charge
         only_here = next(filter(self._is_charged_nowhere, wrong), None)
         if only_here is not None:
-            return Charge(criterion.id, "unexplained", record=only_here)
+            return Graded(criterion, "unexplained", record=only_here)
         own = [m for mistakes in self.charged.values() for m in mistakes if criterion.id in m.criteria]
         if own:
-            return Charge(criterion.id, "mistake", tuple(own))
+            return Graded(criterion, "mistake", tuple(own))
         earning = [function for function in criterion.grades if self._earns(function, values)]
         if 2 * len(earning) < len(criterion.grades):
-            return Charge(criterion.id, "too little")
-        return Charge(criterion.id, "right")
+            return Graded(criterion, "too little")
+        return Graded(criterion)
 
-    def _breach(self, criterion: Criterion, record: Record) -> Charge | None:
+    def _breach(self, criterion: Criterion, record: Record) -> Graded | None:
         """What a wrong record of a criterion of form shows of wrong form, if it comes from the function itself."""
         explanation = self.explanations[record.target.function]
         mistakes = tuple(seen(record, explanation.complete))
@@ -196,8 +210,8 @@ class _Charging:
             return None  # it comes from a mistake that is charged elsewhere, or from a helper
         keeping = self._keeping(record.target.function)
         if mistakes and keeping:
-            return Charge(criterion.id, "hidden", keeping, self._under(keeping), record=record)
-        return Charge(criterion.id, "form", mistakes, record=record) if mistakes else None
+            return Graded(criterion, "hidden", keeping, self._under(keeping), record=record)
+        return Graded(criterion, "form", mistakes, record=record) if mistakes else None
 
     def _keeping(self, function: str) -> tuple[Mistake, ...]:
         """The mistakes of a function or of its helpers, if something is kept between calls: its dtype may come back."""
@@ -217,7 +231,7 @@ class _Charging:
         own = [r for name in criteria for r in self.of[name] if r.target.function == function]
         return not any(record.fault is not None for record in own)
 
-    def _earns(self, function: str, values: Mapping[str, Charge]) -> bool:
+    def _earns(self, function: str, values: Mapping[str, Graded]) -> bool:
         """Whether a criterion of value that grades the function is earned, or known mistakes explain all that it computes.
 
         Where no criterion of value grades it: whether its calls are right.
@@ -227,5 +241,5 @@ class _Charging:
             return True
         graded = [c.id for c in self.rubric.of(self.module) if c.looks_at == "values" and function in c.grades]
         if graded:
-            return any(values[name].earned for name in graded)
+            return any(values[name].passed for name in graded)
         return explanation is None

@@ -21,13 +21,14 @@ from functools import cached_property
 import numpy as np
 
 from autograder.grading import script as scripts
-from autograder.grading.charge import Charge, Why, charges
+from autograder.grading.charge import Graded, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
-from autograder.grading.examples import shown, tells_little
 from autograder.grading.judge import judged
+from autograder.grading.played import wrong_in_value
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.script import Script
+from autograder.grading.thresholds import SMALLEST_TELLING
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
@@ -39,40 +40,6 @@ from autograder.sandbox.sandbox import Sandbox
 
 LEAST_OF_VALUE = 1 / 3  # of a module's criteria of value
 BEFORE_ALL = -1  # the level before which everything that may be shown is played
-
-
-@dataclass(frozen=True)
-class Graded:
-    """One criterion of one submission.
-
-    `why` it is earned or lost, and the `mistakes` that it was lost to or that its wrong values come from: see Charge.
-    `charged` are the other criteria under which these are charged; `unseen` are mistakes that could not be seen
-    beside them; `undecided` are several that do the same on every call. `record` is a wrong call, the first that shows them;
-    `shown` a public example that does (examples.py); `blamed` are wrong helpers, or modules of the integration, that it was
-    judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
-    """
-
-    criterion: Criterion
-    passed: bool
-    why: Why = "right"
-    record: Record | None = None
-    shown: Record | None = None
-    mistakes: tuple[Mistake, ...] = ()
-    charged: tuple[str, ...] = ()
-    unseen: tuple[Mistake, ...] = ()
-    undecided: tuple[Mistake, ...] = ()
-    blamed: tuple[str, ...] = ()
-    depends: bool = False
-
-    @property
-    def points(self) -> float:
-        """As they count in the end: a dropped criterion gives none, one that is given to all gives all."""
-        return self.criterion.most if self.passed or self.criterion.counts else 0.0
-
-    @property
-    def hidden_by(self) -> bool:
-        """Whether it is lost because the mistakes hide if it is met."""
-        return self.why == "hidden"
 
 
 @dataclass(frozen=True)
@@ -172,7 +139,7 @@ class _Grading:
         self.at_once = {m: self._reading(BEFORE_ALL, m, self._records(self.script.shown(m))) for m in modules}
         whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
         shown = {
-            m: [(c, self.at_once[m].charges[c.id].earned) for c in self.rubric.of(m) if c.visible] for m in modules
+            m: [(c, self.at_once[m].charges[c.id].passed) for c in self.rubric.of(m) if c.visible] for m in modules
         }
         together = self._integration([criterion for criterion in whole if criterion.visible], shown)
         results: dict[str, ModuleResult] = {}
@@ -190,7 +157,7 @@ class _Grading:
     def _examples(self, module: str) -> dict[str, list[Record]]:
         found: dict[str, list[Record]] = {}
         if self.player.broken(module) is None:
-            for example in sorted(self._records(self.script.examples[module]), key=tells_little):
+            for example in sorted(self._records(self.script.examples[module]), key=_tells_little):
                 if example.fault is not None:
                     found.setdefault(example.target.function, []).append(example)
         return found
@@ -215,7 +182,7 @@ class _Grading:
     def _graded(self, module: str, later: "_Reading") -> Iterator[Graded]:
         """Every criterion of a module: the visible ones from visible records, the others from all."""
         readings = {c.id: self.at_once[module] if c.visible else later for c in self.rubric.of(module)}
-        lost = {name for name, reading in readings.items() if not reading.charges[name].earned}
+        lost = {name for name, reading in readings.items() if not reading.charges[name].passed}
         for criterion in self.rubric.of(module):
             reading = readings[criterion.id]
             charge, explanations = reading.charges[criterion.id], reading.explanations
@@ -224,19 +191,16 @@ class _Grading:
             examples = [e for e in self.examples.get(module, {}).get(function, []) if e.step in reading.wrong]
             alone = self.alone.get(module, {}).get(function)
             # What is lost without a wrong call, since too little is right, is lost to nobody's helper.
-            blamed = reading.blamed(criterion, function) if function or charge.earned else {}
-            yield Graded(
-                criterion,
-                charge.earned,
-                charge.why,
-                charge.record or next(iter(blamed.values()), None),
-                shown(charge, explanations, examples, alone if alone is None or alone.step in reading.wrong else None),
-                tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
-                tuple(name for name in charge.under if name != criterion.id and name in lost),
-                charge.unseen,
-                undecided,
-                tuple(blamed),
-                alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
+            blamed = reading.blamed(criterion, function) if function or charge.passed else {}
+            yield replace(
+                charge,
+                record=charge.record or next(iter(blamed.values()), None),
+                shown=shown(charge, explanations, examples, alone if alone and alone.step in reading.wrong else None),
+                mistakes=tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
+                charged=tuple(name for name in charge.charged if name != criterion.id and name in lost),
+                undecided=undecided,
+                blamed=tuple(blamed),
+                depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
 
     def _integration(
@@ -261,8 +225,8 @@ class _Grading:
         replies, imported = self.player.together(criterion.id, correct)
         self.replies |= replies
         wrong = next((record for record in judged(replies, replies.values()) if record.fault is not None), None)
-        why: Why = "unexplained" if imported else "not imported"
-        return Graded(criterion, wrong is None, "right" if wrong is None else why, wrong, blamed=correct)
+        why: Why = "right" if wrong is None else "unexplained" if imported else "not imported"
+        return Graded(criterion, why, record=wrong, blamed=correct)
 
     def _reading(self, number: int, module: str, records: Sequence[Record]) -> "_Reading":
         """What the records of a module say, each function that is charged and has wrong helpers played beside correct ones."""
@@ -280,7 +244,7 @@ class _Grading:
 
     def _charged(self, reading: "_Reading") -> "_Reading":
         found = charges(self.rubric, reading.module, reading.records, reading.explanations, self.diagnoser)
-        lost = [self.rubric.criteria[name] for name, charge in found.items() if not charge.earned]
+        lost = [self.rubric.criteria[name] for name, charge in found.items() if not charge.passed]
         return replace(reading, charges=found, cost=sum(criterion.points for criterion in lost))
 
     def _may_be_excused(self, reading: "_Reading", function: str) -> bool:
@@ -291,7 +255,7 @@ class _Grading:
         lost = {
             name
             for name, charge in reading.charges.items()
-            if not charge.earned and charge.why != "form" and self.rubric.criteria[name].looks_at != "examples"
+            if not charge.passed and charge.why != "form" and self.rubric.criteria[name].looks_at != "examples"
         }
         return any(record.step.criterion in lost for record in wrong) and not all(map(is_absent, wrong))
 
@@ -322,7 +286,7 @@ class _Reading:
     module: str
     records: tuple[Record, ...]
     explanations: dict[str, Explanation] = field(default_factory=dict)
-    charges: dict[str, Charge] = field(default_factory=dict)
+    charges: dict[str, Graded] = field(default_factory=dict)
     cost: float = 0.0
     helped: dict[str, tuple[tuple[str, ...], tuple[Record, ...]]] = field(default_factory=dict)
 
@@ -355,6 +319,36 @@ class _Reading:
         }
 
 
+def _tells_little(record: Record) -> bool:
+    """Whether an example shows less than others may: a single number, or a difference below what is printed."""
+    expected = record.step.expected
+    single = np.size(expected) < 2 if not isinstance(expected, tuple) else False
+    return single or record.deviation < SMALLEST_TELLING
+
+
+def shown(
+    charge: Graded, explanations: Mapping[str, Explanation], examples: Sequence[Record], alone: Record | None
+) -> Record | None:
+    """The example that shows a mistake which the criterion was lost to; None: none does.
+
+    `examples` are the wrong ones of the criterion's function as first played, those first that tell much; `alone` is the first
+    that is wrong also when it is played alone. An example that is wrong by a known mistake need not be tried alone.
+    """
+    if charge.record is None:
+        return None
+    explanation = explanations.get(charge.record.target.function)
+    found, chosen = alone, explanation.chosen if explanation is not None else None
+    if chosen is not None and chosen.is_complete and wrong_in_value(charge.record):
+        every = (*chosen.mistakes, *chosen.table.helpers)
+        own = [m for m in charge.mistakes if has(chosen.mistakes, m) and not any(other.memory for other in every)]
+        if own:
+            leasts = (SMALLEST_TELLING, 0.0)
+            found = next((e for least in leasts for e in examples if chosen.shows(own, e, least)), None)
+    only_dtype = found is not None and found.fault is not None and found.fault.kind == "dtype"
+    in_value = charge.record.fault is not None and charge.record.fault.kind != "dtype"
+    return None if only_dtype and in_value else found  # an example of a dtype is shown only where the dtype counted
+
+
 def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
     """Whether something of a module is lost, and enough of value earned that a correct one may stand in its place.
 
@@ -364,7 +358,7 @@ def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
     return not all(passed for _, passed in earned) and LEAST_OF_VALUE * len(of_value) <= sum(of_value) > 0
 
 
-def _undecided(charge: Charge, explanations: Mapping[str, Explanation], function: str) -> tuple[Mistake, ...]:
+def _undecided(charge: Graded, explanations: Mapping[str, Explanation], function: str) -> tuple[Mistake, ...]:
     """Those that do the same on every call as a mistake that is charged, so that none of them may be named."""
     concerned = {function, *(mistake.function for mistake in charge.mistakes)}
     found = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}

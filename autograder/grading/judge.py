@@ -35,32 +35,19 @@ def _judged(step: Step, reply: Reply, calls: Mapping[int, Reply]) -> Record:
 def _call(step: Step, reply: Reply, calls: Mapping[int, Reply]) -> Record:
     rules = step.rules
     if rules.error:
-        return Record(step, reply, _error(step, reply))
+        if reply.error is None:
+            return Record(step, reply, Fault("no_error", f"expected {rules.error}"))
+        right = rules.error in reply.error.kinds and reply.error.hint != "signature"
+        return Record(step, reply, None if right else Fault("raised", reply.error.kind))
     if reply.error is not None:
         return Record(step, reply, Fault("raised", reply.error.kind))
     if rules.question:
-        return Record(step, reply, _answer(step, reply))
+        answer = reply.value.get(rules.question) if isinstance(reply.value, dict) else None
+        right = isinstance(answer, str) and answer.strip().lower() == str(step.expected).lower()
+        return Record(step, reply, None if right else Fault("value", "another answer was expected"))
     first = calls.get(rules.repeats)
     if first is not None and first.error is None and first.ended is None and not values_agree(first.value, reply.value):
         return Record(step, reply, Fault("unsteady"))
     verdict = compare(step.expected, step.counted(reply.value), step.allowed, rules.dtype)
-    return Record(step, reply, verdict.difference or _side_effect(reply), verdict.deviation)
-
-
-def _error(step: Step, reply: Reply) -> Fault | None:
-    if reply.error is None:
-        return Fault("no_error", f"expected {step.rules.error}")
-    right = step.rules.error in reply.error.kinds and reply.error.hint != "signature"
-    return None if right else Fault("raised", reply.error.kind)
-
-
-def _answer(step: Step, reply: Reply) -> Fault | None:
-    given = reply.value.get(step.rules.question) if isinstance(reply.value, dict) else None
-    right = isinstance(given, str) and given.strip().lower() == str(step.expected).lower()
-    return None if right else Fault("value", "another answer was expected")
-
-
-def _side_effect(reply: Reply) -> Fault | None:
-    if reply.changed:
-        return Fault("changed")
-    return Fault("shared") if reply.shared else None
+    side_effect = Fault("changed") if reply.changed else Fault("shared") if reply.shared else None
+    return Record(step, reply, verdict.difference or side_effect, verdict.deviation)

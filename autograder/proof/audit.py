@@ -19,7 +19,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from autograder.grading.grader import Graded, Grader
+from autograder.grading.charge import Graded
+from autograder.grading.grader import Grader
 from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from autograder.feedback import whole
 from autograder.feedback.sentences import lacking
 from autograder.grading import script as scripts
-from autograder.grading.grader import Graded, Result, open_grader
+from autograder.grading.charge import Graded
+from autograder.grading.grader import Result, open_grader
 from autograder.grading.record import Record
 from autograder.homework.rubric import INTEGRATION
 from autograder.proof.cases import Case

@@ -16,7 +16,7 @@ from otter.plugins import AbstractOtterPlugin
 
 from autograder.faults import CommandError
 from autograder.feedback.results import gradescope, number
-from autograder.grading.grader import Graded
+from autograder.grading.charge import Graded
 from autograder.homework import kit, rubric
 from autograder.release import quarantine
 

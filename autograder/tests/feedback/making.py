@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.grader import Graded, ModuleResult, Result
+from autograder.grading.charge import Graded
+from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.judge import judged
 from autograder.grading.record import Record, Rules, Step, Target
 from autograder.homework import reference

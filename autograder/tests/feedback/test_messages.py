@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from autograder.feedback.messages import message
-from autograder.grading.grader import Graded, ModuleResult
+from autograder.grading.charge import Graded
+from autograder.grading.grader import ModuleResult
 from autograder.grading.record import Record, Rules
 from autograder.homework import reference
 from autograder.homework.rubric import Feedback
@@ -53,7 +54,7 @@ def lost(
     id: str, *mistakes: Any, record: Record | None = WRONG, shown: Record | None = SHOWN, **changes: Any
 ) -> Graded:
     of = changes.pop("criterion", criterion(id))
-    return Graded(of, False, changes.pop("why", "mistake"), record, shown, mistakes, **changes)
+    return Graded(of, changes.pop("why", "mistake"), mistakes, record=record, shown=shown, **changes)
 
 
 def told(graded: Graded, *others: Graded, records: tuple[Record, ...] = (), **changes: Any) -> str:
@@ -127,7 +128,7 @@ def test_what_a_mistake_hides_is_lost_with_it() -> None:
 
 
 def earned(visibility: Any = "after_published", **changes: Any) -> Graded:
-    return Graded(criterion("layernorm.affine", visibility), True, "elsewhere", **changes)
+    return Graded(criterion("layernorm.affine", visibility), "elsewhere", **changes)
 
 
 def test_earned_in_spite_of_a_mistake() -> None:
@@ -158,8 +159,8 @@ def test_a_hidden_verdict_is_not_told_under_a_visible_criterion() -> None:
 
 
 def test_a_pass_without_a_helper_and_a_plain_one() -> None:
-    assert "as soon as `softmax` is right" in told(Graded(criterion("layernorm.affine"), True, blamed=("softmax",)))
-    assert told(Graded(criterion("layernorm.affine"), True)) == ""
+    assert "as soon as `softmax` is right" in told(Graded(criterion("layernorm.affine"), blamed=("softmax",)))
+    assert told(Graded(criterion("layernorm.affine"))) == ""
 
 
 # What fits

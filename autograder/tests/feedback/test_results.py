@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 
 from autograder.feedback.results import dump, gradescope, number, write_atomically
-from autograder.grading.grader import Graded, ModuleResult
+from autograder.grading.charge import Graded
+from autograder.grading.grader import ModuleResult
 from autograder.sandbox.messages import Error, Reply
 from autograder.tests.feedback.making import criterion, mistake, module_of, raised, result
 
 SAMPLE = mistake("layer_norm", "sample_variance", "layernorm.statistics", does="Your code does.", right="Do.")
-LOST = Graded(
-    criterion("layernorm.statistics"), False, "mistake", raised("layer_norm", "KeyError"), None, (SAMPLE, SAMPLE)
-)
-EARNED = Graded(criterion("layernorm.affine"), True, "elsewhere", None, None, (SAMPLE,), ("layernorm.statistics",))
+LOST = Graded(criterion("layernorm.statistics"), "mistake", (SAMPLE, SAMPLE), record=raised("layer_norm", "KeyError"))
+EARNED = Graded(criterion("layernorm.affine"), "elsewhere", (SAMPLE,), ("layernorm.statistics",))
 
 
 def test_an_entry_for_each_criterion_in_their_order() -> None:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from autograder.feedback.summary import no_answer, notes, summary
-from autograder.grading.grader import Graded, Grader, ModuleResult
+from autograder.grading.charge import Graded
+from autograder.grading.grader import Grader, ModuleResult
 from autograder.grading.judge import judged
 from autograder.grading.record import Record, Rules, Step, Target
 from autograder.homework import rubric
@@ -42,7 +43,7 @@ def asked(value: Any, question: str = "q3") -> Record:
 def test_what_is_no_answer_is_said_at_once_and_no_more(value: Any, said: str) -> None:
     text = no_answer(asked(value))
     assert said in text and bool(said) == bool(text)
-    graded = Graded(criterion("concept_check.q3"), not said, record=asked(value))
+    graded = Graded(criterion("concept_check.q3"), "unexplained" if said else "right", record=asked(value))
     top = summary(result(ModuleResult("concept_check", (graded,), None, (asked(value),))))
     assert said in top
     assert "not right" not in top.lower()

@@ -7,7 +7,8 @@ import pytest
 
 from autograder.feedback.messages import message
 from autograder.feedback.whole import causes
-from autograder.grading.grader import Graded, ModuleResult, Result
+from autograder.grading.charge import Graded
+from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.sandbox.messages import Error, Reply
 from autograder.tests.feedback.making import criterion, hidden, played, raised, result, step
@@ -15,7 +16,7 @@ from autograder.values.compare import Fault
 
 X = np.array([[1.0, 2.0, 6.0]])
 WRONG = hidden(played(step("transformer_stack", X, [], 1), lambda x, blocks, n_heads: x + 1), "integration.decoder")
-WHOLE = Graded(criterion("integration.decoder"), False, "unexplained", WRONG)
+WHOLE = Graded(criterion("integration.decoder"), "unexplained", record=WRONG)
 
 
 def of(module: str, lost: str = "", kind: str = "value", visibility: Any = "after_published") -> ModuleResult:
@@ -24,7 +25,9 @@ def of(module: str, lost: str = "", kind: str = "value", visibility: Any = "afte
         module
     ]
     record = Record(WRONG.step, Reply(), Fault(kind)) if lost else None
-    return ModuleResult(module, (Graded(criterion(name, visibility), not lost, "unexplained", record),))
+    return ModuleResult(
+        module, (Graded(criterion(name, visibility), "unexplained" if lost else "right", record=record),)
+    )
 
 
 def told(*modules: ModuleResult, graded: Graded = WHOLE) -> tuple[str, Result]:
@@ -45,12 +48,12 @@ def test_what_goes_wrong_between_modules_is_looked_for_between_them() -> None:
 
 
 def test_beside_correct_modules_it_is_said_which() -> None:
-    beside = Graded(criterion("integration.decoder"), True, blamed=("layernorm",))
+    beside = Graded(criterion("integration.decoder"), blamed=("layernorm",))
     text, _ = told(of("layernorm", "yes"), graded=beside)
     assert text.startswith(
         "Earned: nothing goes wrong between your modules, tried with correct versions of `layernorm.py` in the place of yours."
     )
-    lost = Graded(criterion("integration.decoder"), False, "unexplained", WRONG, blamed=("layernorm",))
+    lost = Graded(criterion("integration.decoder"), "unexplained", record=WRONG, blamed=("layernorm",))
     assert told(of("layernorm", "yes"), graded=lost)[0].startswith(
         "With your own modules together, with correct versions of"
     )
@@ -58,7 +61,7 @@ def test_beside_correct_modules_it_is_said_which() -> None:
 
 def test_what_is_shown_later_is_not_told() -> None:
     early = Graded(
-        criterion("integration.decoder", "after_due_date"), False, "unexplained", WRONG, blamed=("layernorm",)
+        criterion("integration.decoder", "after_due_date"), "unexplained", record=WRONG, blamed=("layernorm",)
     )
     text, found = told(of("layernorm", "yes"), graded=early)
     assert causes(early, found) == ()
@@ -67,7 +70,7 @@ def test_what_is_shown_later_is_not_told() -> None:
 
 def not_imported(error: Error) -> Graded:
     record = Record(WRONG.step, Reply(error=error), Fault("raised"))
-    return Graded(criterion("integration.decoder"), False, "not imported", record)
+    return Graded(criterion("integration.decoder"), "not imported", record=record)
 
 
 def test_a_module_that_cannot_be_imported_is_named() -> None:
@@ -81,7 +84,7 @@ def test_a_module_that_cannot_be_imported_is_named() -> None:
 )
 def test_an_error_has_its_file_and_line(file: str, shown: bool) -> None:
     record = raised("transformer_stack", "IndexError", "secret", file, 41, criterion="integration.decoder")
-    text, _ = told(graded=Graded(criterion("integration.decoder"), False, "unexplained", record))
+    text, _ = told(graded=Graded(criterion("integration.decoder"), "unexplained", record=record))
     assert ("in line 41 of" in text) is shown
     assert "secret" not in text
     text, _ = told(graded=not_imported(Error(("ImportError",), "secret", file, 41, "")))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.grading.charge import Charge, charges
+from autograder.grading.charge import Graded, charges
 from autograder.homework import rubric
 from autograder.homework.rubric import Rubric
 from autograder.proof import cases
@@ -14,7 +14,7 @@ from autograder.tests import versions
 Functions = Mapping[str, Callable[..., Any]]
 
 
-def charged(module: str, functions: Functions, rules: Rubric | None = None) -> dict[str, Charge]:
+def charged(module: str, functions: Functions, rules: Rubric | None = None) -> dict[str, Graded]:
     """The charge of each criterion, by its short name."""
     records = versions.records(module, functions)
     explanations = versions.diagnoser().explain(module, records)
@@ -22,8 +22,8 @@ def charged(module: str, functions: Functions, rules: Rubric | None = None) -> d
     return {name.partition(".")[2]: charge for name, charge in found.items()}
 
 
-def lost(found: dict[str, Charge]) -> set[str]:
-    return {name for name, charge in found.items() if not charge.earned} - {"example"}
+def lost(found: dict[str, Graded]) -> set[str]:
+    return {name for name, charge in found.items() if not charge.passed} - {"example"}
 
 
 def test_who_makes_no_mistake_loses_nothing() -> None:
@@ -53,7 +53,7 @@ def test_a_criterion_earned_in_spite_of_wrong_values_says_where_they_are_charged
     elsewhere = [charge for charge in found.values() if charge.why == "elsewhere"]
     assert elsewhere
     for charge in elsewhere:
-        assert charge.earned and charge.under == ("layernorm.statistics",) and charge.record is not None
+        assert charge.passed and charge.charged == ("layernorm.statistics",) and charge.record is not None
         assert [m.id for m in charge.mistakes] == ["layer_norm.no_root"]
 
 
@@ -65,7 +65,7 @@ def test_two_mistakes_cost_two_criteria() -> None:
 def test_what_a_mistake_hides_is_lost_with_it() -> None:
     """Where nothing is divided, nobody can see whether eps is right."""
     found = charged("layernorm", versions.with_mistakes("layernorm", "layer_norm.only_centred"))
-    assert found["epsilon"].why == "hidden" and found["epsilon"].under == ("layernorm.statistics",)
+    assert found["epsilon"].why == "hidden" and found["epsilon"].charged == ("layernorm.statistics",)
     assert "default_eps" in {m.name for m in found["epsilon"].unseen}
 
 
@@ -73,7 +73,7 @@ def test_the_same_mistake_in_two_functions_is_charged_once() -> None:
     ids = ("layer_norm.no_root", "rms_norm.no_root")
     found = charged("layernorm", versions.with_mistakes("layernorm", *ids))
     assert lost(found) == {"statistics"}
-    assert found["rms"].why == "elsewhere" and found["rms"].under == ("layernorm.statistics",)
+    assert found["rms"].why == "elsewhere" and found["rms"].charged == ("layernorm.statistics",)
 
 
 def test_a_helpers_mistake_is_charged_to_the_helper() -> None:
@@ -114,7 +114,7 @@ EMPTY = [
 def test_a_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
     right = versions.with_source(case.module)
     found = charged(case.module, right | {nothing.function: nothing.fresh() for nothing in case.mistakes})
-    assert {name for name, charge in found.items() if charge.earned} == set()
+    assert {name for name, charge in found.items() if charge.passed} == set()
 
 
 def test_the_plain_rule_loses_every_criterion_with_a_wrong_call() -> None:

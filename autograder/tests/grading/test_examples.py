@@ -3,10 +3,10 @@
 import pytest
 
 from autograder.grading import script
-from autograder.grading.charge import Charge
-from autograder.grading.examples import shown
-from autograder.grading.grader import Graded
+from autograder.grading.charge import Graded
+from autograder.grading.grader import shown
 from autograder.homework import mistakes
+from autograder.homework.rubric import current
 from autograder.proof.cases import Case, submission
 from autograder.proof.in_process import InProcess
 from autograder.tests import versions
@@ -47,5 +47,5 @@ def test_what_is_kept_and_what_is_only_of_form_is_tried_alone(name: str, alone: 
     records = versions.records("layernorm", versions.with_mistakes("layernorm", f"layer_norm.{name}"))
     explanations = versions.diagnoser().explain("layernorm", records)
     wrong = next(record for record in records if record.fault is not None)
-    charge = Charge(wrong.step.criterion, "mistake", explanations["layer_norm"].named, record=wrong)
+    charge = Graded(current().of("layernorm")[0], "mistake", explanations["layer_norm"].named, record=wrong)
     assert shown(charge, explanations, [], wrong) is (wrong if alone else None)

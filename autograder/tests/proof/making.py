@@ -1,7 +1,6 @@
 """Rows of the audit, made by hand."""
 
-from autograder.grading.charge import Why
-from autograder.grading.grader import Graded
+from autograder.grading.charge import Graded, Why
 from autograder.homework import mistakes
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import current
@@ -19,8 +18,7 @@ def graded(
 ) -> Graded:
     """A criterion that is lost, or earned by `why`, with these mistakes of layer_norm."""
     named, alike, hidden = (tuple(map(known, group)) for group in (names, undecided, unseen))
-    earned = why in ("right", "elsewhere")
-    return Graded(current().criteria[criterion], earned, why, mistakes=named, undecided=alike, unseen=hidden)
+    return Graded(current().criteria[criterion], why, mistakes=named, undecided=alike, unseen=hidden)
 
 
 def made(case: Case, *criteria: Graded) -> Row:

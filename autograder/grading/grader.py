@@ -200,8 +200,10 @@ class _Grading:
 
     def _graded(self, module: str, later: "_Reading") -> Iterator[Graded]:
         """Every criterion of a module: the visible ones from visible records, the others from all."""
+        readings = {c.id: self.at_once[module] if c.visible else later for c in self.rubric.of(module)}
+        lost = {name for name, reading in readings.items() if not reading.charges[name].passed}
         for criterion in self.rubric.of(module):
-            reading = self.at_once[module] if criterion.visible else later
+            reading = readings[criterion.id]
             charge, explanations = reading.charges[criterion.id], reading.explanations
             function = charge.record.target.function if charge.record is not None else ""
             undecided = _undecided(charge, explanations, function)
@@ -214,9 +216,10 @@ class _Grading:
                 record=charge.record or next(iter(blamed.values()), None),
                 shown=shown(charge, explanations, examples, alone if alone and alone.step in reading.wrong else None),
                 mistakes=tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
-                charged=tuple(name for name in charge.charged if name != criterion.id),
+                charged=tuple(name for name in charge.charged if name != criterion.id and name in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
+                depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
 
     def _integration(

@@ -125,7 +125,9 @@ class Player:
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
         """Import the modules and play what may be shown of them, before any hidden call."""
         replies: dict[Step, Reply] = {}
-        self.levels = self._levels(modules)
+        wanted = [name for name in modules if name != INTEGRATION]
+        heights = {module: self.rubric.level(module) for module in wanted}
+        self.levels = [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted({*heights.values()})]
         for level in self.levels:  # which may become more on the way: see _load
             for module in level.modules:
                 self._load(level, self._own(module))
@@ -211,11 +213,6 @@ class Player:
         self.close()
 
     # levels
-
-    def _levels(self, modules: Iterable[str]) -> list[Level]:
-        wanted = tuple(name for name in modules if name != INTEGRATION)
-        heights = {m: self.rubric.level(m) for m in wanted}
-        return [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted(set(heights.values()))]
 
     def _own(self, module: str, helpers: tuple[str, ...] = ()) -> Imports:
         """A module of the submission's, with the functions of other modules that it may ask for."""

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 from autograder.sandbox import answering, wire
 from autograder.sandbox.answering import Answers
@@ -16,7 +17,6 @@ from autograder.sandbox.budget import LOOK_SECONDS, Budget
 from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.layers import Confinement
-from autograder.sandbox.layers.resources import Resources
 
 MEMORY_SHARE = 4  # the answering process may have a quarter of a submission's memory
 START_SECONDS = 60  # until it must be ready
@@ -26,10 +26,9 @@ _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from autograd
 class Answerer:
     """Starts and ends the answering process; `answers` is called in it and must be picklable where fork is unsafe."""
 
-    def __init__(self, answers: Callable[[], Answers], budget: Budget, layers: list[str], user: Callable[[], int]):
-        """Its time counts for the budget; `user` says who it becomes, 0 for the grader's own."""
-        self.answers, self.budget, self.layers, self.user = answers, budget, layers, user
-        self.limits = budget.limits
+    def __init__(self, answers: Callable[[], Answers], budget: Budget, confinement: Callable[[], Confinement]):
+        """Its time counts for the budget; `confinement` is that of a student's process, asked for at each start."""
+        self.answers, self.budget, self.confinement = answers, budget, confinement
         self.connection: Connection | None = None
         self.pid = 0
         self._child: subprocess.Popen[bytes] | None = None
@@ -39,7 +38,7 @@ class Answerer:
 
         Without fork a start takes longer than a call may. There the same process goes on, and is started here.
         """
-        if "fork" in self.layers:
+        if self.confinement().has("fork"):
             self.kill()
         else:
             self.running()
@@ -49,9 +48,10 @@ class Answerer:
         """The connection to the process, which is started if there is none; raises SandboxFault."""
         if self.connection is None:
             ours, theirs = socket.socketpair()
+            confinement = self._confinement()
             with theirs:
-                self.pid = self._fork(theirs) if "fork" in self.layers else self._spawn(theirs)
-            self.connection = Connection(ours, self._limit, LOOK_SECONDS)
+                self.pid = (self._fork if confinement.has("fork") else self._spawn)(theirs, confinement)
+            self.connection = Connection(ours, confinement.message, LOOK_SECONDS)
             self.budget.run(self.pid)
             try:
                 self.connection.receive(within(START_SECONDS))
@@ -62,14 +62,13 @@ class Answerer:
             self.budget.run(self.pid)
         return self.connection
 
-    def _fork(self, theirs: socket.socket) -> int:
-        confinement = self._confinement()
+    def _fork(self, theirs: socket.socket, confinement: Confinement) -> int:
         pid = os.fork()
         if pid == 0:
-            answering.run(theirs, self.answers, confinement, self._limit, self._seconds)
+            answering.run(theirs, self.answers, confinement, self.budget.limits.submission_seconds)
         return pid
 
-    def _spawn(self, theirs: socket.socket) -> int:
+    def _spawn(self, theirs: socket.socket, confinement: Confinement) -> int:
         descriptors = (theirs.fileno(),) if os.name == "posix" else ()
         if os.name == "nt":
             theirs.set_inheritable(True)
@@ -83,23 +82,18 @@ class Answerer:
         )
         assert self._child.stdin is not None
         with self._child.stdin as pipe:
-            pipe.write(pickle.dumps((self.answers, self._confinement(), self._limit, self._seconds)))
+            pipe.write(pickle.dumps((self.answers, confinement, self.budget.limits.submission_seconds)))
         return self._child.pid
-
-    @property
-    def _limit(self) -> int:
-        return self.limits.message_mb * 2**20
-
-    @property
-    def _seconds(self) -> float:
-        return self.limits.submission_seconds
 
     def _confinement(self) -> Confinement:
         """No files, no network, its share of a submission's memory besides what the process has from the grader."""
-        memory = self.limits.memory_mb * 2**20 // MEMORY_SHARE
-        resources = Resources(memory, 0, 2**31, self.limits.processes, self.limits.open_files)
+        student = self.confinement()
+        memory = self.budget.limits.memory_mb * 2**20 // MEMORY_SHARE
         # A change of the thread that started it is no end of the grader: so this process does not end with its parent.
-        return Confinement(tuple(self.layers), "/", self.user(), resources, ends_with_parent=False)
+        # Its user has the number of the students' group, and is of no group.
+        return replace(
+            student, memory=memory, file_size=0, seconds=2**31, uid=student.group, group=0, ends_with_parent=False
+        )
 
     def kill(self) -> None:
         """End the process, which may be in the midst of an answer."""

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from autograder.sandbox.answering import Answers
 from autograder.sandbox.budget import Budget, container_memory
 from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
-from autograder.sandbox.layers import kernel, user
+from autograder.sandbox.layers import Confinement, kernel, user
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.slots import Slot
@@ -68,7 +69,7 @@ class Sandbox:
         self.layers = layers.holding(without)
         self.secret = tuple(secret)
         self.budget = Budget(limits)
-        self.answerer = Answerer(answers, self.budget, self.layers, lambda: self.folder.group)
+        self.answerer = Answerer(answers, self.budget, self._confinement)
         self.processes: dict[int, StudentProcess] = {}  # those alive, by slot
         self._single: dict[int, subprocess.Popen[bytes]] = {}  # those without a fork server, by slot
         self._files: Mapping[str, bytes] = {}
@@ -186,7 +187,7 @@ class Sandbox:
         temporary = str(self.folder.path) if "fork" in self.layers else self._slot(slot).temporary
         environment = {**_THREADS, "HOME": "/", "TMPDIR": temporary, "LANG": "C.UTF-8"}
         imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]
-        arguments = [json.dumps({**self._settings(), "alone": slot}), str(theirs.fileno()), json.dumps(imports)]
+        arguments = [json.dumps(asdict(self._confinement())), str(theirs.fileno()), json.dumps(imports), str(slot)]
         return subprocess.Popen(
             [sys.executable, "-I", "-B", "-c", _START, *arguments],
             env=environment if os.name == "posix" else {**os.environ, **environment},
@@ -199,28 +200,28 @@ class Sandbox:
             start_new_session=os.name == "posix",
         )
 
-    def _settings(self) -> dict[str, Any]:
-        limits = self.limits
+    def _confinement(self) -> Confinement:
+        limits, folder = self.limits, self.folder
         memory = min(limits.memory_mb, container_memory() // 2) * 2**20
-        return {
-            "folder": str(self.folder.path),
-            "slots": str(self.folder.slots),
-            "view": self.folder.view,
-            "first_uid": self.folder.first_uid,
-            "group": self.folder.group,
-            "closed_places": closed_places(self.secret),
-            "covered": [str(place) for place in (PACKAGE, *self.secret)],
-            "layers": self.layers,
-            "message_limit": limits.message_mb * 2**20,
-            "memory": memory,
+        return Confinement(
+            layers=self.layers,
+            memory=memory,
             # Another eighth is for what the grader keeps of the replies: see budget.py.
-            "memory_together": memory - memory // MEMORY_SHARE - memory // 8,
-            "file_size": limits.disk_mb * 2**17,  # an eighth: open files without a name are not seen everywhere
-            "disk": limits.disk_mb * 2**20,
-            "threads": limits.processes,
-            "open_files": limits.open_files,
-            "seconds": int(limits.submission_seconds) + 1,
-        }
+            memory_together=memory - memory // MEMORY_SHARE - memory // 8,
+            file_size=limits.disk_mb * 2**17,  # an eighth: open files without a name are not seen everywhere
+            disk=limits.disk_mb * 2**20,
+            threads=limits.processes,
+            open_files=limits.open_files,
+            message=limits.message_mb * 2**20,
+            seconds=int(limits.submission_seconds) + 1,
+            folder=str(folder.path),
+            slots=str(folder.slots),
+            view=folder.view,
+            closed_places=closed_places(self.secret),
+            covered=[str(place) for place in (PACKAGE, *self.secret)],
+            group=folder.group,
+            first_uid=folder.first_uid,
+        )
 
     def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
         """A request to the fork server, and its answer; a server that a student has brought down is started again elsewhere."""

@@ -90,12 +90,6 @@ class SandboxProcess:
         self._process.close()
 
 
-def in_sandbox(sandbox: Sandbox, submission: Submission) -> Callable[[], Process]:
-    """Make this the sandbox's present submission; what starts its processes."""
-    sandbox.place(submission.files)
-    return lambda: SandboxProcess(sandbox.start())
-
-
 @dataclass(eq=False)
 class Level:
     """The modules of one level, in their process. `broken` says of a module why it could not be imported.
@@ -121,6 +115,12 @@ class Player:
         self.restarts = 0
         self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}  # what this submission has asked
         self.whole = Level((), INTEGRATED)
+
+    @classmethod
+    def in_sandbox(cls, sandbox: Sandbox, script: Script, submission: Submission, known: Known) -> "Player":
+        """A player in processes of the sandbox, whose present submission this becomes."""
+        sandbox.place(submission.files)
+        return cls(lambda: SandboxProcess(sandbox.start()), script, submission, known)
 
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
         """Import the modules and play what may be shown of them, before any hidden call."""

@@ -19,6 +19,7 @@ from autograder.sandbox import lending
 from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
 from autograder.values.compare import tolerance
+from autograder.values.tree import copied
 
 PLAIN = Rules()
 
@@ -257,17 +258,6 @@ class Reference:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"the reference has no {name!r}")
-
-
-def copied(value: Any) -> Any:
-    """The value with arrays, lists and dicts of its own; functions stay what they are."""
-    if isinstance(value, np.ndarray):
-        return value.copy(order="K")
-    if isinstance(value, dict):
-        return {key: copied(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(map(copied, value))
-    return value
 
 
 def rng_for(name: str) -> np.random.Generator:

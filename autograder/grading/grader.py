@@ -25,7 +25,7 @@ from autograder.grading.charge import Graded, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
-from autograder.grading.player import Known, Player
+from autograder.grading.player import Known, Player, in_sandbox
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.script import Script
 from autograder.grading.thresholds import SMALLEST_TELLING
@@ -99,14 +99,15 @@ class Grader:
 
         The answers are the same for every submission, so they tell no process anything about another one.
         """
-        with Player(self.sandbox, self.script, Submission("references", references.files()), {}) as player:
+        right = Submission("references", references.files())
+        with Player(in_sandbox(self.sandbox, right), self.script, right, {}) as player:
             graded_with(player, self.diagnoser, self.rubric.groups)
             self.known = player.asked
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
-        with Player(self.sandbox, self.script, submission, self.known) as player:
+        with Player(in_sandbox(self.sandbox, submission), self.script, submission, self.known) as player:
             return Result(submission, graded_with(player, self.diagnoser, names), tuple(self.sandbox.layers))
 
 
@@ -199,8 +200,10 @@ class _Grading:
 
     def _graded(self, module: str, later: "_Reading") -> Iterator[Graded]:
         """Every criterion of a module: the visible ones from visible records, the others from all."""
+        readings = {c.id: self.at_once[module] if c.visible else later for c in self.rubric.of(module)}
+        lost = {name for name, reading in readings.items() if not reading.charges[name].passed}
         for criterion in self.rubric.of(module):
-            reading = self.at_once[module] if criterion.visible else later
+            reading = readings[criterion.id]
             charge, explanations = reading.charges[criterion.id], reading.explanations
             function = charge.record.target.function if charge.record is not None else ""
             undecided = _undecided(charge, explanations, function)
@@ -213,9 +216,10 @@ class _Grading:
                 record=charge.record or next(iter(blamed.values()), None),
                 shown=shown(charge, explanations, examples, alone if alone and alone.step in reading.wrong else None),
                 mistakes=tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
-                charged=tuple(name for name in charge.charged if name != criterion.id),
+                charged=tuple(name for name in charge.charged if name != criterion.id and name in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
+                depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
 
     def _integration(

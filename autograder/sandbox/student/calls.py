@@ -10,22 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from autograder.sandbox.messages import Reply
 from autograder.sandbox.student.values import sendable, shares
 from autograder.sandbox.wire import Handle, Kept
-from autograder.values.changes import Difference, Snapshot
+from autograder.values.changes import Change, Snapshot
 
 
 class Absent(LookupError):
     """An object of an earlier call that was not kept: its call raised an error, or returned something of another form."""
-
-
-@dataclass(frozen=True)
-class Observed:
-    """What a call came to that raised nothing."""
-
-    value: Any
-    changed: list[Difference]
-    shared: bool
 
 
 @dataclass
@@ -54,7 +46,7 @@ class Calls:
         kwargs: Mapping[str, Any],
         checks: Sequence[str] = (),
         number: int = 0,
-    ) -> Observed:
+    ) -> Reply:
         """Call a function with these very objects, and observe what `checks` say.
 
         In place of each `Kept` stands the kept object, in place of each `Handle` the function. "pure": which arguments have
@@ -69,11 +61,11 @@ class Calls:
         value = function(*args, **kwargs)
         if number:
             self._kept[number].returned, self._kept[number].result = True, value
-        changed = snapshot.differences() if snapshot is not None and "pure" in checks else []
+        changed = tuple(snapshot.differences()) if snapshot is not None and "pure" in checks else ()
         shared = "new" in checks and shares(value, (*args, *kwargs.values()))
-        return Observed(sendable(value, self.limit), changed, shared)
+        return Reply(sendable(value, self.limit), changed, shared)
 
-    def changes(self, number: int) -> list[Difference]:
+    def changes(self, number: int) -> list[Change]:
         """How the arguments of an earlier call differ by now from what they were before it."""
         return self._kept[number].snapshot.differences() if number in self._kept else []
 

@@ -18,7 +18,7 @@ from autograder.feedback.results import write_atomically
 from autograder.grading.grader import Grader
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
-from autograder.grading.player import Player, in_sandbox
+from autograder.grading.player import Player
 from autograder.grading.record import with_needed
 from autograder.homework import kit, rubric
 from autograder.intake.submission import Submission

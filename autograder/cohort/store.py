@@ -16,6 +16,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
+from autograder.cohort.guesses import Guess
 from autograder.cohort.unexplained import Unexplained
 from autograder.faults import ArgumentsError
 from autograder.feedback import results
@@ -44,7 +45,7 @@ class Mark:
 class Grade:
     """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `empty` why there was
     nothing in it to grade, `misnamed` are files under another name than the one of a module, `accepted` those graded all the same,
-    `unexplained` functions whose wrong results have no known cause.
+    `unexplained` functions whose wrong results have no known cause, `guesses` what was guessed in the notebook.
     """
 
     key: str
@@ -57,6 +58,7 @@ class Grade:
     misnamed: tuple[str, ...] = ()
     accepted: tuple[str, ...] = ()
     unexplained: tuple[Unexplained, ...] = ()
+    guesses: tuple[Guess, ...] = ()
 
     @property
     def points(self) -> dict[str, float]:
@@ -96,6 +98,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         unexplained=tuple(
             Unexplained(**(one | {"criteria": tuple(one["criteria"])})) for one in extra.get("unexplained", ())
         ),
+        guesses=tuple(Guess(**one) for one in extra.get("guesses", ())),
     )
 
 

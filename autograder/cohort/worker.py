@@ -14,7 +14,7 @@ from multiprocessing.connection import wait
 from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
-from autograder.cohort import digest, unexplained
+from autograder.cohort import digest, guesses, unexplained
 from autograder.faults import CommandError
 from autograder.feedback import results
 from autograder.grading.grader import Grader, open_grader
@@ -103,7 +103,10 @@ def _grade(submission: Submission) -> dict[str, Any]:
         _warm.close()
         raise
     document = results.gradescope(result)
-    document["extra_data"]["unexplained"] = [asdict(one) for one in unexplained.of(result)]
+    document["extra_data"] |= {
+        "unexplained": [asdict(one) for one in unexplained.of(result)],
+        "guesses": [asdict(one) for one in guesses.of(submission)],
+    }
     return document
 
 

@@ -25,7 +25,7 @@ from autograder.grading.charge import Graded, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
-from autograder.grading.player import Known, Player, in_sandbox
+from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.script import Script
 from autograder.grading.thresholds import SMALLEST_TELLING
@@ -100,14 +100,14 @@ class Grader:
         The answers are the same for every submission, so they tell no process anything about another one.
         """
         right = Submission("references", references.files())
-        with Player(in_sandbox(self.sandbox, right), self.script, right, {}) as player:
+        with Player.in_sandbox(self.sandbox, self.script, right, {}) as player:
             graded_with(player, self.diagnoser, self.rubric.groups)
             self.known = player.asked
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
-        with Player(in_sandbox(self.sandbox, submission), self.script, submission, self.known) as player:
+        with Player.in_sandbox(self.sandbox, self.script, submission, self.known) as player:
             return Result(submission, graded_with(player, self.diagnoser, names), tuple(self.sandbox.layers))
 
 

@@ -90,12 +90,6 @@ class SandboxProcess:
         self._process.close()
 
 
-def in_sandbox(sandbox: Sandbox, submission: Submission) -> Callable[[], Process]:
-    """Make this the sandbox's present submission; what starts its processes."""
-    sandbox.place(submission.files)
-    return lambda: SandboxProcess(sandbox.start())
-
-
 @dataclass(eq=False)
 class Level:
     """The modules of one level, in their process. `broken` says of a module why it could not be imported.
@@ -122,10 +116,18 @@ class Player:
         self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}  # what this submission has asked
         self.whole = Level((), INTEGRATED)
 
+    @classmethod
+    def in_sandbox(cls, sandbox: Sandbox, script: Script, submission: Submission, known: Known) -> "Player":
+        """A player in processes of the sandbox, whose present submission this becomes."""
+        sandbox.place(submission.files)
+        return cls(lambda: SandboxProcess(sandbox.start()), script, submission, known)
+
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
         """Import the modules and play what may be shown of them, before any hidden call."""
         replies: dict[Step, Reply] = {}
-        self.levels = self._levels(modules)
+        wanted = [name for name in modules if name != INTEGRATION]
+        heights = {module: self.rubric.level(module) for module in wanted}
+        self.levels = [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted({*heights.values()})]
         for level in self.levels:  # which may become more on the way: see _load
             for module in level.modules:
                 self._load(level, self._own(module))
@@ -211,11 +213,6 @@ class Player:
         self.close()
 
     # levels
-
-    def _levels(self, modules: Iterable[str]) -> list[Level]:
-        wanted = tuple(name for name in modules if name != INTEGRATION)
-        heights = {m: self.rubric.level(m) for m in wanted}
-        return [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted(set(heights.values()))]
 
     def _own(self, module: str, helpers: tuple[str, ...] = ()) -> Imports:
         """A module of the submission's, with the functions of other modules that it may ask for."""

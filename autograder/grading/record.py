@@ -88,8 +88,8 @@ class Step:
     @property
     def needs(self) -> set[int]:
         """The numbers of the calls that it speaks of, or whose objects it is given."""
-        given = {leaf.call for leaf in leaves((self.args, self.kwargs)) if isinstance(leaf, Kept)}
-        return given | ({self.about} if self.about else set())
+        given = leaves((self.args, self.kwargs))
+        return {leaf.call for leaf in given if isinstance(leaf, Kept)} | ({self.about} if self.about else set())
 
 
 def with_needed(every: Sequence[Step], wanted: Iterable[Step]) -> list[Step]:

@@ -18,7 +18,7 @@ from autograder.feedback.results import write_atomically
 from autograder.grading.grader import Grader
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
-from autograder.grading.player import Player, in_sandbox
+from autograder.grading.player import Player
 from autograder.grading.record import with_needed
 from autograder.homework import kit, rubric
 from autograder.intake.submission import Submission
@@ -88,7 +88,7 @@ def replies_alike(grader: Grader, one: Unexplained) -> bool:
     ]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), one.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
-    with Player(in_sandbox(grader.sandbox, draft), script, draft, {}) as player:
+    with Player.in_sandbox(grader.sandbox, script, draft, {}) as player:
         replies = player.with_helpers(0, module, helpers, steps)
     records = judged(steps, [replies[step] for step in steps])
     wrong = [record for record in records if record.target.function == one.function and wrong_in_value(record)]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from autograder.cohort import report, student_pages
+from autograder.cohort.guesses import Guess
 from autograder.cohort.report import Run
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade, Mark
@@ -338,3 +339,16 @@ def test_functions_that_are_wrong_alike_are_shown_with_their_size_and_text() -> 
     assert '<span class="tally">2</span>' in section and 'href="#s1"' in section and 'href="#s2"' in section
     assert "Wrong alike" not in report.html(replace(run(), rows=rows), anonymous=True)
     assert "Wrong alike" not in report.html(run())
+
+
+def test_guesses_are_drawn_for_the_class_too() -> None:
+    rows = list(run().rows)
+    for at, answer in enumerate(("(t, d)", "(t, d)", "(t, h) " + EVIL)):
+        grade = rows[at].grade
+        assert grade is not None
+        rows[at] = replace(rows[at], grade=replace(grade, guesses=(Guess("Which shape?", answer, answer == "(t, d)"),)))
+    page = report.html(replace(run(), rows=rows), anonymous=True)
+    section = page.partition('id="guesses"')[2].partition("</section>")[0]
+    assert "Which shape?" in section and "3 guessed" in section and EVIL not in page
+    assert section.index("width:66.7%") < section.index("(t, d) <b>right</b>") < section.index("width:33.3%")
+    assert 'id="guesses"' not in report.html(run())

@@ -82,6 +82,10 @@ class DirectPlayer(Player):
     def alone(self, step: Step) -> Reply:
         return Direct(self._functions(step.target.module)).play(step)
 
+    def trials(self, module: str, steps: Sequence[Step]) -> list[Reply]:
+        direct = Direct(self._functions(module))
+        return [direct.play(step) for step in steps]
+
     def with_helpers(
         self, number: int, module: str, helpers: tuple[str, ...], steps: Sequence[Step]
     ) -> dict[Step, Reply]:

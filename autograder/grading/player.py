@@ -17,6 +17,7 @@ from typing import Protocol
 
 from autograder.grading.record import Step, with_needed
 from autograder.grading.script import Script
+from autograder.grading.thresholds import MOST_TRIAL_SECONDS
 from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
@@ -24,6 +25,7 @@ from autograder.sandbox.messages import Ended, Error, Reply
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 
+TRIALS_AT_ONCE = 32
 RESTARTS = 40  # processes of one submission that are started because another one ended
 Pairs = Sequence[tuple[bytes, bytes]]  # questions of a student's process and their answers, encoded
 # What every right submission asks, by the height of the level and whether hidden calls are played.
@@ -108,8 +110,15 @@ class Level:
 class Player:
     """The processes of one submission, each of which `start` gives; replies are by step."""
 
-    def __init__(self, start: Callable[[], Process], script: Script, submission: Submission, known: Known):
-        self.start, self.script, self.submission, self.known = start, script, submission, known
+    def __init__(
+        self,
+        start: Callable[[], Process],
+        script: Script,
+        submission: Submission,
+        known: Known,
+        spent: Callable[[], float] = lambda: 0.0,
+    ):
+        self.start, self.script, self.submission, self.known, self.spent = start, script, submission, known, spent
         self.rubric = script.rubric
         self.levels: list[Level] = []
         self.restarts = 0
@@ -120,7 +129,9 @@ class Player:
     def in_sandbox(cls, sandbox: Sandbox, script: Script, submission: Submission, known: Known) -> "Player":
         """A player in processes of the sandbox, whose present submission this becomes."""
         sandbox.place(submission.files)
-        return cls(lambda: SandboxProcess(sandbox.start()), script, submission, known)
+        return cls(
+            lambda: SandboxProcess(sandbox.start()), script, submission, known, lambda: sandbox.processor_seconds
+        )
 
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
         """Import the modules and play what may be shown of them, before any hidden call."""
@@ -144,6 +155,21 @@ class Player:
         reply = broken or (level.process.play([step])[-1] if level.process is not None else GONE)
         self._close(level)
         return reply
+
+    def trials(self, module: str, steps: Sequence[Step]) -> list[Reply]:
+        """Made-up public calls, in a process that gets nothing else; fewer where they end it or take long.
+
+        Only before the first hidden call.
+        """
+        assert not self._frozen, "a shown call after a hidden one"
+        level, replies, before = Level((module,)), list[Reply](), self.spent()
+        self._load(level, self._own(module))
+        for first in range(0, len(steps), TRIALS_AT_ONCE):
+            if level.process is None or level.process.ended is not None or self.spent() - before > MOST_TRIAL_SECONDS:
+                break
+            replies += level.process.play(steps[first : first + TRIALS_AT_ONCE])
+        self._close(level)
+        return [reply for reply in replies if reply.ended is None]
 
     def hidden(self, number: int) -> dict[Step, Reply]:
         """Play the hidden steps of a level. Levels come from the lowest up."""

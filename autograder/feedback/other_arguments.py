@@ -165,6 +165,7 @@ def _lists(name: str, value: list[Any]) -> Iterator[tuple[str, Any]]:
         yield f"{name}` without its first entry", value[1:]
         yield f"the first entry of {name}` in the place of all", value[:1] * len(value)
         yield f"the last entry of {name}` in the place of all", value[-1:] * len(value)
+        yield f"only the last entry of {name}`", value[-1:]
     for number, part in enumerate(value):
         changes = _parts(f"{name}[{number}]", part)
         yield from ((words, [*value[:number], changed, *value[number + 1 :]]) for words, changed in changes)

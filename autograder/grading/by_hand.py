@@ -12,7 +12,7 @@ import pytest
 
 from autograder.grading import script
 from autograder.grading.judge import judged
-from autograder.grading.player import Imports, Process, in_sandbox
+from autograder.grading.player import Imports, SandboxProcess
 from autograder.grading.pytest_plugin import RECORDING
 from autograder.grading.record import Record, Step
 from autograder.grading.recorder import Recorder
@@ -39,9 +39,9 @@ class ByHand(contextlib.ExitStack):
     def __init__(self, path: Path):
         super().__init__()
         self.rubric = rubrics.current()
-        sandbox = self.enter_context(Sandbox(self.rubric.limits, script.answers, (), kit.secret()))
-        self.start = in_sandbox(sandbox, read(path, self.rubric.limits))
-        self.processes: dict[str, Process] = {}
+        self.sandbox = self.enter_context(Sandbox(self.rubric.limits, script.answers, (), kit.secret()))
+        self.sandbox.place(read(path, self.rubric.limits).files)
+        self.processes: dict[str, SandboxProcess] = {}
 
     def test(self, recorder: Recorder) -> Callable[[Step], None]:
         """What plays each new step of a test and raises Mismatch where the reply is wrong."""
@@ -56,10 +56,12 @@ class ByHand(contextlib.ExitStack):
 
         return play
 
-    def _process(self, context: str) -> Process:
+    def _process(self, context: str) -> SandboxProcess:
         known = self.processes.get(context)
         if known is None or known.ended is not None:
-            known = self.processes[context] = self.enter_context(contextlib.closing(self.start()))
+            known = self.processes[context] = self.enter_context(
+                contextlib.closing(SandboxProcess(self.sandbox.start()))
+            )
             alone = context in self.rubric.modules
             names = (context,) if alone else tuple(self.rubric.modules)
             reply = known.load(Imports(context, names, self.rubric.neighbours(context) if alone else {}))

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.grading.record import Step
-from autograder.grading.recorder import copied as given
 from autograder.sandbox import wire
 from autograder.sandbox.messages import Error, Reply
 from autograder.sandbox.student.calls import Absent, Calls
@@ -46,7 +45,7 @@ class Direct:
         function = self.functions.get(step.target.function)
         if function is None:
             return Reply(error=Error(("AttributeError",), "", "", 0, "missing"))
-        args, kwargs = given(step.args), given(dict(step.kwargs))  # arrays as they lie in memory
+        args, kwargs = copied(step.args), copied(dict(step.kwargs))  # arrays as they lie in memory
         reply = self._calls.call(function, args, kwargs, step.rules.checks, step.number)
         return replace(reply, value=copied(reply.value))  # a later step may write into the result
 

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from autograder.grading.record import Step, with_needed
 from autograder.grading.script import Script
+from autograder.grading.thresholds import MOST_TRIAL_SECONDS
 from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
@@ -24,6 +25,7 @@ from autograder.sandbox.messages import Ended, Error, Reply
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 
+TRIALS_AT_ONCE = 32
 RESTARTS = 40  # processes of one submission that are started because another one ended
 Pairs = Sequence[tuple[bytes, bytes]]  # questions of a student's process and their answers, encoded
 # What every right submission asks, by the height of the level and whether hidden calls are played.
@@ -90,12 +92,6 @@ class SandboxProcess:
         self._process.close()
 
 
-def in_sandbox(sandbox: Sandbox, submission: Submission) -> Callable[[], Process]:
-    """Make this the sandbox's present submission; what starts its processes."""
-    sandbox.place(submission.files)
-    return lambda: SandboxProcess(sandbox.start())
-
-
 @dataclass(eq=False)
 class Level:
     """The modules of one level, in their process. `broken` says of a module why it could not be imported.
@@ -114,18 +110,35 @@ class Level:
 class Player:
     """The processes of one submission, each of which `start` gives; replies are by step."""
 
-    def __init__(self, start: Callable[[], Process], script: Script, submission: Submission, known: Known):
-        self.start, self.script, self.submission, self.known = start, script, submission, known
+    def __init__(
+        self,
+        start: Callable[[], Process],
+        script: Script,
+        submission: Submission,
+        known: Known,
+        spent: Callable[[], float] = lambda: 0.0,
+    ):
+        self.start, self.script, self.submission, self.known, self.spent = start, script, submission, known, spent
         self.rubric = script.rubric
         self.levels: list[Level] = []
         self.restarts = 0
         self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}  # what this submission has asked
         self.whole = Level((), INTEGRATED)
 
+    @classmethod
+    def in_sandbox(cls, sandbox: Sandbox, script: Script, submission: Submission, known: Known) -> "Player":
+        """A player in processes of the sandbox, whose present submission this becomes."""
+        sandbox.place(submission.files)
+        return cls(
+            lambda: SandboxProcess(sandbox.start()), script, submission, known, lambda: sandbox.processor_seconds
+        )
+
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
         """Import the modules and play what may be shown of them, before any hidden call."""
         replies: dict[Step, Reply] = {}
-        self.levels = self._levels(modules)
+        wanted = [name for name in modules if name != INTEGRATION]
+        heights = {module: self.rubric.level(module) for module in wanted}
+        self.levels = [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted({*heights.values()})]
         for level in self.levels:  # which may become more on the way: see _load
             for module in level.modules:
                 self._load(level, self._own(module))
@@ -142,6 +155,21 @@ class Player:
         reply = broken or (level.process.play([step])[-1] if level.process is not None else GONE)
         self._close(level)
         return reply
+
+    def trials(self, module: str, steps: Sequence[Step]) -> list[Reply]:
+        """Made-up public calls, in a process that gets nothing else; fewer where they end it or take long.
+
+        Only before the first hidden call.
+        """
+        assert not self._frozen, "a shown call after a hidden one"
+        level, replies, before = Level((module,)), list[Reply](), self.spent()
+        self._load(level, self._own(module))
+        for first in range(0, len(steps), TRIALS_AT_ONCE):
+            if level.process is None or level.process.ended is not None or self.spent() - before > MOST_TRIAL_SECONDS:
+                break
+            replies += level.process.play(steps[first : first + TRIALS_AT_ONCE])
+        self._close(level)
+        return [reply for reply in replies if reply.ended is None]
 
     def hidden(self, number: int) -> dict[Step, Reply]:
         """Play the hidden steps of a level. Levels come from the lowest up."""
@@ -211,11 +239,6 @@ class Player:
         self.close()
 
     # levels
-
-    def _levels(self, modules: Iterable[str]) -> list[Level]:
-        wanted = tuple(name for name in modules if name != INTEGRATION)
-        heights = {m: self.rubric.level(m) for m in wanted}
-        return [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted(set(heights.values()))]
 
     def _own(self, module: str, helpers: tuple[str, ...] = ()) -> Imports:
         """A module of the submission's, with the functions of other modules that it may ask for."""

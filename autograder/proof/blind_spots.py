@@ -30,11 +30,11 @@ from autograder.grading import script as scripts
 from autograder.grading.direct import Direct, play
 from autograder.grading.judge import judged
 from autograder.grading.record import Step, with_needed
-from autograder.grading.recorder import copied
 from autograder.homework import factors, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.factors import InputClass
 from autograder.values.compare import equal
+from autograder.values.tree import copied
 
 RECORD = Path(__file__).with_name("blind_spots.yaml")
 

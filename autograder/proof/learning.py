@@ -88,7 +88,7 @@ def replies_alike(grader: Grader, one: Unexplained) -> bool:
     ]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), one.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
-    with Player(grader.sandbox, script, draft, {}) as player:
+    with Player.in_sandbox(grader.sandbox, script, draft, {}) as player:
         replies = player.with_helpers(0, module, helpers, steps)
     records = judged(steps, [replies[step] for step in steps])
     wrong = [record for record in records if record.target.function == one.function and wrong_in_value(record)]

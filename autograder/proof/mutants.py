@@ -25,7 +25,7 @@ import yaml
 
 from autograder.grading.grader import Grader
 from autograder.grading.judge import judged
-from autograder.grading.player import Player, in_sandbox
+from autograder.grading.player import Player
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.proof.cases import Case, submission
@@ -47,8 +47,7 @@ def _grade(grader: Grader, mutant: Case) -> Graded:
     """By the plain rule, since what is charged elsewhere was seen all the same."""
     script, module = grader.script, mutant.module
     steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
-    changed = submission(mutant)
-    with Player(in_sandbox(grader.sandbox, changed), script, changed, grader.known) as player:
+    with Player.in_sandbox(grader.sandbox, script, submission(mutant), grader.known) as player:
         replies = player.shown((module,)) | player.hidden(0)
     records = judged(steps, [replies[step] for step in steps])
     return mutant, frozenset(record.step.number for record in records if record.fault is not None)

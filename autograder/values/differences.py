@@ -26,6 +26,7 @@ FORMS = {
     "shape": "It returned an array of the wrong shape",
     "dtype": "It returned the wrong dtype",
 }
+IN_ORDER = "The parts are right, but they come in the order"
 KEEP_DTYPE = "floating results keep the dtype of the arguments"
 NO_RETURN = "Does every way through the function end with a return?"
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
@@ -141,7 +142,7 @@ def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     wrong = [(place, one, other) for place, one, other in parts if not equal(one, other, allowed)]
     for order in permutations(range(len(parts))) if len(wrong) > 1 else ():
         if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
-            return f"The parts are right, but they come in the order {', '.join(parts[place][0] for place in order)}."
+            return f"{IN_ORDER} {', '.join(parts[place][0] for place in order)}."
     said = [(place, difference(one, other, allowed)) for place, one, other in wrong]
     told = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in said if text)
     if len(wrong) == len(parts) or not wrong:

@@ -14,6 +14,7 @@ from autograder.sandbox.messages import Reply
 from autograder.sandbox.student.values import sendable, shares
 from autograder.sandbox.wire import Handle, Kept
 from autograder.values.changes import Change, Snapshot
+from autograder.values.tree import mapped
 
 
 class Absent(LookupError):
@@ -24,7 +25,7 @@ class Absent(LookupError):
 class KeptCall:
     """The very objects of one call."""
 
-    args: tuple[Any, ...]
+    args: Sequence[Any]
     kwargs: Mapping[str, Any]
     snapshot: Snapshot
     returned: bool = False
@@ -53,8 +54,7 @@ class Calls:
         changed; "new": whether the result shares memory with an argument. A `number` keeps the objects for later. Raises
         Absent, and whatever the function raises.
         """
-        args = tuple([self._resolved(arg) for arg in args])
-        kwargs = {name: self._resolved(arg) for name, arg in kwargs.items()}
+        args, kwargs = mapped(self._resolved, tuple(args)), mapped(self._resolved, kwargs)
         snapshot = Snapshot((*args, *kwargs.values())) if number or "pure" in checks else None
         if number and snapshot is not None:
             self._kept[number] = KeptCall(args, kwargs, snapshot)
@@ -81,19 +81,10 @@ class Calls:
                 np.copyto(target, value)
 
     def _resolved(self, value: Any) -> Any:
-        """The value with the kept objects and the functions that it speaks of."""
-        kind = type(value)
-        if kind is Kept:
+        """The kept object or the function that a leaf stands for."""
+        if type(value) is Kept:
             return self._find(value)
-        if kind is Handle:
-            return self.lent(value)
-        if kind is list:
-            return [self._resolved(part) for part in value]
-        if kind is tuple:
-            return tuple([self._resolved(part) for part in value])
-        if kind is dict:
-            return {key: self._resolved(part) for key, part in value.items()}
-        return value
+        return self.lent(value) if type(value) is Handle else value
 
     def _find(self, kept: Kept) -> Any:
         call, first = self._kept.get(kept.call), kept.path[0]
@@ -104,13 +95,9 @@ class Calls:
                 call.result if first == "result" else call.args[first] if isinstance(first, int) else call.kwargs[first]
             )
             for step in kept.path[1:]:
-                found = (
-                    found[step] if type(found) in (tuple, list, dict) or isinstance(found, tuple) else _no_container()
-                )
+                if type(found) not in (list, dict) and not isinstance(found, tuple):
+                    raise LookupError
+                found = found[step]
         except (LookupError, TypeError):
             raise Absent(f"call {kept.call} has nothing there") from None
         return found
-
-
-def _no_container() -> Any:
-    raise LookupError

@@ -208,7 +208,7 @@ class _Lost:
         if self.place:  # it may show another mistake than the ones named here
             return f"A call that goes wrong is shown under `{self.place}`."
         label = "For example" if _alike(self.example, self.graded.record) else "Another wrong call"
-        return counterexample(self.example, bool(self.graded.mistakes), _examples(self.example, self.module), label)
+        return counterexample(self.example, _is_named(self.graded), _examples(self.example, self.module), label)
 
     def at_home(self) -> str:
         record = self._record_without_example()
@@ -219,7 +219,7 @@ class _Lost:
     def public(self) -> str:
         """What the public examples say of a hidden failure of values that none of them shows."""
         record, graded = self._record_without_example(), self.graded
-        if record is None or record.fault is None or graded.criterion.visible or graded.mistakes or graded.blamed:
+        if record is None or record.fault is None or graded.criterion.visible or _is_named(graded) or graded.blamed:
             return ""
         tried = _examples(record, self.module)
         if any(example.fault is not None for example in tried):
@@ -274,6 +274,11 @@ def _alike(example: Record, record: Record | None) -> bool:
 
 def _error(record: Record) -> str:
     return record.reply.error.kind if record.reply.error is not None else ""
+
+
+def _is_named(graded: Graded) -> bool:
+    """Whether more is known of its mistakes than the line."""
+    return any(mistake.right for mistake in graded.mistakes)
 
 
 def _function(graded: Graded) -> str:

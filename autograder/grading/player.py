@@ -10,7 +10,8 @@
    process for each module; what that second import says is never shown.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 
@@ -19,7 +20,7 @@ from autograder.grading.script import Script
 from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
-from autograder.sandbox.messages import Ended, Error, Reply
+from autograder.sandbox.messages import Call, Ended, Error, Reply
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 
@@ -125,9 +126,42 @@ class Player:
         self._close(level)
         return {step: replies.get(step, GONE) for step in steps}
 
+    @contextlib.contextmanager
+    def apart(
+        self, number: int, module: str, helpers: tuple[str, ...], edit: Call | None = None
+    ) -> Iterator[Callable[[Sequence[Call]], list[Reply]]]:
+        """What plays calls of a module in a process of its own, with some of its own functions answered by the reference.
+
+        The text is edited before; that reply comes with the first ones. Only while the level has its turn.
+        """
+        assert not any(level.asked for level in self.levels[number + 1 :]), "a lower level after a higher one"
+        level = Level((module,))
+        level.process = self.sandbox.start()
+        first = level.process.play([edit]) if edit is not None else []
+        self._load(level, module, helpers)
+        known = self.known.get((self.levels[number].height, True), ()) if self.rubric.neighbours(module) else ()
+
+        def play(calls: Sequence[Call]) -> list[Reply]:
+            nonlocal first, known
+            if level.process is None or module in level.broken:
+                return []
+            replies = first + level.process.play(calls, known)
+            first, known = [], ()
+            return replies
+
+        try:
+            yield play
+        finally:
+            self._close(level)
+
     def broken(self, module: str) -> Reply | None:
         """Why a module could not be imported, None if it could."""
         return next((level.broken[module] for level in self.levels if module in level.broken), None)
+
+    @property
+    def edits(self) -> int:
+        """How many edited versions of the submission's functions may be tried."""
+        return self.sandbox.limits.repairs
 
     @property
     def _frozen(self) -> bool:

@@ -32,9 +32,9 @@ class Loader(importlib.machinery.SourceFileLoader):
         self.submission = submission
 
     def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> Any:  # type: ignore[override]
-        names = self.submission.replaced
-        if names:
-            tree = ast.parse(data, path)
+        names, edited = self.submission.replaced, self.submission.edited.get(path)
+        if names or edited:
+            tree = edited or ast.parse(data, path)
             return compile(replacing.replaced(tree, names), path, "exec", dont_inherit=True, optimize=_optimize)
         if (data, path) not in self.submission.compiled:
             code = super().source_to_code(data, path, _optimize=_optimize)
@@ -105,6 +105,7 @@ class StudentModules:
     def __init__(self, folder: str, baseline: "Baseline"):
         self.folder, self.baseline = folder, baseline
         self.compiled: dict[tuple[bytes, str], Any] = {}
+        self.edited: dict[str, ast.Module] = {}  # what is run in the place of a file: see repairing.py
         self._replaced: dict[str, Functions] = {}
         self._contexts: dict[str, Context] = {}
         self._current = ""

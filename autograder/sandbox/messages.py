@@ -149,7 +149,7 @@ def prepared_edited(call: Call, number: int) -> Call:
 
 def prepared_edit(module: str, function: str, others: Sequence[str], number: int) -> Call:
     """Make an edit in the text of a module that is loaded later; ask for its lines."""
-    return Call("edit", "", wire.encode(("edit", module, function, others, number)))
+    return Call("edit", f"{module}.py", wire.encode(("edit", module, function, others, number)))
 
 
 def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
@@ -172,7 +172,7 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
             return Reply()
         case "edits", ["edits", np.ndarray() as found] if found.dtype == np.int64 and found.shape[1:] == (3,):
             return Reply(value=found)
-        case "edit", ["edit", list() as found] if all(type(line) is int for line in found):
+        case "edit", ["edit", list() as found] if all(type(n) is int and 0 < n <= lines[call.context] for n in found):
             return Reply(value=tuple(found))
     raise wire.WireError("a reply of another form")
 

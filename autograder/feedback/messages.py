@@ -1,9 +1,9 @@
 """What a student is told of a criterion: what was called, what came back, what probably went wrong, what to read.
 
 About hidden criteria nothing is said that the student's code could have chosen: only the built-in name of an error, a line
-of the student's own file, the name of a known mistake, and sentences of ours. Values are shown for public inputs only, and
-come from a process that had not been given any hidden input. Each thing is said once, under the first lost criterion that
-is shown as early; the others say why they are lost, and refer to it.
+of the student's own file, the name of a known mistake, words of a short list (special.py), and sentences of ours. Values are shown
+for public inputs only, and come from a process that had not been given any hidden input. Each thing is said once,
+under the first lost criterion that is shown as early; the others say why they are lost, and refer to it.
 """
 
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from autograder.feedback.counterexamples import counterexample
 from autograder.feedback.naming import briefly, named, reading, seen, undecided
 from autograder.feedback.sentences import needed, sentence, unwritten
 from autograder.feedback.showing import may_name, tells_as_much
+from autograder.feedback.special import special
 from autograder.feedback.summary import no_answer, not_imported
 from autograder.grading.charge import Graded
 from autograder.grading.grader import ModuleResult, Result
@@ -63,6 +64,9 @@ def _message(graded: Graded, result: Result) -> str:
     if unwritten(graded.record):
         assert graded.record is not None
         return f"`{graded.record.target.function}` is not written yet.\n"
+    if _missing(graded.record):
+        assert graded.record is not None
+        return f"{sentence(graded.record)}\n"
     return _paragraphs(graded, module, before) + "\n"
 
 
@@ -83,6 +87,8 @@ def _earned(graded: Graded) -> str:
     if graded.why != "elsewhere":
         return ""
     one = len({mistake.name for mistake in graded.mistakes}) < 2
+    if not graded.charged:
+        return f"Earned: the difference comes from {'a mistake' if one else 'mistakes'} of another criterion.\n"
     what, cost = ("a mistake that is", "costs") if one else ("mistakes that are", "cost")
     if graded.mistakes and all(graded.criterion.id in mistake.criteria for mistake in graded.mistakes):
         what = "the same mistake as the one that is" if one else "the same mistakes as those that are"  # made again
@@ -150,7 +156,10 @@ class _Lost:
         told = tuple(mistake for mistake in graded.mistakes if mistake.id in before.mistakes)
         new = tuple(mistake for mistake in graded.mistakes if mistake.id not in before.mistakes)
         example = _example(graded)
-        return cls(graded, module, before, told, new, example, before.examples.get(example, "") if example else "")
+        place = before.examples.get(example, "") if example else ""
+        if place and example is not None and not _alike(example, graded.record):
+            example, place = None, ""  # it stands there for another symptom
+        return cls(graded, module, before, told, new, example, place)
 
     def again(self) -> str:
         """Every mistake has been told under another criterion."""
@@ -176,7 +185,19 @@ class _Lost:
             return ""  # what came back stands under the example
         # The example gives a line of its own, of another call: two lines in one message would not be told apart.
         raises = example is not None and (example.reply.error is not None or example.reply.ended is not None)
-        return f"`{record.target.function}` was called. {sentence(record, place=not raises)}"
+        said = f"`{record.target.function}` was called. {sentence(record, place=not raises)}"
+        other = self._otherwise_wrong()
+        return f"{said} In another call: {sentence(other, place=False)}" if other is not None else said
+
+    def _otherwise_wrong(self) -> Record | None:
+        """A call of the criterion that is wrong in another way than the first, where nothing explains either."""
+        first = self.graded.record
+        if self.graded.why != "unexplained" or self.graded.blamed or first is None:
+            return None
+        own = (
+            r for r in self.module.records if r.step.criterion == self.graded.criterion.id and r.target == first.target
+        )
+        return next((r for r in own if r.fault is not None and not _alike(r, first)), None)
 
     def beside(self) -> str:
         names = " and ".join(f"`{name}`" for name in self.graded.blamed)
@@ -216,6 +237,13 @@ class _Lost:
             return ""
         return AT_HOME.format(function=record.target.function)
 
+    def special(self) -> str:
+        """What is special in a hidden call that nothing explains and no example shows."""
+        record, graded = self._record_without_example(), self.graded
+        if record is None or graded.criterion.visible or graded.why != "unexplained" or graded.blamed:
+            return ""
+        return special(record, self.module.records)
+
     def public(self) -> str:
         """What the public examples say of a hidden failure of values that none of them shows."""
         record, graded = self._record_without_example(), self.graded
@@ -223,7 +251,7 @@ class _Lost:
             return ""
         tried = _examples(record, self.module)
         if any(example.fault is not None for example in tried):
-            return DEPENDS if graded.shown is None else ""
+            return DEPENDS if graded.depends else ""
         return PUBLIC_IS_RIGHT if tried and record.fault.kind in OF_VALUE else ""
 
     def read(self) -> str:
@@ -254,6 +282,7 @@ PARAGRAPHS = (
     _Lost.undecided,
     _Lost.shown,
     _Lost.at_home,
+    _Lost.special,
     _Lost.public,
     _Lost.read,
 )
@@ -270,6 +299,11 @@ def _alike(example: Record, record: Record | None) -> bool:
     if record is None or record.fault is None or example.fault is None:
         return True
     return (example.fault.kind, _error(example)) == (record.fault.kind, _error(record))
+
+
+def _missing(record: Record | None) -> bool:
+    """Whether there is no function of this name."""
+    return record is not None and record.reply.error is not None and record.reply.error.hint == "missing"
 
 
 def _error(record: Record) -> str:

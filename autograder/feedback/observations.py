@@ -4,16 +4,14 @@ Made from public examples only: the words are ours, the figures are the student'
 function comes first; what does not help to find a line is not said.
 """
 
-import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autograder.feedback.other_arguments import others
+from autograder.feedback.sentences import parts
 from autograder.grading.record import Record
-from autograder.grading.thresholds import MOST_FEATURES
-from autograder.homework import reference
 from autograder.values.compare import equal
 from autograder.values.differences import UNEXPLAINED, difference, factor
 
@@ -25,11 +23,8 @@ def observe(example: Record, examples: Sequence[Record] = ()) -> str:
         return ""
     others = [one for one in examples if one.step is not step and _returned(one)]
     wrong = [example, *(one for one in others if one.fault is not None)]
-    right = [one for one in others if one.fault is None]
     said = _other_arguments(wrong) or _factor(wrong)
-    return said or " ".join(
-        filter(None, (difference(step.expected, example.reply.value, step.allowed), contrast(wrong, right)))
-    )
+    return said or difference(step.expected, example.reply.value, step.allowed, parts(step))
 
 
 def _returned(record: Record) -> bool:
@@ -68,13 +63,13 @@ def _mixed(record: Record, value: Any) -> bool:
 
 def _factor(wrong: Sequence[Record]) -> str:
     """One factor on every entry of at least two examples, all that are wrong."""
-    parts = len(wrong[0].step.expected) if isinstance(wrong[0].step.expected, tuple) else 1
-    for part in range(parts):
+    names = parts(wrong[0].step)
+    for part in range(len(names) or 1):
         factors = [_factor_of(record, part) for record in wrong]
         numbers = [number for number in factors if number is not None]
         if len(numbers) < 2 or len(numbers) < len(wrong):
             continue
-        which = f"Part [{part}]: every" if parts > 1 else "Every"
+        which = f"{names[part]}: every" if names else "Every"
         if np.allclose(numbers, numbers[0], rtol=0, atol=UNEXPLAINED * abs(numbers[0] - 1)):
             return f"{which} entry is the right one times the same factor, {numbers[0]:.6g}, in every example."
     return ""
@@ -91,42 +86,3 @@ def _factor_of(record: Record, part: int) -> float | None:
     ):
         return None
     return factor(np.asarray(expected), np.asarray(actual), record.step.allowed)
-
-
-# What the wrong examples have and the right ones have not
-
-
-def contrast(wrong: Sequence[Record], right: Sequence[Record]) -> str:
-    """What tells the wrong examples from the right ones, if one thing does."""
-    if not right:
-        return ""
-    features = [dict(_features(record)) for record in wrong]
-    free = [dict(_features(record)) for record in right]
-    telling = [
-        said
-        for name, said in features[0].items()
-        if all(found.get(name) == said for found in features) and all(found.get(name) != said for found in free)
-    ]
-    few = telling if len(telling) <= MOST_FEATURES else []
-    if len(wrong) < 2:  # one example has much that others do not have: only what changes the formula counts
-        few = [said for said in few if said.startswith("have ") and " rows in " not in said]
-    return f"Among the public examples only the wrong ones {' and '.join(few)}." if few else ""
-
-
-def _features(record: Record) -> Iterator[tuple[str, str]]:
-    """What an example is like: its axes and rows, what is passed, flags and words."""
-    names = list(inspect.signature(reference.functions()[record.target.function]).parameters)
-    given = {**dict(zip(names, record.step.args, strict=False)), **record.step.kwargs}
-    first = next((name for name, value in given.items() if isinstance(value, np.ndarray)), "")
-    if first:
-        shape = given[first].shape
-        yield "axes", f"have {len(shape)} {'axis' if len(shape) == 1 else 'axes'} in `{first}`"
-        if len(shape) > 1:
-            yield "rows", f"have {shape[-2]} {'row' if shape[-2] == 1 else 'rows'} in `{first}`"
-        if given[first].dtype == np.float32:
-            yield "dtype", f"have a float32 `{first}`"
-    for name in names:
-        if isinstance(given.get(name), bool | str):
-            yield name, f"have `{name}={given[name]!r}`"
-        else:
-            yield name, f"{'pass' if name in given else 'do not pass'} `{name}`"

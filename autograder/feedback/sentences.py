@@ -6,20 +6,21 @@ came back is said of public examples only.
 
 import inspect
 
-from autograder.grading.record import Record, Target
+from autograder.grading.record import Record, Step, Target
 from autograder.homework import reference, rubric
 from autograder.sandbox.messages import Ended, Error
 from autograder.values.changes import WORK_ON_COPIES, in_words
 from autograder.values.differences import FORMS, KEEP_DTYPE, form, kind_of, what_returns
 
+# Of "call" and "import".
 ENDED = {
-    "deadline": "The call took too long and was stopped{where}: look for a loop that never ends.",
-    "crash": "Python itself stopped during the call (os._exit, a crash in C code, or far too deep recursion).",
-    "disk": "The call wrote more to its temporary folder than is allowed.",
-    "memory": "The call needed more memory than is allowed: look for an array that is far larger than the result.",
-    "spent": "It was not called any more, since other calls had used up what a submission has. Mend first what takes too long, or "
+    "deadline": "The {what} took too long and was stopped{where}: look for a loop that never ends.",
+    "crash": "Python itself stopped during the {what} (os._exit, a crash in C code, or far too deep recursion).",
+    "disk": "The {what} wrote more to its temporary folder than is allowed.",
+    "memory": "The {what} needed more memory than is allowed: look for an array that is far larger than the result.",
+    "spent": "The {what} was not made any more, since others had used up what a submission has. Mend first what takes too long, or "
     "what stops Python.",
-    "protocol": "What came back is more than any result here needs, or no result at all.",
+    "protocol": "What came back from the {what} is more than any result here needs, or no result at all.",
 }
 FAULTS = {
     "value": "The values that it returned are not the expected ones.",
@@ -62,13 +63,19 @@ def form_of_example(record: Record) -> str:
     step = record.step
     if record.fault is None or record.fault.kind not in FORMS:
         return ""
-    return form(step.expected, step.counted(record.reply.value), step.allowed, step.rules.dtype, returns(record.target))
+    returned = returns(record.target)
+    return form(step.expected, step.counted(record.reply.value), step.allowed, step.rules.dtype, returned, parts(step))
 
 
-def ended(end: Ended, files: tuple[str, ...] = ()) -> str:
-    """How a call ended the student's process; `files` are those whose lines may be said."""
-    loop = where(end.file, end.line, files).replace(" in line", " in the loop of line")
-    return ENDED.get(end.why, ENDED["crash"]).format(where=loop)
+def parts(step: Step) -> tuple[str, ...]:
+    """The parts of the tuple that a call returns, as they are named in a sentence."""
+    return tuple(f"`{name}`" for name in step.parts)
+
+
+def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
+    """How a call, or an import, ended the student's process; `files` are those whose lines may be said."""
+    loop = where(end.file, end.line, files, "in the loop of line")
+    return ENDED.get(end.why, ENDED["crash"]).format(what=what, where=loop)
 
 
 def unwritten(record: Record | None) -> bool:
@@ -95,9 +102,9 @@ def needed(record: Record) -> str:
     return f"`{name}`, which {why}"
 
 
-def where(file: str, line: int, files: tuple[str, ...]) -> str:
+def where(file: str, line: int, files: tuple[str, ...], place: str = "in line") -> str:
     """ " in line 3 of `file.py`", if the file is one of these and the line is known."""
-    return f" in line {line} of `{file}`" if file in files and line else ""
+    return f" {place} {line} of `{file}`" if file in files and line else ""
 
 
 def _raised(error: Error, record: Record, files: tuple[str, ...]) -> str:
@@ -135,7 +142,7 @@ def _changed(record: Record) -> str:
     if step.kind == "call":
         names = [*names[: len(step.args)], *step.kwargs]  # arguments by keyword are counted after the others
     # Positions and paths are those of arguments that the grader has made: nothing in them is the student's choice.
-    said = in_words(names, ((change.argument, change.path, change.how) for change in record.reply.changed))
+    said = in_words(names, record.reply.changed)
     # A call that raised an error may have changed them before.
     seen = "After the call its arguments were changed" if record.step.kind == "changes" else "It changed its arguments"
     return f"{seen}: {said}. {WORK_ON_COPIES}"

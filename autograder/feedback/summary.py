@@ -91,9 +91,7 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     reply = module.broken
     assert reply is not None
     if reply.ended is not None:
-        why = ended(reply.ended, (f"{module.module}.py",))
-        why = why.replace("The call", "Importing it").replace("the call", "the import")
-        return f"`{module.module}.py` could not be imported. {why}"
+        return f"`{module.module}.py` could not be imported. {ended(reply.ended, (f'{module.module}.py',), 'import')}"
     error = reply.error
     assert error is not None
     file = shown(error.file) or f"{module.module}.py"
@@ -161,7 +159,7 @@ def _offered(module: str) -> list[str]:
 def _filled(reason: str, questions: list[str]) -> str:
     names = [f"`{question}`" for question in questions]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return reason.replace("{questions}", listed)
+    return reason.format(questions=listed)
 
 
 def _names() -> tuple[str, ...]:

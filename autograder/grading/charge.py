@@ -44,7 +44,7 @@ class Graded:
 
     `record` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
     mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
-    judged beside correct versions of.
+    judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
     """
 
     criterion: Criterion
@@ -56,6 +56,7 @@ class Graded:
     shown: Record | None = None
     undecided: tuple[Mistake, ...] = ()
     blamed: tuple[str, ...] = ()
+    depends: bool = False
 
     @property
     def passed(self) -> bool:

@@ -45,12 +45,16 @@ BEFORE_ALL = -1  # the level before which everything that may be shown is played
 
 @dataclass(frozen=True)
 class ModuleResult:
-    """What grading one module found, before it is put into words. `broken` says why it could not be imported."""
+    """What grading one module found, before it is put into words. `broken` says why it could not be imported.
+
+    `unexplained` are functions that no known mistake explains, each with its records beside correct helpers, or its own.
+    """
 
     module: str
     graded: tuple[Graded, ...]
     broken: Reply | None = None
     records: tuple[Record, ...] = ()
+    unexplained: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -96,14 +100,15 @@ class Grader:
 
         The answers are the same for every submission, so they tell no process anything about another one.
         """
-        with Player(self.sandbox, self.script, Submission("references", references.files()), {}) as player:
+        right = Submission("references", references.files())
+        with Player.in_sandbox(self.sandbox, self.script, right, {}) as player:
             graded_with(player, self.diagnoser, self.rubric.groups)
             self.known = player.asked
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
-        with Player(self.sandbox, self.script, submission, self.known) as player:
+        with Player.in_sandbox(self.sandbox, self.script, submission, self.known) as player:
             return Result(submission, graded_with(player, self.diagnoser, names), tuple(self.sandbox.layers))
 
 
@@ -178,13 +183,29 @@ class _Grading:
 
     def _result(self, number: int, module: str) -> ModuleResult:
         records = self._records((*self.script.shown(module), *self.script.hidden.get(module, ())))
-        graded = self._graded(module, self._reading(number, module, records))
-        return ModuleResult(module, tuple(graded), self.player.broken(module), tuple(records))
+        reading = self._reading(number, module, records)
+        graded = tuple(self._graded(module, reading))
+        return ModuleResult(
+            module, graded, self.player.broken(module), tuple(records), dict(self._unexplained(reading))
+        )
+
+    def _unexplained(self, reading: "_Reading") -> Iterator[tuple[str, tuple[Record, ...]]]:
+        """The functions whose wrong values have no known cause: none of their own, and no helper that is unexplained as well."""
+        for function, explanation in reading.explanations.items():
+            own = tuple(record for record in reading.records if record.target.function == function)
+            helpers = set() if function in reading.helped else self.rubric.helpers(reading.module, (function,))
+            known = explanation.empty or explanation.complete or explanation.sure or explanation.undecided
+            if known or any(name in reading.wrong_functions for name in helpers):
+                continue
+            if any(map(wrong_in_value, own)) and not any(is_absent(r) or r.reply.ended for r in own):
+                yield function, own
 
     def _graded(self, module: str, later: "_Reading") -> Iterator[Graded]:
         """Every criterion of a module: the visible ones from visible records, the others from all."""
+        readings = {c.id: self.at_once[module] if c.visible else later for c in self.rubric.of(module)}
+        lost = {name for name, reading in readings.items() if not reading.charges[name].passed}
         for criterion in self.rubric.of(module):
-            reading = self.at_once[module] if criterion.visible else later
+            reading = readings[criterion.id]
             charge, explanations = reading.charges[criterion.id], reading.explanations
             function = charge.record.target.function if charge.record is not None else ""
             undecided = _undecided(charge, explanations, function)
@@ -197,9 +218,10 @@ class _Grading:
                 record=charge.record or next(iter(blamed.values()), None),
                 shown=shown(charge, explanations, examples, alone if alone and alone.step in reading.wrong else None),
                 mistakes=tuple(m for m in charge.mistakes if not has(undecided, m) and _is_sure(m, explanations)),
-                charged=tuple(name for name in charge.charged if name != criterion.id),
+                charged=tuple(name for name in charge.charged if name != criterion.id and name in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
+                depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
 
     def _integration(

@@ -13,7 +13,7 @@ import numpy as np
 from autograder.grading.record import Record
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake
-from autograder.sandbox.messages import Change
+from autograder.values.changes import Change
 from autograder.values.tree import leaves
 
 HOW = {
@@ -56,7 +56,9 @@ def seen(record: Record, explained: bool) -> Iterator[Mistake]:
         yield _mistake(record, "shares_memory", does, right, COPIES)
     kind = record.fault.kind if record.fault is not None else ""
     if kind == "overwritten":
-        does = "A later call, or a change of an argument, changed a result that you had returned before."
+        does = (
+            "A result that you had returned held something else later: it shares its memory with what is written into."
+        )
         yield _mistake(record, "overwrites_result", does, "Return a new array in every call.", COPIES)
     if kind == "unsteady" and not explained:
         does, right = "The same call gave another result the second time.", "Keep nothing from one call to the next."

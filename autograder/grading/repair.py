@@ -8,7 +8,7 @@ where a submission has used up half of its own.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -20,14 +20,14 @@ from autograder.grading.player import GONE, Player
 from autograder.grading.record import Record, Step, with_needed
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Rubric
-from autograder.sandbox.messages import Call, Reply, prepared_edit, prepared_edited, prepared_edits
+from autograder.sandbox.messages import Reply, prepared_edit, prepared_edited, prepared_edits
 from autograder.sandbox.student.edits import MOST_EDITS
 
 FIRST_CALLS, TOGETHER = 4, 50  # wrong calls that an edit must make right first; edits that are played with one message
 MOST_FUNCTIONS, MOST_SURVIVORS, MOST_ENDLESS = 4, 20, 5  # functions of a submission, edits played in full, endless ones
 MOST_TOLD, MOST_PLACES = 25, 2  # edits that pass the first calls, and places of these, beyond which none is told
 SPENT = 0.5  # share of a submission's processor time after which no search goes on
-Play = Callable[[Sequence[Call]], list[Reply]]
+Play = Callable[[Sequence[Step]], list[Reply]]
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,16 @@ class Repairs:
 
         def lines_of(edit: int) -> tuple[int, ...]:
             """The lines of an edit that makes every record right, in a process that has seen no other; else ()."""
-            made = prepared_edit(module, function, others, edit)
-            with self.player.apart(number, module, helpers, made) as play:
-                said, *replies = play([step.call for step in steps]) or [GONE]
+            made = replace(first[0], call=prepared_edit(module, function, others, edit))
+            with self.player.apart(number, module, helpers, [made]) as play:
+                said, *replies = play(steps) or [GONE]
             right = len(replies) == len(steps) and _all_right(steps, replies, function)
             return tuple(said.value) if right else ()
 
         with self.player.apart(number, module, helpers) as play:
-            said = play([prepared_edits(first[0].call, module, function, others)])
-            edits = said[0].value.tolist() if said and said[0].value is not None else []
+            asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others))
+            said = next(iter(play([asked])), GONE)
+            edits = said.value.tolist() if said.value is not None else []
             for _, same in groupby(edits[:MOST_EDITS], key=itemgetter(1)):
                 passed = list(self._passing(play, list(same), first))
                 tells = len(passed) <= MOST_TOLD and not _is_boolean(own)
@@ -86,15 +87,15 @@ class Repairs:
             left = edits[start : start + TOGETHER][: self.edits]
             self.edits -= len(left)
             for step in first:
-                replies = play([prepared_edited(step.call, number) for number, *_ in left]) if self._goes_on else []
+                edited = [replace(step, call=prepared_edited(step.call, number)) for number, *_ in left]
+                replies = play(edited) if self._goes_on else []
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in replies)
                 left = [edit for edit, reply in zip(left, replies, strict=False) if _all_right([step], [reply])]
             yield from left
 
     @property
     def _goes_on(self) -> bool:
-        sandbox = self.player.sandbox
-        return self.endless < MOST_ENDLESS and sandbox.processor_seconds < SPENT * sandbox.limits.submission_seconds
+        return self.endless < MOST_ENDLESS and self.player.spent() < SPENT
 
 
 def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, records: Sequence[Record]) -> Mistake:

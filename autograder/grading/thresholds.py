@@ -34,5 +34,4 @@ JUST_AS_WRONG = (
 
 NEARLY_ALL = 0.95  # share of the wrong records that mistakes must reproduce to be told to the student; by judgement
 SMALLEST_TELLING = 1e-5  # deviation from which on an example is preferred; printed numbers show it
-MOST_FEATURES = 2  # properties that may tell wrong examples from right ones; more say nothing; by judgement
 MOST_ARGUMENTS = 300  # other arguments tried for one public example; by judgement

@@ -141,7 +141,7 @@ def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     wrong = [(place, one, other) for place, one, other in parts if not equal(one, other, allowed)]
     for order in permutations(range(len(parts))) if len(wrong) > 1 else ():
         if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
-            return f"The parts are right, but in another order: {', '.join(parts[place][0] for place in order)}."
+            return f"The parts are right, but they come in the order {', '.join(parts[place][0] for place in order)}."
     said = [(place, difference(one, other, allowed)) for place, one, other in wrong]
     told = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in said if text)
     if len(wrong) == len(parts) or not wrong:
@@ -174,6 +174,9 @@ def _is(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
 
 def _shape(expected: Array, actual: Array, allowed: float) -> str:
     if actual.size == expected.size and equal(expected, actual.reshape(expected.shape), allowed):
+        more = actual.ndim - expected.ndim
+        if more in (-1, 1) and [n for n in actual.shape if n != 1] == [n for n in expected.shape if n != 1]:
+            return f"Right, but there is an axis of length one too {'many' if more > 0 else 'few'}."
         return "The numbers are right and in the right order; only the shape is another."
     if equal(expected, actual.T, allowed):
         return "The result is right up to a transpose."

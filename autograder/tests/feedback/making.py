@@ -32,7 +32,8 @@ def step(function: str, *args: Any, rules: Rules = PLAIN, number: int = 1, crite
     except ValueError:
         expected, rules = None, replace(rules, error="ValueError")
     allowed = tolerance((args, kwargs))
-    return Step(number, Target(module, function), args, kwargs, expected, allowed, NO_CALL, rules, criterion=criterion)
+    target, parts = Target(module, function), reference.parts(reference.functions()[function])
+    return Step(number, target, args, kwargs, expected, allowed, NO_CALL, rules, criterion=criterion, parts=parts)
 
 
 def played(of: Step, wrong: Callable[..., Any]) -> Record:

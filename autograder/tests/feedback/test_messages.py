@@ -12,7 +12,7 @@ from autograder.grading.grader import ModuleResult
 from autograder.grading.record import Record, Rules
 from autograder.homework import reference
 from autograder.homework.rubric import Feedback
-from autograder.sandbox.messages import Change, Error, Reply
+from autograder.sandbox.messages import Error, Reply
 from autograder.tests.feedback.making import (
     criterion,
     hidden,
@@ -24,6 +24,7 @@ from autograder.tests.feedback.making import (
     step,
     stopped,
 )
+from autograder.values.changes import Change
 from autograder.values.compare import Fault
 
 ARGS = (np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 0.5]), np.array([0.0, 1.0, -1.0]))
@@ -221,7 +222,8 @@ def test_unwritten_functions_and_loops() -> None:
 def test_right_in_public_or_dependent_on_earlier_calls() -> None:
     right = played(step("layer_norm", *ARGS), reference.functions()["layer_norm"])
     assert "right on the small public examples" in told(lost(SECRET, shown=None), records=(right, WRONG))
-    assert "depends on earlier calls" in told(lost(SECRET, shown=None), records=(SHOWN, WRONG))
+    assert "depends on earlier calls" in told(lost(SECRET, shown=None, depends=True), records=(SHOWN, WRONG))
+    assert "earlier calls" not in told(lost(SECRET, shown=None), records=(SHOWN, WRONG))
 
 
 def test_a_worked_example_can_be_run_at_home() -> None:
@@ -230,9 +232,27 @@ def test_a_worked_example_can_be_run_at_home() -> None:
     assert "the worked example" not in told(lost(SECRET, shown=None))
 
 
-def test_another_wrong_call_is_not_said_to_show_it() -> None:
+def test_an_example_that_shows_another_symptom_is_not_referred_to() -> None:
+    assert f"A call that goes wrong is shown under `{SECRET}`." in told(lost("layernorm.affine"), lost(SECRET))
     text = told(lost("layernorm.affine", record=raised("layer_norm", "KeyError")), lost(SECRET))
-    assert f"A call that goes wrong is shown under `{SECRET}`." in text
+    assert "is shown under" not in text and "```" not in text
+
+
+def test_a_criterion_that_is_wrong_in_two_ways_tells_both() -> None:
+    raises = hidden(raised("layer_norm", "KeyError"), SECRET)
+    text = told(lost(SECRET, why="unexplained"), records=(WRONG, raises))
+    assert "not the expected ones. In another call: It raised KeyError." in text
+    assert "In another call" not in told(lost(SECRET, why="unexplained"), records=(WRONG, WRONG))
+
+
+def test_a_function_that_is_not_there_is_not_said_to_be_called() -> None:
+    text = told(lost(SECRET, record=raised("layer_norm", "AttributeError", hint="missing")))
+    assert text == "There is no function `layer_norm` in `layernorm.py`: check its name.\n"
+
+
+def test_nothing_is_charged_under_a_criterion_that_is_earned() -> None:
+    text = told(earned(record=WRONG, mistakes=(SAMPLE,)))
+    assert text == "Earned: the difference comes from a mistake of another criterion.\n"
 
 
 def test_undecided_mistakes_say_what_they_share() -> None:

@@ -11,8 +11,9 @@ from autograder.feedback.sentences import form_of_example, returns, sentence
 from autograder.grading.record import Record, Rules, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
-from autograder.sandbox.messages import Change, Ended, Reply
+from autograder.sandbox.messages import Ended, Reply
 from autograder.tests.feedback.making import played, raised, step, stopped
+from autograder.values.changes import Change
 from autograder.values.compare import Fault
 
 X = np.array([[1.0, 2.0, 4.0]])
@@ -51,7 +52,7 @@ def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
     record = played(of, lambda x, kind: (np.zeros((1, 1)), np.zeros((1, 1)))[:1])
     assert "wrong number of results: 1;" in form_of_example(record)
     record = played(of, lambda x, kind: (of.expected[0], np.zeros(1)))
-    assert "in part [1]: (1,); expected there is (1, 1)." in form_of_example(record)
+    assert "in `var`: (1,); expected there is (1, 1)." in form_of_example(record)
 
 
 def test_a_dtype_is_said_with_the_one_that_is_asked_for() -> None:

@@ -191,7 +191,7 @@ def test_one_array_for_a_tuple(home: Path) -> None:
 def test_swapped_parts(home: Path) -> None:
     wrong = "_right = norm_moments\n\n\ndef norm_moments(x, kind):\n    return _right(x, kind)[::-1]\n"
     said = checked(home, "batchnorm_comparison", wrong)
-    assert "The parts are right, but in another order: var, mean." in said
+    assert "The parts are right, but they come in the order var, mean." in said
 
 
 def test_parts_that_differ_are_named(home: Path) -> None:

@@ -133,7 +133,7 @@ def test_what_is_called_wrong_is_what_the_judge_refuses(parts: list[Any], allowe
     only, _, rest = said.partition(" of the result") if said.startswith("Only") else ("", "", said)
     named = [int(number) for number in re.findall(r"part \[(\d+)\]", only)]
     assert named == (refused if 0 < len(refused) < len(parts) else [])
-    if "in another order" not in rest:
+    if "in the order" not in rest:
         assert {int(number) for number in re.findall(r"Part \[(\d+)\]: ", rest)} == set(refused) - {
             n for n in refused if not difference(parts[n][0], parts[n][1], allowed)
         }
@@ -191,4 +191,4 @@ def test_an_offset_of_one_entry_is_no_offset_of_all() -> None:
 
 def test_parts_in_another_order() -> None:
     said = difference((TABLE, TABLE[0]), (TABLE[0], TABLE), ALLOWED, ("mean", "var"))
-    assert said == "The parts are right, but in another order: var, mean."
+    assert said == "The parts are right, but they come in the order var, mean."

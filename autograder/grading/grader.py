@@ -195,7 +195,7 @@ class _Grading:
             own = tuple(record for record in reading.records if record.target.function == function)
             helpers = set() if function in reading.helped else self.rubric.helpers(reading.module, (function,))
             known = explanation.empty or explanation.complete or explanation.sure or explanation.undecided
-            if known or any(name in reading.wrong_functions for name in helpers):
+            if (known and not explanation.repair) or any(name in reading.wrong_functions for name in helpers):
                 continue
             if any(map(wrong_in_value, own)) and not any(is_absent(r) or r.reply.ended for r in own):
                 yield function, own

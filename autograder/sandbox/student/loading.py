@@ -33,9 +33,9 @@ class Loader(importlib.machinery.SourceFileLoader):
         self.submission = submission
 
     def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> Any:  # type: ignore[override]
-        names = self.submission.replaced(path)
-        if names:
-            tree = ast.parse(data, path)
+        names, edited = self.submission.replaced(path), self.submission.edited.get(path)
+        if names or edited:
+            tree = edited or ast.parse(data, path)
             return compile(replacing.replaced(tree, names), path, "exec", dont_inherit=True, optimize=_optimize)
         if (data, path) not in self.submission.compiled:
             code = super().source_to_code(data, path, _optimize=_optimize)
@@ -106,6 +106,7 @@ class StudentModules:
     def __init__(self, folder: str, baseline: "Baseline"):
         self.folder, self.baseline = folder, baseline
         self.compiled: dict[tuple[bytes, str], Any] = {}
+        self.edited: dict[str, ast.Module] = {}  # what is run in the place of a file: see repairing.py
         self._replaced: dict[tuple[str, str], Functions] = {}  # by context and file
         self._contexts: dict[str, Context] = {}
         self._current = ""

@@ -44,12 +44,10 @@ def padding_mask(lengths: np.ndarray, t: int) -> np.ndarray:
     Raises: ValueError if a length is negative or above t.
     Source: Vaswani and others (2017), section 3.2.3, applied to padding.
 
-    >>> padding_mask(np.array([2, 3]), 3)
-    array([[[ True,  True, False]],
+    >>> padding_mask(np.array([2, 4]), 4)
+    array([[[ True,  True, False, False]],
     <BLANKLINE>
-           [[ True,  True,  True]]])
-    >>> padding_mask(np.array([2, 3]), 4).shape
-    (2, 1, 4)
+           [[ True,  True,  True,  True]]])
     """
     raise NotImplementedError("padding_mask is not written yet")
 
@@ -104,11 +102,11 @@ def is_autoregressive(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> b
     Source: the same experiment as dependency_matrix.
 
     >>> x = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]])
-    >>> is_autoregressive(lambda x: np.cumsum(x, axis=0), x)
+    >>> bool(is_autoregressive(lambda x: np.cumsum(x, axis=0), x))
     True
-    >>> is_autoregressive(lambda x: x - x.mean(axis=0), x)
+    >>> bool(is_autoregressive(lambda x: x - x.mean(axis=0), x))
     False
-    >>> is_autoregressive(lambda x: x, x)
+    >>> bool(is_autoregressive(lambda x: x, x))
     True
     """
     raise NotImplementedError("is_autoregressive is not written yet")

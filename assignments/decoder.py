@@ -80,9 +80,9 @@ def decoder_logits(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> 
     >>> attention = {"w_q": zero, "w_k": zero, "w_v": np.eye(2), "w_o": np.eye(2)}
     >>> ffn = {"w_1": np.eye(2), "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": np.array([0.0, 0.5])}
     >>> params["blocks"] = 2 * [{"ln_1": ln, "attention": attention, "ln_2": ln, "ffn": ffn}]
-    >>> decoder_logits(np.array([1, 0]), params, n_heads=1).round(2)
-    array([[-2.  ,  6.5 ,  6.  ],
-           [ 3.34,  1.54,  6.76]])
+    >>> decoder_logits(np.array([1, 0]), params, n_heads=1).round(4)
+    array([[-2.    ,  6.5   ,  6.    ],
+           [ 3.3414,  1.5403,  6.7635]])
     """
     raise NotImplementedError("decoder_logits is not written yet")
 
@@ -102,10 +102,10 @@ def sequence_log_prob(tokens: np.ndarray, params: dict[str, Any], n_heads: int) 
 
     >>> params = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": np.zeros((2, 2)),
     ...           "b_out": np.log(np.array([0.25, 0.75]))}
-    >>> round(sequence_log_prob(np.array([0, 1, 1, 0]), params, n_heads=1), 4)  # log(0.75 * 0.75 * 0.25)
+    >>> round(float(sequence_log_prob(np.array([0, 1, 1, 0]), params, n_heads=1)), 4)  # log(0.75 * 0.75 * 0.25)
     -1.9617
     >>> params["b_out"] = np.array([0.0, 2.0])  # not normalised yet
-    >>> round(sequence_log_prob(np.array([0, 1, 1, 0]), params, n_heads=1), 4)
+    >>> round(float(sequence_log_prob(np.array([0, 1, 1, 0]), params, n_heads=1)), 4)
     -2.3808
     """
     raise NotImplementedError("sequence_log_prob is not written yet")

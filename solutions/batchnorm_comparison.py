@@ -42,17 +42,21 @@ def batch_norm(
 
     >>> table = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]])
     >>> y, mean, var = batch_norm(table, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), training=True)
-    >>> y[0].round(4)
-    array([-1.2247,  1.069 , -1.2978])
+    >>> y.round(4)
+    array([[-1.2247,  1.069 , -1.2978],
+           [ 1.2247,  0.2673,  0.1622],
+           [ 0.    , -1.3363,  1.1355]])
     >>> mean.round(4)
     array([0.2   , 0.0667, 0.0333])
     >>> var.round(4)
     array([1.    , 1.1333, 1.0583])
     >>> y, mean, var = batch_norm(table, np.ones(3), np.zeros(3), mean, var, training=False)
-    >>> y[0].round(4)
-    array([ 0.8   ,  1.816 , -1.0044])
-    >>> mean.round(4)  # unchanged
-    array([0.2   , 0.0667, 0.0333])
+    >>> y.round(4)
+    array([[ 0.8   ,  1.816 , -1.0044],
+           [ 2.8   ,  0.8767,  0.4536],
+           [ 1.8   , -1.002 ,  1.4257]])
+    >>> mean.round(4), var.round(4)  # unchanged
+    (array([0.2   , 0.0667, 0.0333]), array([1.    , 1.1333, 1.0583]))
     """
     # BEGIN SOLUTION
     if not training:

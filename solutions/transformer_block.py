@@ -80,11 +80,11 @@ def pre_norm_block(
     ...           "ln_2": {"gamma": np.ones(2), "beta": np.zeros(2)},
     ...           "ffn": {"w_1": eye, "b_1": np.zeros(2), "w_2": eye, "b_2": np.zeros(2)}}
     >>> causal = np.array([[True, False], [True, True]])
-    >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1, mask=causal).round(3)
+    >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1, mask=causal).round(4)
     array([[5., 0.],
            [2., 8.]])
     >>> params["ln_2"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([0.0, 0.5])}
-    >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=2).round(3)
+    >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=2).round(4)
     array([[6. , 1. ],
            [2. , 8.5]])
     """
@@ -117,12 +117,12 @@ def post_norm_block(
     ...           "attention": {"w_q": zero, "w_k": zero, "w_v": eye, "w_o": eye},
     ...           "ln_2": {"gamma": np.array([1.0, 2.0]), "beta": np.array([0.0, 5.0])},
     ...           "ffn": {"w_1": eye, "b_1": np.zeros(2), "w_2": eye, "b_2": np.zeros(2)}}
-    >>> post_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1).round(3)
+    >>> post_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1).round(4)
     array([[ 1.,  3.],
            [-1.,  7.]])
     >>> causal = np.array([[True, False], [True, True]])
     >>> params["ln_1"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([0.0, 0.5])}
-    >>> post_norm_block(np.array([[3.0, 1.0], [0.0, 20.0]]), params, n_heads=1, mask=causal).round(3)
+    >>> post_norm_block(np.array([[3.0, 1.0], [0.0, 20.0]]), params, n_heads=1, mask=causal).round(4)
     array([[ 1.,  3.],
            [-1.,  7.]])
     """
@@ -157,10 +157,10 @@ def transformer_stack(
     ...     return {"ln_1": ln, "attention": {"w_q": zero, "w_k": zero, "w_v": zero, "w_o": zero},
     ...             "ln_2": ln, "ffn": {"w_1": w_1, "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": b_2}}
     >>> blocks = [block(np.eye(2), np.zeros(2)), block(zero, np.array([0.0, 10.0]))]
-    >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1).round(3)
+    >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1).round(4)
     array([[ 4., 11.],
            [ 2., 19.]])
-    >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1, norm="post").round(3)
+    >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1, norm="post").round(4)
     array([[-1.,  1.],
            [-1.,  1.]])
     """
@@ -195,10 +195,10 @@ def gradient_flow(jacobians: np.ndarray, grad_out: np.ndarray, residual: bool = 
     >>> gradient_flow(halves, np.array([1.0]))
     array([0.125, 0.25 , 0.5  , 1.   ])
     >>> jacobians = np.array([[[1.0, 2.0], [0.0, -0.5]], [[0.0, 1.0], [0.5, 1.0]]])
-    >>> gradient_flow(jacobians, np.array([1.0, 3.0])).round(3)
-    array([9.862, 7.433, 3.162])
-    >>> gradient_flow(jacobians, np.array([1.0, 3.0]), residual=False).round(3)
-    array([1.803, 4.272, 3.162])
+    >>> gradient_flow(jacobians, np.array([1.0, 3.0])).round(4)
+    array([9.8615, 7.433 , 3.1623])
+    >>> gradient_flow(jacobians, np.array([1.0, 3.0]), residual=False).round(4)
+    array([1.8028, 4.272 , 3.1623])
     """
     # BEGIN SOLUTION
     gradient = 1.0 * grad_out

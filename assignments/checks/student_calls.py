@@ -28,7 +28,7 @@ from endless_loops import SECONDS
 from known_mistakes import Seen
 from student_errors import CheckFailed, NotReady, Stopped, TooLong, where, where_it_stood
 from student_modules import cut_off, find, not_written
-from student_values.changes import WORK_ON_COPIES, Difference, Snapshot, part
+from student_values.changes import WORK_ON_COPIES, Change, Snapshot, part
 from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
 from student_values.differences import NO_RETURN, difference, form, what_returns
@@ -205,7 +205,7 @@ class Call:
             return known_mistakes.as_entry(raised=type(error).__name__)
         return self._entry(function, result, snapshot.differences())
 
-    def _entry(self, function: Callable[..., Any], result: Any, changes: list[Difference]) -> dict[str, Any]:
+    def _entry(self, function: Callable[..., Any], result: Any, changes: list[Change]) -> dict[str, Any]:
         names = self._names(function)
         return known_mistakes.as_entry(result, changed={part(names, number, path) for number, path, _ in changes})
 
@@ -236,7 +236,7 @@ class Call:
             hint = NO_RETURN if result is None else ""
             raise self._failed(hint, returned=self._shown(result, result)[1], why=f"It has no {self.part}.") from None
 
-    def _made(self) -> tuple[Any, BaseException | None, list[Difference]]:
+    def _made(self) -> tuple[Any, BaseException | None, list[Change]]:
         """Make the call: its result, the error that ended it, and how it has changed its arguments."""
         function = find(self.module, self.function)
         args, kwargs = copied(self.args), copied(self.kwargs)

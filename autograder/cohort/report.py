@@ -18,7 +18,7 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from autograder.cohort import item_analysis
+from autograder.cohort import guesses, item_analysis, unexplained
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade
 from autograder.feedback.results import number
@@ -83,6 +83,9 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
         "hardest": sorted(item_analysis.items(grades), key=lambda item: item.rate)[:HARDEST],
         "sections": any(row.section for row in run.rows),
         "mistakes": mistakes(run.rows),
+        "unexplained": unexplained.groups({grade.key: grade.unexplained for grade in grades}),
+        "places": _places(run.rows),
+        "questions": guesses.questions(grade.guesses for grade in grades),
         "subtotals": [_subtotals(row.grade) for row in run.rows],
         "lost": [_lost(row.grade) for row in run.rows],
         "remarks": [row.remark for row in run.rows],

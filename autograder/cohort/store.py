@@ -16,6 +16,8 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
+from autograder.cohort.guesses import Guess
+from autograder.cohort.unexplained import Unexplained
 from autograder.faults import ArgumentsError
 from autograder.feedback import results
 from autograder.homework.rubric import INTEGRATION
@@ -42,7 +44,8 @@ class Mark:
 @dataclass(frozen=True)
 class Grade:
     """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `empty` why there was
-    nothing in it to grade, `misnamed` are files under another name than the one of a module, `accepted` those graded all the same.
+    nothing in it to grade, `misnamed` are files under another name than the one of a module, `accepted` those graded all the same,
+    `unexplained` functions whose wrong results have no known cause, `guesses` what was guessed in the notebook.
     """
 
     key: str
@@ -54,6 +57,8 @@ class Grade:
     empty: str = ""
     misnamed: tuple[str, ...] = ()
     accepted: tuple[str, ...] = ()
+    unexplained: tuple[Unexplained, ...] = ()
+    guesses: tuple[Guess, ...] = ()
 
     @property
     def points(self) -> dict[str, float]:
@@ -90,6 +95,10 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         empty=whole[0] if len(absent) == len(modules) else "",
         misnamed=misnamed,
         accepted=accepted,
+        unexplained=tuple(
+            Unexplained(**(one | {"criteria": tuple(one["criteria"])})) for one in extra.get("unexplained", ())
+        ),
+        guesses=tuple(Guess(**one) for one in extra.get("guesses", ())),
     )
 
 

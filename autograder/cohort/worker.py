@@ -8,13 +8,13 @@ import contextlib
 import os
 import signal
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
-from autograder.cohort import digest
+from autograder.cohort import digest, guesses, unexplained
 from autograder.faults import CommandError
 from autograder.feedback import results
 from autograder.grading.grader import Grader, open_grader
@@ -102,7 +102,12 @@ def _grade(submission: Submission) -> dict[str, Any]:
     except BaseException:
         _warm.close()
         raise
-    return results.gradescope(result)
+    document = results.gradescope(result)
+    document["extra_data"] |= {
+        "unexplained": [asdict(one) for one in unexplained.of(result)],
+        "guesses": [asdict(one) for one in guesses.of(submission)],
+    }
+    return document
 
 
 def start(started: "Synchronized[int]") -> None:

@@ -13,7 +13,7 @@ from autograder.homework import kit
 BUILDING = (
     "Building: otter assign writes what students get and the zip for Gradescope, then grades the solutions with it"
 )
-GRADING = {"audit", "demo", "grade", "rehearse"}  # commands whose result depends on which kit is installed
+GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose result depends on which kit is installed
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -60,6 +60,17 @@ def build(out: Path, only: str) -> None:
 
 
 @main.command()
+@click.argument("name")
+def new(name: str) -> None:
+    """Begin a module: its files, its entry in rubric.yaml, its cells of the notebook. It builds and is graded at once."""
+    from autograder.release import new_module
+
+    for path in new_module.write(name):
+        click.echo(path)
+    click.echo(f"\nNext: autograder build; autograder grade solutions -o dist/graded; autograder audit --only {name}")
+
+
+@main.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
 def demo(out: Path) -> None:
     """Build the homework, grade a small sample class, write the report."""
@@ -88,7 +99,7 @@ PRODUCTS = {
     "graded/results": "what each student is told",
 }
 
-for command in (audit.audit, grade.grade, runs.compare, runs.similar, rehearse.rehearse, doctor.doctor):
+for command in (audit.audit, grade.grade, runs.compare, runs.similar, runs.learn, rehearse.rehearse, doctor.doctor):
     main.add_command(command)
 
 

@@ -1,4 +1,4 @@
-"""What is done with the folders of runs: `autograder compare` and `autograder similar`; and tables on standard output.
+"""What is done with the folders of runs: `autograder compare`, `similar` and `learn`; and tables on standard output.
 
 What they need is imported inside, for the start-up time of all other commands.
 """
@@ -90,3 +90,44 @@ def similar(out: Path, least: int) -> None:
         print_table(("Shared", "One", "Other"), lines[:SHOWN])
     number = "1 pair" if len(pairs) == 1 else f"{len(pairs)} pairs"
     click.echo(f"{number} among {len(works)} submissions likely share code; see {out / 'similar.html'}")
+
+
+@click.command()
+@click.argument("out", type=Folder, required=False)
+@click.option(
+    "--least", type=click.IntRange(1), default=2, show_default=True, help="submissions that a draft is made for"
+)
+@click.option(
+    "--accept", type=Folder, help="put a draft that you have read and filled in into the catalogue of mistakes"
+)
+def learn(out: Path | None, least: int, accept: Path | None) -> None:
+    """Write drafts of known mistakes, of what several submissions of the run in OUT have in common, to OUT/drafts."""
+    if (out is None) == (accept is None):
+        raise click.UsageError("give the OUT of a run, or --accept FILE")
+    if accept is not None:
+        from autograder.proof import learning
+
+        click.echo(f"{learning.accept(accept)} has it now. What is next: autograder build, then autograder audit")
+    if out is not None:
+        _drafts(out, least)
+
+
+def _drafts(out: Path, least: int) -> None:
+    from autograder.cohort import store, unexplained
+    from autograder.feedback.results import write_atomically
+    from autograder.grading.grader import open_grader
+    from autograder.proof import learning
+
+    every = unexplained.groups({key: grade.unexplained for key, grade in store.read_all(out).items()})
+    lines = []
+    with open_grader() as grader:
+        for draft in learning.drafts(grader, [group for group in every if len(group.keys) >= least]):
+            function, where = draft.group.shortest.function, "none: no function of theirs is wrong in this way alone"
+            if draft.text:
+                where = str(out / "drafts" / f"{function}.{draft.name}.txt")
+                write_atomically(Path(where), draft.text)
+            lines.append((str(len(draft.group.keys)), function, where))
+    if lines:
+        print_table(("Submissions", "Function", "Draft"), lines)
+    said = "No known mistake explains" if lines else "Known mistakes explain all but single functions:"
+    click.echo(f"{said} {len(lines)} ways to be wrong that {least} submissions or more have in common.")

@@ -30,12 +30,16 @@ def counterexample(
     `named`: a known mistake is named already, so that nothing is said about the values. `examples` are all public examples
     of the same function, `tried` the trials of this one. `label` stands before it.
     """
-    expected, came_back = _results(record)
-    lines = [*_call(record), f"# expected: {_commented(expected)}", f"# yours:    {_commented(came_back)}"]
-    block = "```python\n" + "\n".join(lines).replace("```", "'''") + "\n```"
+    block = "```python\n" + lines(record).replace("```", "'''") + "\n```"
     found = "" if named else observe(record, examples, tried)
     said = " ".join(filter(None, (form_of_example(record), found)))
     return f"**{label}:**\n\n{block}" + (f"\n\n{said}" if said else "")
+
+
+def lines(record: Record) -> str:
+    """The call, what was expected and what came back, as lines of Python."""
+    expected, came_back = _results(record)
+    return "\n".join([*_call(record), f"# expected: {_commented(expected)}", f"# yours:    {_commented(came_back)}"])
 
 
 def _call(record: Record) -> Iterator[str]:

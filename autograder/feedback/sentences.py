@@ -142,7 +142,7 @@ def _changed(record: Record) -> str:
     if step.kind == "call":
         names = [*names[: len(step.args)], *step.kwargs]  # arguments by keyword are counted after the others
     # Positions and paths are those of arguments that the grader has made: nothing in them is the student's choice.
-    said = in_words(names, ((change.argument, change.path, change.how) for change in record.reply.changed))
+    said = in_words(names, record.reply.changed)
     # A call that raised an error may have changed them before.
     seen = "After the call its arguments were changed" if record.step.kind == "changes" else "It changed its arguments"
     return f"{seen}: {said}. {WORK_ON_COPIES}"

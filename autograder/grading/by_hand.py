@@ -12,15 +12,14 @@ import pytest
 
 from autograder.grading import script
 from autograder.grading.judge import judged
+from autograder.grading.player import Imports, SandboxProcess
 from autograder.grading.pytest_plugin import RECORDING
 from autograder.grading.record import Record, Step
 from autograder.grading.recorder import Recorder
 from autograder.homework import kit
-from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.intake.reading import read
 from autograder.sandbox.messages import Reply
-from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 
 
@@ -41,9 +40,8 @@ class ByHand(contextlib.ExitStack):
         super().__init__()
         self.rubric = rubrics.current()
         self.sandbox = self.enter_context(Sandbox(self.rubric.limits, script.answers, (), kit.secret()))
-        self.submission = read(path, self.rubric.limits)
-        self.sandbox.place(self.submission.files)
-        self.processes: dict[str, StudentProcess] = {}
+        self.sandbox.place(read(path, self.rubric.limits).files)
+        self.processes: dict[str, SandboxProcess] = {}
 
     def test(self, recorder: Recorder) -> Callable[[Step], None]:
         """What plays each new step of a test and raises Mismatch where the reply is wrong."""
@@ -51,20 +49,22 @@ class ByHand(contextlib.ExitStack):
 
         def play(step: Step) -> None:
             __tracebackhide__ = True
-            replies.extend(self._process(step.call.context).play([step.call]))
+            replies.extend(self._process(step.call.context).play([step]))
             record = judged(recorder.steps, replies)[-1]
             if record.fault is not None:
                 raise Mismatch(record)
 
         return play
 
-    def _process(self, context: str) -> StudentProcess:
+    def _process(self, context: str) -> SandboxProcess:
         known = self.processes.get(context)
         if known is None or known.ended is not None:
-            known = self.processes[context] = self.enter_context(contextlib.closing(self.sandbox.start()))
+            known = self.processes[context] = self.enter_context(
+                contextlib.closing(SandboxProcess(self.sandbox.start()))
+            )
             alone = context in self.rubric.modules
             names = (context,) if alone else tuple(self.rubric.modules)
-            reply = known.load(context, names, references.signatures(self.rubric.neighbours(context) if alone else {}))
+            reply = known.load(Imports(context, names, self.rubric.neighbours(context) if alone else {}))
             if reply.error is not None or reply.ended is not None:
                 raise AssertionError(f"{' or '.join(names)} could not be imported: {reply.error or reply.ended}")
         return known

@@ -170,8 +170,9 @@ class Diagnoser:
         search = Search(self.rubric, module, function, records, tables)
         if not wrong:
             return Explanation(search.formal(), right_in_value=True)
-        found = search.complete() or search.inlined() or search.partial()
-        return Explanation(next(iter(found), None), tuple(found[1:]), empty=computes_nothing(records))
+        empty = computes_nothing(records)  # it loses all criteria, so that what fits in one of them decides nothing
+        found = search.complete() or search.inlined() or ([] if empty else search.partial())
+        return Explanation(next(iter(found), None), tuple(found[1:]), empty=empty)
 
     def _has_unexplained_helper(self, module: str, function: str, above: Mapping[str, Explanation]) -> bool:
         helpers = self.rubric.helpers(module, (function,))

@@ -4,14 +4,13 @@ A student's code never comes near this.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from autograder.grading.record import Step
-from autograder.grading.recorder import copied as given
 from autograder.sandbox import wire
-from autograder.sandbox.messages import Change, Error, Reply
+from autograder.sandbox.messages import Error, Reply
 from autograder.sandbox.student.calls import Absent, Calls
-from autograder.values.changes import Difference
 from autograder.values.errors import builtin_kinds, passed, text_of
 from autograder.values.tree import copied
 
@@ -29,7 +28,7 @@ class Direct:
             if step.kind == "call":
                 return self._call(step)
             if step.kind == "changes":
-                return Reply(changed=_changes(self._calls.changes(step.about)))
+                return Reply(changed=tuple(self._calls.changes(step.about)))
             if step.kind == "look":
                 return Reply(copied(self._calls.look(step.args[0])))
             self._calls.write(*step.args)
@@ -46,11 +45,9 @@ class Direct:
         function = self.functions.get(step.target.function)
         if function is None:
             return Reply(error=Error(("AttributeError",), "", "", 0, "missing"))
-        args, kwargs = given(step.args), given(dict(step.kwargs))  # arrays as they lie in memory
-        seen = self._calls.call(function, args, kwargs, step.rules.checks, step.number)
-        return Reply(
-            copied(seen.value), _changes(seen.changed), seen.shared
-        )  # a copy: a later step may write into the result
+        args, kwargs = copied(step.args), copied(dict(step.kwargs))  # arrays as they lie in memory
+        reply = self._calls.call(function, args, kwargs, step.rules.checks, step.number)
+        return replace(reply, value=copied(reply.value))  # a later step may write into the result
 
 
 def play(functions: Mapping[str, Callable[..., Any]], steps: Iterable[Step]) -> list[Reply]:
@@ -61,7 +58,3 @@ def play(functions: Mapping[str, Callable[..., Any]], steps: Iterable[Step]) -> 
 
 def _nothing_is_lent(handle: wire.Handle) -> Callable[..., Any]:
     raise LookupError(f"functions among the arguments are called as they are, not by the handle {handle.id}")
-
-
-def _changes(found: list[Difference]) -> tuple[Change, ...]:
-    return tuple(Change(*difference) for difference in found)

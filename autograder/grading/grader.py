@@ -47,6 +47,7 @@ BEFORE_ALL = -1  # the level before which everything that may be shown is played
 class ModuleResult:
     """What grading one module found, before it is put into words. `broken` says why it could not be imported.
 
+    `unexplained` are functions that no known mistake explains, each with its records beside correct helpers, or its own.
     `tried` are the trials of wrong public examples that nothing explains.
     """
 
@@ -54,6 +55,7 @@ class ModuleResult:
     graded: tuple[Graded, ...]
     broken: Reply | None = None
     records: tuple[Record, ...] = ()
+    unexplained: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
     tried: Mapping[Step, tuple[Tried, ...]] = field(default_factory=dict)
 
 
@@ -100,14 +102,15 @@ class Grader:
 
         The answers are the same for every submission, so they tell no process anything about another one.
         """
-        with Player(self.sandbox, self.script, Submission("references", references.files()), {}) as player:
+        right = Submission("references", references.files())
+        with Player.in_sandbox(self.sandbox, self.script, right, {}) as player:
             graded_with(player, self.diagnoser, self.rubric.groups)
             self.known = player.asked
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
-        with Player(self.sandbox, self.script, submission, self.known) as player:
+        with Player.in_sandbox(self.sandbox, self.script, submission, self.known) as player:
             return Result(submission, graded_with(player, self.diagnoser, names), tuple(self.sandbox.layers))
 
 
@@ -198,8 +201,27 @@ class _Grading:
 
     def _result(self, number: int, module: str) -> ModuleResult:
         records = self._records((*self.script.shown(module), *self.script.hidden.get(module, ())))
-        graded = self._graded(module, self._reading(number, module, records))
-        return ModuleResult(module, tuple(graded), self.player.broken(module), tuple(records), self.tried[module])
+        reading = self._reading(number, module, records)
+        graded = tuple(self._graded(module, reading))
+        return ModuleResult(
+            module,
+            graded,
+            self.player.broken(module),
+            tuple(records),
+            dict(self._unexplained(reading)),
+            self.tried[module],
+        )
+
+    def _unexplained(self, reading: "_Reading") -> Iterator[tuple[str, tuple[Record, ...]]]:
+        """The functions whose wrong values have no known cause: none of their own, and no helper that is unexplained as well."""
+        for function, explanation in reading.explanations.items():
+            own = tuple(record for record in reading.records if record.target.function == function)
+            helpers = set() if function in reading.helped else self.rubric.helpers(reading.module, (function,))
+            known = explanation.empty or explanation.complete or explanation.sure or explanation.undecided
+            if known or any(name in reading.wrong_functions for name in helpers):
+                continue
+            if any(map(wrong_in_value, own)) and not any(is_absent(r) or r.reply.ended for r in own):
+                yield function, own
 
     def _graded(self, module: str, later: "_Reading") -> Iterator[Graded]:
         """Every criterion of a module: the visible ones from visible records, the others from all."""

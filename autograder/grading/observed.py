@@ -13,7 +13,7 @@ import numpy as np
 from autograder.grading.record import Record
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake
-from autograder.sandbox.messages import Change
+from autograder.values.changes import Change
 from autograder.values.tree import leaves
 
 HOW = {

@@ -10,9 +10,11 @@
    process for each module; what that second import says is never shown.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Protocol
 
 from autograder.grading.record import Step, with_needed
 from autograder.grading.script import Script
@@ -34,6 +36,63 @@ MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 GONE = Reply(ended=Ended("spent"))
 
 
+@dataclass(frozen=True)
+class Imports:
+    """What is imported under one context: `modules` of the submission's, beside functions that the reference answers.
+
+    `answered` are those of modules in the place of the submission's own, `helpers` those of the first module itself.
+    """
+
+    context: str
+    modules: tuple[str, ...]
+    answered: Mapping[str, tuple[str, ...]]
+    helpers: tuple[str, ...] = ()
+
+
+class Process(Protocol):
+    """Plays steps on what it has imported: a process of the sandbox, or trusted code in this process."""
+
+    @property
+    def ended(self) -> Ended | None:
+        """Why nothing can be played any more."""
+
+    @property
+    def asked(self) -> Pairs:
+        """The questions that were answered, and their answers."""
+
+    def load(self, imports: Imports) -> Reply: ...
+
+    def play(self, steps: Sequence[Step], known: Pairs = ()) -> list[Reply]:
+        """The replies, up to the end of the process; `known` answers need not be asked for."""
+
+    def close(self) -> None: ...
+
+
+class SandboxProcess:
+    """A student's process, played on by steps."""
+
+    def __init__(self, process: StudentProcess):
+        self._process = process
+
+    @property
+    def ended(self) -> Ended | None:
+        return self._process.ended
+
+    @property
+    def asked(self) -> Pairs:
+        return self._process.asked
+
+    def load(self, imports: Imports) -> Reply:
+        stand_ins = references.signatures(imports.answered)
+        return self._process.load(imports.context, imports.modules, stand_ins, imports.helpers)
+
+    def play(self, steps: Sequence[Step], known: Pairs = ()) -> list[Reply]:
+        return self._process.play([step.call for step in steps], known)
+
+    def close(self) -> None:
+        self._process.close()
+
+
 @dataclass(eq=False)
 class Level:
     """The modules of one level, in their process. `broken` says of a module why it could not be imported.
@@ -43,31 +102,38 @@ class Level:
 
     modules: tuple[str, ...]
     height: int = 0
-    loaded: tuple[str, ...] = ()
-    process: StudentProcess | None = None
+    loaded: dict[str, Imports] = field(default_factory=dict)
+    process: Process | None = None
     broken: dict[str, Reply] = field(default_factory=dict)
     asked: bool = False  # its hidden calls have had their turn
 
 
 class Player:
-    """The processes of one submission; replies are by step."""
+    """The processes of one submission, each of which `start` gives; replies are by step."""
 
-    def __init__(self, sandbox: Sandbox, script: Script, submission: Submission, known: Known):
-        self.sandbox, self.script, self.submission, self.known = sandbox, script, submission, known
+    def __init__(self, start: Callable[[], Process], script: Script, submission: Submission, known: Known):
+        self.start, self.script, self.submission, self.known = start, script, submission, known
         self.rubric = script.rubric
         self.levels: list[Level] = []
         self.restarts = 0
         self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}  # what this submission has asked
         self.whole = Level((), INTEGRATED)
+
+    @classmethod
+    def in_sandbox(cls, sandbox: Sandbox, script: Script, submission: Submission, known: Known) -> "Player":
+        """A player in processes of the sandbox, whose present submission this becomes."""
         sandbox.place(submission.files)
+        return cls(lambda: SandboxProcess(sandbox.start()), script, submission, known)
 
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
         """Import the modules and play what may be shown of them, before any hidden call."""
         replies: dict[Step, Reply] = {}
-        self.levels = self._levels(modules)
+        wanted = [name for name in modules if name != INTEGRATION]
+        heights = {module: self.rubric.level(module) for module in wanted}
+        self.levels = [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted({*heights.values()})]
         for level in self.levels:  # which may become more on the way: see _load
             for module in level.modules:
-                self._load(level, module)
+                self._load(level, self._own(module))
             steps = {m: self.script.shown(m) for m in level.modules}
             replies |= self._play(level, steps, hidden=False)
         return replies
@@ -76,9 +142,9 @@ class Player:
         """A step that may be shown, once more, in a process that has seen nothing else. Only before the first hidden call."""
         assert not self._frozen, "a shown call after a hidden one"
         level = Level((step.target.module,))
-        self._load(level, step.target.module)
+        self._load(level, self._own(step.target.module))
         broken = level.broken.get(step.target.module)
-        reply = broken or (level.process.play([step.call])[-1] if level.process is not None else GONE)
+        reply = broken or (level.process.play([step])[-1] if level.process is not None else GONE)
         self._close(level)
         return reply
 
@@ -88,16 +154,13 @@ class Player:
         Only before the first hidden call.
         """
         assert not self._frozen, "a shown call after a hidden one"
-        level, replies, before = Level((module,)), list[Reply](), self.sandbox.processor_seconds
-        self._load(level, module)
+        level, replies, began = Level((module,)), list[Reply](), time.monotonic()
+        self._load(level, self._own(module))
         for first in range(0, len(steps), TRIALS_AT_ONCE):
-            if (
-                level.process is None
-                or level.process.ended is not None
-                or self.sandbox.processor_seconds - before > MOST_TRIAL_SECONDS
-            ):
+            late = time.monotonic() - began > MOST_TRIAL_SECONDS
+            if late or level.process is None or level.process.ended is not None:
                 break
-            replies += level.process.play([step.call for step in steps[first : first + TRIALS_AT_ONCE]])
+            replies += level.process.play(steps[first : first + TRIALS_AT_ONCE])
         self._close(level)
         return [reply for reply in replies if reply.ended is None]
 
@@ -126,7 +189,10 @@ class Player:
             for other in self.levels:
                 self._close(other)
         level = Level((criterion,), INTEGRATED) if correct else self.whole
-        self._load(level, criterion, correct=correct)
+        called = dict.fromkeys(step.target.module for step in steps)
+        modules = tuple(module for module in called if module not in correct)
+        answered = {module: tuple(self.rubric.modules[module].functions) for module in correct}
+        self._load(level, Imports(criterion, modules, answered))
         replies = self._play(level, {criterion: steps}, hidden=True)
         if correct or self.rubric.criteria[criterion].visible:
             self._close(level)
@@ -141,7 +207,7 @@ class Player:
         """
         assert not any(level.asked for level in self.levels[number + 1 :]), "a lower level after a higher one"
         level = Level((module,))
-        self._load(level, module, helpers)
+        self._load(level, self._own(module, helpers))
         replies = self._batch(level, [] if module in level.broken else steps)
         self._close(level)
         return {step: replies.get(step, GONE) for step in steps}
@@ -167,46 +233,40 @@ class Player:
 
     # levels
 
-    def _levels(self, modules: Iterable[str]) -> list[Level]:
-        wanted = tuple(name for name in modules if name != INTEGRATION)
-        heights = {m: self.rubric.level(m) for m in wanted}
-        return [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted(set(heights.values()))]
+    def _own(self, module: str, helpers: tuple[str, ...] = ()) -> Imports:
+        """A module of the submission's, with the functions of other modules that it may ask for."""
+        return Imports(module, (module,), self.rubric.neighbours(module), helpers)
 
-    def _load(self, level: Level, name: str, helpers: tuple[str, ...] = (), correct: tuple[str, ...] = ()) -> None:
-        """Import a module, or those of a criterion of the integration, into a level's process, which is started if there is none.
+    def _load(self, level: Level, imports: Imports) -> None:
+        """Import into a level's process, which is started if there is none.
 
-        One that ends a process in which others are imported already is given a level of its own, of the same height: perhaps
+        What ends a process in which others are imported already is given a level of its own, of the same height: perhaps
         the process was only too small for all.
         """
         assert level not in self.levels or not self._frozen, "an import that may be shown after a hidden call"
-        modules: tuple[str, ...] = (name,)
-        answered = dict(self.rubric.neighbours(name)) if name in self.rubric.modules else {}
-        if name not in self.rubric.modules:
-            called = dict.fromkeys(step.target.module for step in self.script.together(name))
-            modules = tuple(module for module in called if module not in correct)
-            answered = {module: tuple(self.rubric.modules[module].functions) for module in correct}
-        if any(f"{module}.py" not in self.submission.files for module in modules):
+        name = imports.context
+        if any(f"{module}.py" not in self.submission.files for module in imports.modules):
             level.broken[name] = MISSING
             return
         if level.process is None or level.process.ended is not None:
             self._restart(level, name)
         assert level.process is not None
-        reply = level.process.load(name, modules, references.signatures(answered), helpers)
+        reply = level.process.load(imports)
         if reply.ended is not None and level.loaded and level in self.levels:
             level.modules = tuple(other for other in level.modules if other != name)
             self.levels.insert(self.levels.index(level) + 1, Level((name,), level.height))
         elif reply.error is not None or reply.ended is not None:
             level.broken[name] = reply
         else:
-            level.loaded = (*level.loaded, name)
+            level.loaded[name] = imports
 
-    def _restart(self, level: Level, module: str) -> None:
-        """A new process in place of one that has ended, with the modules that were imported in it before `module`."""
+    def _restart(self, level: Level, name: str) -> None:
+        """A new process in place of one that has ended, with what was imported in it before `name`."""
         self._close(level)
-        others = tuple(other for other in level.loaded if other != module)
-        level.process, level.loaded = self.sandbox.start(), ()
-        for other in others:
-            self._load(level, other)
+        others = [imports for other, imports in level.loaded.items() if other != name]
+        level.process, level.loaded = self.start(), {}
+        for imports in others:
+            self._load(level, imports)
 
     def _close(self, level: Level) -> None:
         if level.process is not None:
@@ -225,35 +285,37 @@ class Player:
         if level.process is not None:
             self.asked.setdefault((level.height, hidden), []).extend(level.process.asked[before:])
         for name, todo in waiting.items():
-            replies |= self._one_by_one(name, steps[name], [step for step in todo if step not in replies])
+            left = [step for step in todo if step not in replies]
+            if left:
+                replies |= self._one_by_one(level.loaded[name], steps[name], left)
         return replies
 
     def _batch(self, level: Level, steps: Sequence[Step], known: Pairs = ()) -> dict[Step, Reply]:
         """Play steps with one message; what the process had not answered when it ended is missing."""
         if not steps or level.process is None or level.process.ended is not None:
             return {}
-        replies = level.process.play([step.call for step in steps], known)
+        replies = level.process.play(steps, known)
         return {step: reply for step, reply in zip(steps, replies, strict=False) if reply.ended is None}
 
-    def _one_by_one(self, name: str, every: Sequence[Step], left: list[Step]) -> dict[Step, Reply]:
+    def _one_by_one(self, imports: Imports, every: Sequence[Step], left: list[Step]) -> dict[Step, Reply]:
         """Steps that a process has left unanswered, in new ones: a function that ends its process again is not called any more."""
         replies: dict[Step, Reply] = {}
         dead: dict[str, Reply] = {}
-        alone = Level((name,))
+        alone = Level((imports.context,))
         for step in left:
-            replies[step] = dead.get(step.target.function) or self._next(alone, name, with_needed(every, [step]))
+            replies[step] = dead.get(step.target.function) or self._next(alone, imports, with_needed(every, [step]))
             if replies[step].ended is not None:
                 dead[step.target.function] = replies[step]
         self._close(alone)
         return replies
 
-    def _next(self, alone: Level, name: str, steps: list[Step]) -> Reply:
+    def _next(self, alone: Level, imports: Imports, steps: list[Step]) -> Reply:
         """The reply to the last of some steps; the others are there for it."""
         if alone.process is None or alone.process.ended is not None:
             if self.restarts >= RESTARTS:
                 return GONE
             self.restarts += 1
-            self._load(alone, name)
-        if name in alone.broken or alone.process is None:
+            self._load(alone, imports)
+        if imports.context in alone.broken or alone.process is None:
             return GONE
-        return alone.process.play([step.call for step in steps])[-1]
+        return alone.process.play(steps)[-1]

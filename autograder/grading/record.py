@@ -7,13 +7,14 @@ A step is one thing that a hidden test, or a public example, asks of a student's
 - "look": what the result of an earlier call holds now.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from autograder.sandbox.messages import Call, Reply
 from autograder.sandbox.wire import Kept
 from autograder.values.compare import Fault
+from autograder.values.tree import leaves
 
 Kind = Literal["call", "changes", "write", "look"]
 
@@ -87,15 +88,8 @@ class Step:
     @property
     def needs(self) -> set[int]:
         """The numbers of the calls that it speaks of, or whose objects it is given."""
-        return {kept.call for kept in _kept((self.args, self.kwargs))} | ({self.about} if self.about else set())
-
-
-def _kept(value: Any) -> Iterator[Kept]:
-    if isinstance(value, Kept):
-        yield value
-    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    for part in parts:
-        yield from _kept(part)
+        given = leaves((self.args, self.kwargs))
+        return {leaf.call for leaf in given if isinstance(leaf, Kept)} | ({self.about} if self.about else set())
 
 
 def with_needed(every: Sequence[Step], wanted: Iterable[Step]) -> list[Step]:

@@ -19,16 +19,9 @@ from autograder.sandbox import lending
 from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
 from autograder.values.compare import tolerance
+from autograder.values.tree import copied
 
 PLAIN = Rules()
-
-
-class NoSuchPart(ValueError):
-    """`check.part` needs names of parts of the tuple that the function returns."""
-
-
-class NotKept(ValueError):
-    """`check.overwrite` and `check.holds` need an object of an earlier `check.keep` call."""
 
 
 @dataclass
@@ -59,7 +52,7 @@ class Recorder:
         """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
         for name in set(rules.parts) - set(self._parts(target)):
-            raise NoSuchPart(f"{name!r} is no part of what {target.function} returns: {', '.join(self._parts(target))}")
+            raise ValueError(f"{name!r} is no part of what {target.function} returns: {', '.join(self._parts(target))}")
         number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
         refused = bool(rules.untouched and rules.error)  # what a call that raises has changed is not in its reply
         self._call(number, target, given, expected, rules, keep or rules.pure or refused)
@@ -159,7 +152,7 @@ class Recorder:
 
     def _known(self, value: Any) -> Kept:
         if id(value) not in self.kept:
-            raise NotKept("this object comes from no earlier check.keep call of this test")
+            raise ValueError("this object comes from no earlier check.keep call of this test")
         return self.kept[id(value)][1]
 
     def _target(self, kept: Kept) -> Target:
@@ -257,17 +250,6 @@ class Reference:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"the reference has no {name!r}")
-
-
-def copied(value: Any) -> Any:
-    """The value with arrays, lists and dicts of its own; functions stay what they are."""
-    if isinstance(value, np.ndarray):
-        return value.copy(order="K")
-    if isinstance(value, dict):
-        return {key: copied(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(map(copied, value))
-    return value
 
 
 def rng_for(name: str) -> np.random.Generator:

@@ -17,7 +17,6 @@ from autograder.sandbox.limits import Limits
 
 # Names that Windows keeps for devices: a result of that name could not be written there.
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-NAMED = 40  # functions of a notebook that a note names
 Identity = tuple[str, str]  # a kind, and a value
 
 
@@ -72,15 +71,16 @@ def load(entry: Entry, limits: Limits, accept_names: bool = False) -> Submission
 
 
 def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:
-    """A note on the first notebook, with the functions that its code cells define; nothing of it is run."""
+    """A note on the first notebook, with the functions of the homework that its code cells define; nothing of it is run."""
+    known = {name for module in rubric.current().modules.values() for name in module.functions}
     for path, source in islice(upload.walk(), limits.upload_files):
         if path.lower().endswith(".ipynb") and not source.problem:
             try:
                 text = source.read(limits.upload_mb * 2**20).decode("utf-8", "replace")
             except (DamagedError, OSError):  # it would not have been graded
                 text = ""
-            functions = dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text))
-            yield Note("notebook", path, wanted=", ".join(islice(functions, NAMED)))
+            functions = [name for name in dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text)) if name in known]
+            yield Note("notebook", path, wanted=", ".join(functions))
             return
 
 
@@ -97,7 +97,9 @@ def keyed(entries: Iterable[Entry]) -> list[Entry]:
     taken: set[str] = set()
     found = []
     for entry, key in zip(entries, safe, strict=True):
-        wanted = key if counts[key.lower()] == 1 else f"{key}-{_digest(_origin(entry))}"
+        place = entry.upload.place.absolute() if entry.upload else Path()
+        origin = _digest(f"{place.parent.name}/{place.name}/{entry.key}")
+        wanted = key if counts[key.lower()] == 1 else f"{key}-{origin}"
         while wanted.lower() in taken:
             wanted += "x"
         taken.add(wanted.lower())
@@ -112,11 +114,6 @@ def safe_key(name: str) -> str:
     if slug and slug == name and slug.lower().split(".")[0] not in RESERVED:
         return slug
     return f"{slug or 'submission'}-{_digest(name)}"
-
-
-def _origin(entry: Entry) -> str:
-    place = entry.upload.place.absolute() if entry.upload else Path()
-    return f"{place.parent.name}/{place.name}/{entry.key}"
 
 
 def _digest(text: str) -> str:

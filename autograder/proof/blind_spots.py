@@ -30,11 +30,11 @@ from autograder.grading import script as scripts
 from autograder.grading.direct import Direct, play
 from autograder.grading.judge import judged
 from autograder.grading.record import Step, with_needed
-from autograder.grading.recorder import copied
 from autograder.homework import factors, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.factors import InputClass
 from autograder.values.compare import equal
+from autograder.values.tree import copied
 
 RECORD = Path(__file__).with_name("blind_spots.yaml")
 
@@ -87,10 +87,18 @@ def demands(module: str) -> Iterator[Demand]:
 
 def uncovered(module: str, played: Sequence[Step]) -> list[Spot]:
     """What the classes of a module demand and none of the calls meets."""
-    missing = list(demands(module))
+    return [spot for spot, numbers in meeting(module, played).items() if not numbers]
+
+
+def meeting(module: str, played: Sequence[Step]) -> dict[Spot, set[int]]:
+    """The calls, by their numbers, that meet each demand of a module."""
+    wanted = list(demands(module))
+    found: dict[Spot, set[int]] = {demand.spot: set() for demand in wanted}
     for step, seen in _calls(played):
-        missing = [demand for demand in missing if not demand.met(step, seen)]
-    return [demand.spot for demand in missing]
+        for demand in wanted:
+            if demand.met(step, seen):
+                found[demand.spot].add(step.number)
+    return found
 
 
 def _calls(played: Iterable[Step]) -> Iterator[tuple[Step, Seen]]:
@@ -139,21 +147,27 @@ def _returned(result: Any) -> Any:
 # What stays between calls
 
 
-def unseen(module: str, played: Sequence[Step]) -> Iterator[Spot]:
+def unseen(module: str, played: Sequence[Step]) -> list[Spot]:
     """The programs with memory that keep every criterion about what stays."""
+    return [spot for spot, numbers in showing(module, played).items() if not numbers]
+
+
+def showing(module: str, played: Sequence[Step]) -> dict[Spot, set[int]]:
+    """The steps, by their numbers, at which each program with memory loses a criterion about what stays."""
+    found = {}
     for function in factors.of_module(module):
         graded = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
         about = frozenset({f"{module}.purity"} & set(graded) or graded) - {f"{module}.dtype"}
         for name, wrong in with_memory(function).items():
-            if not about & lost(played, function, wrong):
-                yield function, name
+            found[function, name] = {s.number for s in wrongly(played, function, wrong) if s.criterion in about}
+    return found
 
 
-def lost(played: Sequence[Step], function: str, wrong: Function) -> frozenset[str]:
-    """The criteria with a wrong call of the function when `wrong`, which has not been called before, is in its place."""
+def wrongly(played: Sequence[Step], function: str, wrong: Function) -> list[Step]:
+    """The steps of the function that are wrong when `wrong`, which has not been called before, is in its place."""
     own = with_needed(played, [step for step in played if step.target.function == function])
     records = judged(own, play({**reference.functions(), function: wrong}, own))
-    return frozenset(record.step.criterion for record in records if record.fault is not None)
+    return [record.step for record in records if record.fault is not None]
 
 
 def with_memory(function: str) -> dict[str, Function]:

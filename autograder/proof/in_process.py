@@ -5,7 +5,7 @@ code never comes near this.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from types import CodeType, ModuleType
@@ -14,11 +14,11 @@ from typing import Any
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.direct import Direct
 from autograder.grading.grader import Result, diagnoser_of, graded_with
-from autograder.grading.player import Level, Player
+from autograder.grading.player import Imports, Pairs, Player
 from autograder.grading.record import Step
 from autograder.grading.script import Script
 from autograder.homework import reference as references
-from autograder.homework.rubric import INTEGRATION
+from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Error, Reply
 from autograder.values.errors import builtin_kinds
@@ -33,17 +33,18 @@ class InProcess:
         self.script, self.rubric = script, script.rubric
         self.diagnoser: Diagnoser = diagnoser_of(script)
         self._wanted: dict[tuple[str, frozenset[str]], frozenset[Step]] = {}
-        perfect = DirectPlayer(script, Submission("references", references.files()))
-        graded_with(perfect, self.diagnoser, self.rubric.groups)
-        self.right = perfect.replies
+        perfect = self._played(Submission("references", references.files()), {}, self.rubric.groups)
+        self.right = {record.step: record.reply for module in perfect.modules for record in module.records}
 
     def grade(self, submission: Submission, module: str, function: str, whole: bool = False) -> Result:
         """Grade a module (and, if `whole`, the integration) of a submission that is perfect but for this function ("": all)."""
         entries = self.rubric.modules[module].functions
         touched = frozenset(n for n in entries if function in (n, "") or function in self.rubric.helpers(module, (n,)))
         right = {step: reply for step, reply in self.right.items() if step not in self._needed(module, touched)}
-        player = DirectPlayer(self.script, submission, right)
-        names = (module, INTEGRATION) if whole else (module,)
+        return self._played(submission, right, (module, INTEGRATION) if whole else (module,))
+
+    def _played(self, submission: Submission, right: Mapping[Step, Reply], names: tuple[str, ...]) -> Result:
+        player = Player(lambda: DirectProcess(submission, self.rubric, right), self.script, submission, {})
         return Result(submission, graded_with(player, self.diagnoser, names), ())
 
     def _needed(self, module: str, touched: frozenset[str]) -> frozenset[Step]:
@@ -59,68 +60,37 @@ class InProcess:
         return self._wanted[module, touched]
 
 
-class DirectPlayer(Player):
+class DirectProcess:
     """Plays a submission's functions as they are. Steps whose replies are known to be `right` are not played."""
 
-    def __init__(self, script: Script, submission: Submission, right: Mapping[Step, Reply] | None = None):
-        self.script, self.submission, self.right = script, submission, right or {}
-        self.rubric = script.rubric
-        self.levels: list[Level] = []
-        self.replies: dict[Step, Reply] = {}
-        self.players: dict[str, Direct] = {}
+    ended, asked = None, ()
 
-    def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
-        self.levels += self._levels(modules)
-        wanted = [name for level in self.levels for name in level.modules]
-        self.players = {name: Direct(self._functions(name)) for name in wanted}
-        return {step: r for m in wanted for step, r in self._replies(m, self.script.shown(m)).items()}
+    def __init__(self, submission: Submission, rubric: Rubric, right: Mapping[Step, Reply]):
+        self.submission, self.rubric, self.right = submission, rubric, right
+        self.contexts: dict[str, Direct] = {}
 
-    def hidden(self, number: int) -> dict[Step, Reply]:
-        names = self.levels[number].modules
-        return {s: r for m in names for s, r in self._replies(m, self.script.hidden.get(m, ())).items()}
-
-    def alone(self, step: Step) -> Reply:
-        return Direct(self._functions(step.target.module)).play(step)
-
-    def trials(self, module: str, steps: Sequence[Step]) -> list[Reply]:
-        direct = Direct(self._functions(module))
-        return [direct.play(step) for step in steps]
-
-    def with_helpers(
-        self, number: int, module: str, helpers: tuple[str, ...], steps: Sequence[Step]
-    ) -> dict[Step, Reply]:
-        direct = Direct(self._functions(module, helpers))
-        return {step: direct.play(step) for step in steps}
-
-    def together(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
-        steps, loaded = self.script.together(criterion), dict[str, ModuleType]()
-        if all(step in self.right for step in steps):
-            return {step: self.right[step] for step in steps}, True
+    def load(self, imports: Imports) -> Reply:
+        found = {name: references.modules()[name] for name in imports.answered}
+        helpers = {name: references.functions()[name] for name in imports.helpers}
+        order = list(self.rubric.modules)  # a module imports those before it
         try:
-            for name in self.rubric.modules:
-                own = self.submission.files[f"{name}.py"]
-                loaded[name] = references.modules()[name] if name in correct else _loaded(name, own, loaded, {})
+            for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
+                if name not in found:
+                    replaced = helpers if name == imports.modules[0] else {}
+                    found[name] = _loaded(name, self.submission.files[f"{name}.py"], found, replaced)
         except ImportError as error:
-            return {step: Reply(error=Error(tuple(builtin_kinds(error)), "", "", 0, "")) for step in steps}, False
-        every = ((f, vars(loaded[m]).get(f)) for m, entry in self.rubric.modules.items() for f in entry.functions)
-        direct = Direct({name: function for name, function in every if function is not None})
-        found = {step: direct.play(step) for step in steps}
-        self.replies |= found
-        return found, True
+            return Reply(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
+        functions = ((name, vars(found[m]).get(name)) for m in found for name in self.rubric.modules[m].functions)
+        self.contexts[imports.context] = Direct({name: f for name, f in functions if f is not None})
+        return Reply()
 
-    def broken(self, module: str) -> Reply | None:
-        return None
+    def play(self, steps: Sequence[Step], known: Pairs = ()) -> list[Reply]:
+        return [
+            self.right[step] if step in self.right else self.contexts[step.call.context].play(step) for step in steps
+        ]
 
-    def _replies(self, module: str, steps: Sequence[Step]) -> dict[Step, Reply]:
-        known = self.right
-        played = {step: known[step] if step in known else self.players[module].play(step) for step in steps}
-        self.replies |= played
-        return played
-
-    def _functions(self, module: str, helpers: tuple[str, ...] = ()) -> Functions:
-        right = {name: references.functions()[name] for name in helpers}
-        made = _loaded(module, self.submission.files[f"{module}.py"], references.modules(), right)
-        return {name: vars(made)[name] for name in self.rubric.modules[module].functions if name in vars(made)}
+    def close(self) -> None:
+        """There is nothing to end."""
 
 
 def _loaded(name: str, text: bytes, others: Mapping[str, ModuleType], replaced: Functions) -> ModuleType:

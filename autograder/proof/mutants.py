@@ -32,23 +32,25 @@ from autograder.proof.cases import Case, submission
 from autograder.proof.rows import each
 
 RECORD = Path(__file__).with_name("equivalent_mutants.yaml")
-Lost = tuple[Case, str]  # a mutant and the first criterion that it lost, "" for a survivor
+Graded = tuple[
+    Case, frozenset[int]
+]  # a mutant and the steps, by their numbers, at which it is wrong; none for a survivor
 
 
-def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Lost]:
+def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Graded]:
     """Grade mutants, in their order, in `jobs` processes; all of them unless some are chosen."""
     every = [m for module in rubrics.current().modules for m in mutants(module)] if chosen is None else list(chosen)
     yield from each(_grade, every, jobs, sandbox=True)
 
 
-def _grade(grader: Grader, mutant: Case) -> Lost:
+def _grade(grader: Grader, mutant: Case) -> Graded:
     """By the plain rule, since what is charged elsewhere was seen all the same."""
     script, module = grader.script, mutant.module
     steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
-    with Player(grader.sandbox, script, submission(mutant), grader.known) as player:
+    with Player.in_sandbox(grader.sandbox, script, submission(mutant), grader.known) as player:
         replies = player.shown((module,)) | player.hidden(0)
     records = judged(steps, [replies[step] for step in steps])
-    return mutant, next((record.step.criterion for record in records if record.fault is not None), "")
+    return mutant, frozenset(record.step.number for record in records if record.fault is not None)
 
 
 def equivalent() -> dict[str, str]:
@@ -62,13 +64,13 @@ def equivalent() -> dict[str, str]:
     return reasons
 
 
-def problems(graded: Iterable[Lost]) -> list[str]:
+def problems(graded: Iterable[Graded]) -> list[str]:
     """Survivors that are not recorded as equivalent, and mutants that are, though a criterion was lost."""
     known, lines = equivalent(), []
-    for mutant, lost in graded:
-        if not lost and mutant.name not in known:
+    for mutant, wrong in graded:
+        if not wrong and mutant.name not in known:
             lines.append(f"survives: {mutant.name}")
-        elif lost and mutant.name in known:
+        elif wrong and mutant.name in known:
             lines.append(f"recorded as equivalent, but loses a criterion: {mutant.name}")
     return lines
 
@@ -79,7 +81,7 @@ def report(jobs: int | None = None) -> int:
     wrong = problems(graded)
     for line in wrong:
         click.echo(f"PROBLEM {line}")
-    killed = sum(bool(lost) for _, lost in graded)
+    killed = sum(bool(wrong) for _, wrong in graded)
     click.echo(f"{len(graded)} mutants, {killed} killed, {len(equivalent())} on record as equivalent.")
     return 1 if wrong else 0
 

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 from autograder.sandbox import answering, wire
 from autograder.sandbox.answering import Answers
@@ -16,8 +17,6 @@ from autograder.sandbox.budget import LOOK_SECONDS, Budget
 from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.layers import Confinement
-from autograder.sandbox.layers.resources import Resources
-from autograder.sandbox.limits import Limits
 
 MEMORY_SHARE = 4  # the answering process may have a quarter of a submission's memory
 START_SECONDS = 60  # until it must be ready
@@ -27,51 +26,49 @@ _START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from autograd
 class Answerer:
     """Starts and ends the answering process; `answers` is called in it and must be picklable where fork is unsafe."""
 
-    def __init__(self, answers: Callable[[], Answers], limits: Limits, layers: list[str]):
-        self.answers, self.limits, self.layers = answers, limits, layers
+    def __init__(self, answers: Callable[[], Answers], budget: Budget, confinement: Callable[[], Confinement]):
+        """Its time counts for the budget; `confinement` is that of a student's process, asked for at each start."""
+        self.answers, self.budget, self.confinement = answers, budget, confinement
         self.connection: Connection | None = None
         self.pid = 0
         self._child: subprocess.Popen[bytes] | None = None
 
-    def renew(self, budget: Budget, uid: int) -> None:
+    def renew(self, budget: Budget) -> None:
         """Between two submissions: what one has asked for leaves traces in the memory of the process, which another could find.
 
         Without fork a start takes longer than a call may. There the same process goes on, and is started here.
         """
-        if "fork" in self.layers:
-            self.kill(budget)
+        if self.confinement().has("fork"):
+            self.kill()
         else:
-            self.running(budget, uid)
+            self.running()
+        self.budget = budget
 
-    def running(self, budget: Budget, uid: int) -> Connection:
-        """The connection to the process, which is started as this user if there is none; raises SandboxFault."""
+    def running(self) -> Connection:
+        """The connection to the process, which is started if there is none; raises SandboxFault."""
         if self.connection is None:
             ours, theirs = socket.socketpair()
+            confinement = self._confinement()
             with theirs:
-                self.pid = self._fork(ours, theirs, uid) if "fork" in self.layers else self._spawn(theirs, uid)
-            self.connection = Connection(ours, self._limit, LOOK_SECONDS)
-            budget.run(self.pid)
-            self._wait(self.connection, budget)
-        if self.pid not in budget.running:
-            budget.run(self.pid)
+                self.pid = (self._fork if confinement.has("fork") else self._spawn)(theirs, confinement)
+            self.connection = Connection(ours, confinement.message, LOOK_SECONDS)
+            self.budget.run(self.pid)
+            try:
+                self.connection.receive(within(START_SECONDS))
+            except (TimeoutError, wire.WireError):  # no fault of the student's
+                self.kill()
+                raise SandboxFault("the process that answers questions cannot be started") from None
+        if self.pid not in self.budget.running:
+            self.budget.run(self.pid)
         return self.connection
 
-    def _wait(self, connection: Connection, budget: Budget) -> None:
-        """Wait until the process is ready. One that cannot be started is no fault of the student's."""
-        try:
-            connection.receive(within(START_SECONDS))
-        except (TimeoutError, wire.WireError):
-            self.kill(budget)
-            raise SandboxFault("the process that answers questions cannot be started") from None
-
-    def _fork(self, ours: socket.socket, theirs: socket.socket, uid: int) -> int:
-        confinement = self._confinement(uid)
+    def _fork(self, theirs: socket.socket, confinement: Confinement) -> int:
         pid = os.fork()
         if pid == 0:
-            answering.run(theirs, self.answers, confinement, self._limit, self._seconds)
+            answering.run(theirs, self.answers, confinement, self.budget.limits.submission_seconds)
         return pid
 
-    def _spawn(self, theirs: socket.socket, uid: int) -> int:
+    def _spawn(self, theirs: socket.socket, confinement: Confinement) -> int:
         descriptors = (theirs.fileno(),) if os.name == "posix" else ()
         if os.name == "nt":
             theirs.set_inheritable(True)
@@ -85,25 +82,20 @@ class Answerer:
         )
         assert self._child.stdin is not None
         with self._child.stdin as pipe:
-            pipe.write(pickle.dumps((self.answers, self._confinement(uid), self._limit, self._seconds)))
+            pipe.write(pickle.dumps((self.answers, confinement, self.budget.limits.submission_seconds)))
         return self._child.pid
 
-    @property
-    def _limit(self) -> int:
-        return self.limits.message_mb * 2**20
-
-    @property
-    def _seconds(self) -> float:
-        return self.limits.submission_seconds
-
-    def _confinement(self, uid: int) -> Confinement:
+    def _confinement(self) -> Confinement:
         """No files, no network, its share of a submission's memory besides what the process has from the grader."""
-        memory = self.limits.memory_mb * 2**20 // MEMORY_SHARE
-        resources = Resources(memory, 0, 2**31, self.limits.processes, self.limits.open_files)
+        student = self.confinement()
+        memory = self.budget.limits.memory_mb * 2**20 // MEMORY_SHARE
         # A change of the thread that started it is no end of the grader: so this process does not end with its parent.
-        return Confinement(tuple(self.layers), "/", uid, resources, ends_with_parent=False)
+        # Its user has the number of the students' group, and is of no group.
+        return replace(
+            student, memory=memory, file_size=0, seconds=2**31, uid=student.group, group=0, ends_with_parent=False
+        )
 
-    def kill(self, budget: Budget) -> None:
+    def kill(self) -> None:
         """End the process, which may be in the midst of an answer."""
         if self.connection is None:
             return
@@ -113,7 +105,7 @@ class Answerer:
             os.kill(self.pid, signal.SIGKILL)
         if self._child is not None:
             self._child.wait()
-            budget.end(self.pid)
+            self.budget.end(self.pid)
         else:
             used = os.wait4(self.pid, 0)[2]
-            budget.end(self.pid, used.ru_utime + used.ru_stime)
+            self.budget.end(self.pid, used.ru_utime + used.ru_stime)

@@ -133,23 +133,20 @@ class AnsweringProcess:
                     raise Refusal("ValueError", "the function that was passed raised an error")
 
 
-def run(
-    own_end: socket.socket, answers: Callable[[], Answers], confinement: Confinement, limit: int, seconds: float
-) -> None:
+def run(own_end: socket.socket, answers: Callable[[], Answers], confinement: Confinement, seconds: float) -> None:
     """Be the answering process, in a process that was started for it. Never returns."""
     status = 1
     try:
         warnings.simplefilter("ignore")
         known = answers()
-        memory = _address_space() + confinement.resources.memory
-        confinement = replace(confinement, resources=replace(confinement.resources, memory=memory))
-        rules = landlock.nothing() if "landlock" in confinement.layers else -1
+        confinement = replace(confinement, memory=_address_space() + confinement.memory)
+        rules = landlock.nothing() if confinement.has("landlock") else -1
         descriptors.close_all_but(own_end.fileno(), rules)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)  # not what the grader does on them
         layers.apply(confinement, rules)
         with np.errstate(all="ignore"):
-            connection = Connection(own_end, limit)
+            connection = Connection(own_end, confinement.message)
             connection.send(b"ready")
             AnsweringProcess(connection, known, seconds).serve()
         status = 0

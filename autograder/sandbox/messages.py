@@ -7,11 +7,10 @@ from typing import Any
 
 from autograder.sandbox import wire
 from autograder.sandbox.wire import Handle, Kept, Parameters
-from autograder.values.changes import MAX_CHANGES
+from autograder.values.changes import CHANGED, MAX_CHANGES, Change
 from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
 from autograder.values.tree import leaves
 
-HOW_CHANGED = ("entry written", "key added", "key removed", "length", "replaced", "dtype or shape")
 MAX_KINDS = 32  # classes that an error is said to be of
 HINTS = ("", "signature", "refused", "missing", "absent")
 
@@ -52,21 +51,11 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Change:
-    """One way in which an argument is not what it was before the call.
-
-    Arguments count from 0, those by keyword after the others. The path leads to what has changed, by keys and indices that
-    the argument had before the call; `how` is one of HOW_CHANGED. So nothing in it was chosen by the student's code.
-    """
-
-    argument: int
-    path: tuple[str | int, ...]
-    how: str
-
-
-@dataclass(frozen=True)
 class Reply:
-    """What a request came to: a value (with what was observed), an error, or an end."""
+    """What a request came to: a value (with what was observed), an error, or an end.
+
+    Nothing in `changed` was chosen by the student's code: paths lead through what the grader has sent.
+    """
 
     value: Any = None
     changed: tuple[Change, ...] = ()
@@ -163,7 +152,7 @@ def _changes(parts: list[Any], arguments: tuple[Any, ...]) -> tuple[Change, ...]
 
 def _change(part: Any, arguments: tuple[Any, ...]) -> Change:
     match part:
-        case [argument, list() as path, str() as how] if type(argument) is int and how in HOW_CHANGED:
+        case [argument, list() as path, str() as how] if type(argument) is int and how in CHANGED:
             if not 0 <= argument < len(arguments):
                 raise wire.WireError("an argument that was not sent")
             return Change(argument, _known_path(arguments[argument], path), how)

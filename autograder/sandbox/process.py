@@ -8,20 +8,16 @@ import contextlib
 import os
 import signal
 import socket
-import subprocess
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 from autograder.sandbox import wire
+from autograder.sandbox.answerer import Answerer
 from autograder.sandbox.budget import LOOK_SECONDS, Clock
 from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.messages import Call, Ended, Reply, prepared_load, reply_of
 from autograder.sandbox.relay import Relay
 from autograder.sandbox.wire import Parameters
-
-if TYPE_CHECKING:
-    from autograder.sandbox.sandbox import Sandbox
 
 INTERRUPTED_SECONDS = 0.3  # in which a process may say where it was when its time was up
 
@@ -30,17 +26,26 @@ class StudentProcess:
     """One student process; made by `Sandbox.start`."""
 
     def __init__(
-        self, sandbox: "Sandbox", ours: socket.socket, slot: int, pid: int, single: "subprocess.Popen[bytes] | None"
+        self,
+        ours: socket.socket,
+        pid: int,
+        answerer: Answerer,
+        lines: Mapping[str, int],
+        end: Callable[[], str],
+        is_full: Callable[[], bool],
     ):
-        """`single` where there is no fork server and the process is the grader's own child."""
-        self.sandbox, self.slot, self.pid, self.single = sandbox, slot, pid, single
-        limit = min(sandbox.limits.message_mb * 2**20, wire.MAX_FROM_STUDENT)
+        """`lines` of each file; `end` removes the process and says why it was killed, if it was; `is_full` looks at its folder."""
+        self.pid, self.answerer, self.budget, self.lines = pid, answerer, answerer.budget, lines
+        self._remove, self._is_full = end, is_full
+        limits = self.budget.limits
+        limit = min(limits.message_mb * 2**20, wire.MAX_FROM_STUDENT)
         self.connection = Connection(ours, limit, LOOK_SECONDS)
         self.ended: Ended | None = None
+        self.alive = True  # as far as the sandbox knows
         self.confined = False
         self.asked: list[tuple[bytes, bytes]] = []
         self._allowed: dict[str, frozenset[str]] = {}  # what a context may ask for
-        self._patience = sandbox.limits.call_seconds * sandbox.limits.wall_factor
+        self._patience = limits.call_seconds * limits.wall_factor
 
     def load(
         self,
@@ -86,9 +91,8 @@ class StudentProcess:
         return [*replies, Reply(ended=self.ended)]
 
     def _exchange(self, calls: Sequence[Call], known: Sequence[tuple[bytes, bytes]], replies: list[Reply]) -> None:
-        budget = self.sandbox.budget
-        clock = Clock(budget, self._watch)
-        relay = Relay(self.sandbox, self.connection, clock, self._patience, self.asked)
+        clock = Clock(self.budget, self._watch)
+        relay = Relay(self.answerer, self.connection, clock, self._patience, self.asked)
         self._signal("SIGCONT")
         try:
             self._wait_until_confined(clock)
@@ -97,7 +101,7 @@ class StudentProcess:
             self.connection.send(count, *ahead, *[call.payload for call in calls], patience=self._patience)
             for call in calls:
                 reply = relay.reply(self._allowed.get(call.context, frozenset()), call.lent)
-                replies.append(reply_of(reply, call, self.sandbox.folder.lines))
+                replies.append(reply_of(reply, call, self.lines))
                 clock.next()
         finally:
             clock.next()
@@ -114,8 +118,7 @@ class StudentProcess:
         self.confined = True
 
     def _watch(self) -> None:
-        """Where there is no fork server, nobody else looks at the disk."""
-        if self.single is not None and self.sandbox.disk_full(self.slot):
+        if self._is_full():
             raise wire.Gone("its temporary folder is full")
 
     def _interrupted(self, calls: Sequence[Call]) -> tuple[str, int]:
@@ -131,15 +134,15 @@ class StudentProcess:
                 message = self.connection.receive(look)
                 if wire.kind(message) == "ask":
                     continue  # sent before the signal came
-                reply = wire.decode(self.sandbox.budget.receive(message))
-                error = reply_of(reply, left.pop(0), self.sandbox.folder.lines).error
+                reply = wire.decode(self.budget.receive(message))
+                error = reply_of(reply, left.pop(0), self.lines).error
                 if error is not None and error.kind == "KeyboardInterrupt":
                     return error.file, error.line
         return "", 0
 
     def _end(self, why: str, file: str = "", line: int = 0) -> None:
         """The process is of no use any more; the fork server may know better why."""
-        if self.single is not None and why == "crash" and self.sandbox.disk_full(self.slot):
+        if why == "crash" and self._is_full():
             why = "disk"
         self.ended = Ended(why)
         self.ended = Ended(self.close() or why, file, line)
@@ -148,10 +151,11 @@ class StudentProcess:
         """End the process; why the fork server has killed it before, if it has."""
         self.connection.close()
         self.ended = self.ended or Ended(why)
-        return self.sandbox.end(self)
+        alive, self.alive = self.alive, False
+        return self._remove() if alive else ""
 
     def _signal(self, name: str) -> None:
         """Let the process run, or stop it with all its threads."""
-        if self.slot in self.sandbox.processes and hasattr(signal, name):
+        if self.alive and hasattr(signal, name):
             with contextlib.suppress(OSError):
                 os.kill(self.pid, getattr(signal, name))

@@ -3,16 +3,14 @@
 Messages are passed on as they are: what a student's process sends is worked on in the answering process, not in the grader.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autograder.sandbox import wire
+from autograder.sandbox.answerer import Answerer
 from autograder.sandbox.budget import Clock
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.wire import Handle
 from autograder.values.tree import leaves
-
-if TYPE_CHECKING:
-    from autograder.sandbox.sandbox import Sandbox
 
 MAX_QUESTIONS = 25_000  # in one request: as often as the contract allows a lent function and a neighbour together
 MAX_NESTED = 3  # calls of the student's functions, each in the midst of a question of the one before
@@ -23,10 +21,10 @@ class Relay:
     """The conversation with one student process while its requests are answered."""
 
     def __init__(
-        self, sandbox: "Sandbox", student: Connection, clock: Clock, patience: float, asked: list[tuple[bytes, bytes]]
+        self, answerer: Answerer, student: Connection, clock: Clock, patience: float, asked: list[tuple[bytes, bytes]]
     ):
         """`asked` takes the questions (by digest), with their sealed answers, that could be answered ahead another time."""
-        self.sandbox, self.student, self.clock, self.patience, self.asked = sandbox, student, clock, patience, asked
+        self.answerer, self.student, self.clock, self.patience, self.asked = answerer, student, clock, patience, asked
         self.allowed: frozenset[str] = frozenset()
         self.lent: frozenset[int] = frozenset()
         self.waiting = 0  # questions that the answering process has not answered yet
@@ -35,12 +33,12 @@ class Relay:
     def reply(self, allowed: frozenset[str], lent: frozenset[int]) -> list[Any]:
         """The student's reply to its present request, which may ask for `allowed` functions and the `lent` ones."""
         self.allowed, self.lent = allowed, lent
-        return self.sandbox.budget.keep(self._next_reply()[1])
+        return self.clock.budget.keep(self._next_reply()[1])
 
     def close(self) -> None:
         """The conversation is over. Where it broke off within an answer, the answering process cannot be used again."""
         if self.waiting:
-            self.sandbox.answerer.kill(self.sandbox.budget)
+            self.answerer.kill()
 
     def _next_reply(self) -> tuple[bytes, list[Any]]:
         """The next message that is no question, after all questions before it are answered."""
@@ -50,7 +48,7 @@ class Relay:
             if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
                 raise wire.WireError("not a reply")
             if parts[0] != "ask":
-                return self.sandbox.budget.receive(message), parts
+                return self.clock.budget.receive(message), parts
             self.clock.questions += 1
             self._question(message, parts)  # nothing of it is kept, so that it costs time alone
         raise TimeoutError("too many questions in one request")
@@ -81,7 +79,7 @@ class Relay:
 
     def _answered(self, question: bytes) -> bytes:
         """What the answering process says to a question, after it has had functions of the student's called."""
-        answering = self.sandbox.answerer.running(self.sandbox.budget, self.sandbox.answering_user())
+        answering = self.answerer.running()
         self.waiting += 1
         message = self._told(answering, question)
         while wire.kind(message) == "invoke":
@@ -96,7 +94,7 @@ class Relay:
             return self._receive(answering)
         except wire.Gone:
             # It has ended by its limits, which are the submission's. Another one is started for the next question.
-            self.sandbox.answerer.kill(self.sandbox.budget)
+            self.answerer.kill()
             return wire.encode(("refused", "MemoryError", "the answer needs more than a submission has"))
 
     def _invoked(self, request: bytes) -> bytes:

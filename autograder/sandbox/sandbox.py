@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from autograder.sandbox.answering import Answers
 from autograder.sandbox.budget import Budget, container_memory
 from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
-from autograder.sandbox.layers import kernel, user
+from autograder.sandbox.layers import Confinement, kernel, user
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.slots import Slot
@@ -67,8 +69,9 @@ class Sandbox:
         self.layers = layers.holding(without)
         self.secret = tuple(secret)
         self.budget = Budget(limits)
-        self.answerer = Answerer(answers, limits, self.layers)
+        self.answerer = Answerer(answers, self.budget, self._confinement)
         self.processes: dict[int, StudentProcess] = {}  # those alive, by slot
+        self._single: dict[int, subprocess.Popen[bytes]] = {}  # those without a fork server, by slot
         self._files: Mapping[str, bytes] = {}
         self._server: subprocess.Popen[bytes] | None = None
         if "not_dumpable" in self.layers:
@@ -102,8 +105,8 @@ class Sandbox:
     def place(self, files: Mapping[str, bytes]) -> None:
         """Make this the present submission: every process of the one before ends, and a new budget begins."""
         self._end_all()
-        self.answerer.renew(self.budget, self.answering_user())
         self.budget = Budget(self.limits)
+        self.answerer.renew(self.budget)
         self._files = files
         try:
             self.folder.place(files)
@@ -117,10 +120,13 @@ class Sandbox:
             raise SandboxFault(f"more than {MAX_PROCESSES} processes at once")
         ours, theirs = socket.socketpair()
         with theirs:
-            single = self._launch(theirs, slot) if self._server is None else None
-            pid = single.pid if single is not None else self._fork(slot, theirs)
+            if self._server is None:
+                self._single[slot] = self._launch(theirs, slot)
+            pid = self._single[slot].pid if self._server is None else self._fork(slot, theirs)
         self.budget.run(pid)
-        self.processes[slot] = StudentProcess(self, ours, slot, pid, single)
+        self.processes[slot] = StudentProcess(
+            ours, pid, self.answerer, self.folder.lines, partial(self._end, slot), partial(self._is_full, slot)
+        )
         return self.processes[slot]
 
     def _fork(self, slot: int, theirs: socket.socket) -> int:
@@ -135,23 +141,21 @@ class Sandbox:
             raise SandboxFault(f"a student's process cannot be started: {answer['no_room']}")
         return int(answer["pid"])
 
-    def end(self, process: StudentProcess) -> str:
-        """End a process, with everything that it has left behind; why the fork server has killed it, if it has."""
-        if self.processes.get(process.slot) is not process:
-            return ""
-        del self.processes[process.slot]
-        if process.single is not None:
-            sweep.end_family(process.single, self._slot(process.slot).temporary)
+    def _end(self, slot: int) -> str:
+        """End the process of a slot, with everything that it has left behind; why the fork server has killed it, if it has."""
+        process = self.processes.pop(slot)
+        if slot in self._single:
+            sweep.end_family(self._single.pop(slot), self._slot(slot).temporary)
             self.budget.end(process.pid)
-            self._slot(process.slot).remove()
+            self._slot(slot).remove()
             return ""
-        answer = self._ask({"end": process.slot})
+        answer = self._ask({"end": slot})
         self.budget.end(process.pid, answer.get("seconds"))
         return str(answer.get("why", ""))
 
-    def disk_full(self, slot: int) -> bool:
-        """Whether the temporary folder of a slot holds more than it may."""
-        return sweep.usage(self._slot(slot).writable) > self.limits.disk_mb * 2**20
+    def _is_full(self, slot: int) -> bool:
+        """Whether a process has written more than it may, where there is no fork server to look at that."""
+        return slot in self._single and sweep.usage(self._slot(slot).writable) > self.limits.disk_mb * 2**20
 
     def _slot(self, number: int) -> Slot:
         return Slot(str(self.folder.slots), number, self.folder.first_uid + number if self.folder.first_uid else 0)
@@ -164,13 +168,9 @@ class Sandbox:
         """End everything and remove the folder."""
         atexit.unregister(self.close)
         self._end_all()
-        self.answerer.kill(self.budget)
+        self.answerer.kill()
         self._stop_server(_FAREWELL_SECONDS)
         self.folder.remove()
-
-    def answering_user(self) -> int:
-        """The user of the answering process, 0 for the grader's own."""
-        return self.folder.group
 
     # the fork server
 
@@ -187,7 +187,7 @@ class Sandbox:
         temporary = str(self.folder.path) if "fork" in self.layers else self._slot(slot).temporary
         environment = {**_THREADS, "HOME": "/", "TMPDIR": temporary, "LANG": "C.UTF-8"}
         imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]
-        arguments = [json.dumps({**self._settings(), "alone": slot}), str(theirs.fileno()), json.dumps(imports)]
+        arguments = [json.dumps(asdict(self._confinement())), str(theirs.fileno()), json.dumps(imports), str(slot)]
         return subprocess.Popen(
             [sys.executable, "-I", "-B", "-c", _START, *arguments],
             env=environment if os.name == "posix" else {**os.environ, **environment},
@@ -200,28 +200,28 @@ class Sandbox:
             start_new_session=os.name == "posix",
         )
 
-    def _settings(self) -> dict[str, Any]:
-        limits = self.limits
+    def _confinement(self) -> Confinement:
+        limits, folder = self.limits, self.folder
         memory = min(limits.memory_mb, container_memory() // 2) * 2**20
-        return {
-            "folder": str(self.folder.path),
-            "slots": str(self.folder.slots),
-            "view": self.folder.view,
-            "first_uid": self.folder.first_uid,
-            "group": self.folder.group,
-            "closed_places": closed_places(self.secret),
-            "covered": [str(place) for place in (PACKAGE, *self.secret)],
-            "layers": self.layers,
-            "message_limit": limits.message_mb * 2**20,
-            "memory": memory,
+        return Confinement(
+            layers=self.layers,
+            memory=memory,
             # Another eighth is for what the grader keeps of the replies: see budget.py.
-            "memory_together": memory - memory // MEMORY_SHARE - memory // 8,
-            "file_size": limits.disk_mb * 2**17,  # an eighth: open files without a name are not seen everywhere
-            "disk": limits.disk_mb * 2**20,
-            "threads": limits.processes,
-            "open_files": limits.open_files,
-            "seconds": int(limits.submission_seconds) + 1,
-        }
+            memory_together=memory - memory // MEMORY_SHARE - memory // 8,
+            file_size=limits.disk_mb * 2**17,  # an eighth: open files without a name are not seen everywhere
+            disk=limits.disk_mb * 2**20,
+            threads=limits.processes,
+            open_files=limits.open_files,
+            message=limits.message_mb * 2**20,
+            seconds=int(limits.submission_seconds) + 1,
+            folder=str(folder.path),
+            slots=str(folder.slots),
+            view=folder.view,
+            closed_places=closed_places(self.secret),
+            covered=[str(place) for place in (PACKAGE, *self.secret)],
+            group=folder.group,
+            first_uid=folder.first_uid,
+        )
 
     def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
         """A request to the fork server, and its answer; a server that a student has brought down is started again elsewhere."""
@@ -236,6 +236,7 @@ class Sandbox:
                 self._stop_server(0)
                 for process in list(self.processes.values()):  # they have ended with their server
                     self.budget.end(process.pid)
+                    process.alive = False
                 self.processes.clear()
                 self.folder.remove()
                 self.folder = Folder("user" in self.layers)

@@ -22,7 +22,7 @@ import socket
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,6 @@ import numpy
 from autograder.sandbox import layers, sweep
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock, mounts
-from autograder.sandbox.layers.resources import Resources
 from autograder.sandbox.slots import Slot
 from autograder.sandbox.student import session
 from autograder.sandbox.student.loading import Baseline
@@ -41,43 +40,10 @@ MAX_REQUEST = 4096  # bytes
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What the grader has decided, sent as JSON."""
-
-    folder: str
-    slots: str
-    view: str
-    first_uid: int
-    group: int
-    closed_places: list[str]
-    covered: list[str]  # by mounts
-    layers: list[str]
-    message_limit: int
-    memory: int
-    memory_together: int
-    file_size: int
-    disk: int
-    threads: int
-    open_files: int
-    seconds: int
-    alone: int  # the slot, where there is no fork
-
-    @property
-    def submission(self) -> str:
-        return os.path.join(self.folder, "submission")
-
-    def has(self, layer: str) -> bool:
-        return layer in self.layers
-
-    def slot(self, number: int) -> Slot:
-        return Slot(self.slots, number, self.first_uid + number if self.first_uid else 0)
-
-
 def main(essential: frozenset[str]) -> None:
     """Serve the grader; `essential` are the modules that NumPy needs."""
     os.umask(0o077)
-    settings = Settings(**json.loads(sys.argv[1]))
+    settings, alone = Confinement(**json.loads(sys.argv[1])), int(sys.argv[4])
     control = socket.socket(fileno=int(sys.argv[2]))
     sys.argv[:] = sys.orig_argv[:] = [""]  # they say where the kit lies
     _preload_extensions()
@@ -90,7 +56,7 @@ def main(essential: frozenset[str]) -> None:
     baseline = Baseline(essential)
     server = Server(control, settings, baseline, readable)
     if not settings.has("fork"):
-        server.become_student()
+        server.become_student(alone)
     kernel.adopt_orphans()
     session.warm_up(baseline)
     gc.collect()
@@ -112,14 +78,14 @@ def _preload_extensions() -> None:
                 importlib.import_module(name)
 
 
-def _readable(settings: Settings) -> list[Path]:
+def _readable(settings: Confinement) -> list[Path]:
     """What every student process may read: the submission, the interpreter and NumPy, without other packages."""
     exactly, roots = _places(settings)
     holes = [Path(place) for place in settings.closed_places]
     return [*map(Path, exactly), *landlock.without(roots, holes)]
 
 
-def _places(settings: Settings) -> tuple[list[str], list[str]]:
+def _places(settings: Confinement) -> tuple[list[str], list[str]]:
     """Where that lies: places that are readable as a whole, and those with other packages among them."""
     numpy_folder = os.path.dirname(numpy.__file__)
     roots = _SYSTEM_FILES if settings.view else (*_library_paths(), *_SYSTEM_FILES)
@@ -127,7 +93,7 @@ def _places(settings: Settings) -> tuple[list[str], list[str]]:
     return exactly, [os.path.realpath(root) for root in roots]
 
 
-def _mount(settings: Settings) -> None:
+def _mount(settings: Confinement) -> None:
     """Cover what no student may read, apart from what the interpreter needs that lies within."""
     mounts.separate()
     mounts.without_times(place for places in _places(settings) for place in places)
@@ -168,7 +134,7 @@ def _moved(place: str, moved: dict[str, str]) -> str:
 class Server:
     """Starts, watches and ends the processes of one sandbox."""
 
-    def __init__(self, control: socket.socket, settings: Settings, baseline: Baseline, readable: list[Path]):
+    def __init__(self, control: socket.socket, settings: Confinement, baseline: Baseline, readable: list[Path]):
         self.control, self.settings, self.baseline, self.readable = control, settings, baseline, readable
         self.alive: dict[int, int] = {}  # process by slot
         self.killed: dict[int, str] = {}  # why the process of a slot was killed
@@ -192,7 +158,7 @@ class Server:
         for slot in list(self.alive):
             self._end(slot)
         for number in self.rules:
-            self.settings.slot(number).unmount()
+            self._slot(number).unmount()
         if self.settings.has("mounts"):
             for place in (self.settings.submission, self.settings.view):
                 mounts.uncovered(place)
@@ -200,11 +166,11 @@ class Server:
             sweep.empty(folder)
             shutil.rmtree(folder, ignore_errors=True)
 
-    def become_student(self) -> None:
+    def become_student(self, number: int) -> None:
         """Be the student process of a slot instead."""
-        slot = self.settings.slot(self.settings.alone)
+        slot = self._slot(number)
         self._renewed(slot)
-        self._confined(slot, self._confinement(slot, self.settings.seconds), self.control)
+        self._confined(slot, self.settings.seconds, self.control)
 
     def _request(self) -> tuple[dict[str, Any], int]:
         """The next request and the descriptor that comes with it; {} when the grader has gone."""
@@ -221,42 +187,42 @@ class Server:
             self.control.sendall(json.dumps(said).encode() + b"\n")
 
     def _start(self, request: dict[str, Any], descriptor: int) -> dict[str, Any]:
-        slot = self.settings.slot(request["start"])
+        slot = self._slot(request["start"])
         try:
             self._renewed(slot)
         except OSError as error:
             slot.clear()
             return {"no_room": f"its files cannot be written: {error}"}
-        confinement = self._confinement(slot, request["seconds"])
         process = os.fork()
         if process == 0:
-            self._be_student(slot, confinement, descriptor)
+            self._be_student(slot, request["seconds"], descriptor)
         self.alive[slot.number] = process
         return {"pid": process}
 
-    def _be_student(self, slot: Slot, confinement: Confinement, descriptor: int) -> None:
+    def _be_student(self, slot: Slot, seconds: int, descriptor: int) -> None:
         """In the child: confine this process, then serve the grader. Never returns."""
         try:
             descriptors.close_all_but(descriptor, self.rules[slot.number])
-            self._confined(slot, confinement, socket.socket(fileno=descriptor))
+            self._confined(slot, seconds, socket.socket(fileno=descriptor))
         finally:
             os._exit(1)  # whatever happens, the server's own code is not run twice
 
-    def _confined(self, slot: Slot, confinement: Confinement, own_end: socket.socket) -> None:
+    def _confined(self, slot: Slot, seconds: int, own_end: socket.socket) -> None:
         """Confine this process, say that it is, and serve the grader. Never returns."""
-        connection = Connection(own_end, self.settings.message_limit)
+        connection = Connection(own_end, self.settings.message)
         try:
-            layers.apply(confinement, self.rules[slot.number])
+            own = replace(self.settings, uid=slot.uid, begins=slot.temporary, seconds=seconds)
+            layers.apply(own, self.rules[slot.number])
             os.listdir(self.settings.submission)
         except BaseException as error:
             connection.send(f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:1000])
             os._exit(1)
         connection.send(b"")
-        session.run(own_end, self.settings.submission, self.settings.message_limit, self.baseline)
+        session.run(own_end, self.settings.submission, self.settings.message, self.baseline)
         os._exit(0)
 
     def _end(self, number: int) -> dict[str, Any]:
-        slot, seconds = self.settings.slot(number), 0.0
+        slot, seconds = self._slot(number), 0.0
         process = self.alive.pop(number, None)
         if process is not None:
             seconds = sweep.end(process, slot.uid, set(self.alive.values()))
@@ -270,7 +236,7 @@ class Server:
         if not self.settings.has("limits"):
             return
         for number, process in self.alive.items():
-            written = self.settings.slot(number).writable
+            written = self._slot(number).writable
             if not self.settings.has("mounts") and sweep.usage(written) + sweep.unlinked(process) > self.settings.disk:
                 self._kill(number, "disk")
             elif sweep.threads(process) > self.settings.threads:
@@ -281,7 +247,7 @@ class Server:
                     self._kill(number, "memory")
 
     def _memory_held(self, number: int) -> float:
-        in_memory = mounts.filled(self.settings.slot(number).writable) if self.settings.has("mounts") else 0
+        in_memory = mounts.filled(self._slot(number).writable) if self.settings.has("mounts") else 0
         return sweep.memory(self.alive[number]) + in_memory
 
     def _kill(self, number: int, why: str) -> None:
@@ -296,7 +262,5 @@ class Server:
             self.rules[slot.number] = landlock.rules(own, Path(slot.writable)) if self.settings.has("landlock") else -1
         slot.renew(self.settings.submission)
 
-    def _confinement(self, slot: Slot, seconds: int) -> Confinement:
-        s = self.settings
-        resources = Resources(s.memory, s.file_size, seconds, s.threads, s.open_files)
-        return Confinement(tuple(s.layers), slot.temporary, slot.uid, resources, group=s.group)
+    def _slot(self, number: int) -> Slot:
+        return Slot(self.settings.slots, number, self.settings.first_uid + number if self.settings.first_uid else 0)

@@ -1,7 +1,7 @@
 """How the arguments of a call differ from what they were before it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,19 @@ CHANGED = {
     "dtype or shape": "the shape or the dtype of {place} changed",
 }
 WORK_ON_COPIES = "A function must leave its arguments as they were; work on copies."
-Difference = tuple[int, tuple[str | int, ...], str]
 Path = tuple[str | int, ...]
+
+
+class Change(NamedTuple):
+    """One way in which an argument is not what it was before the call.
+
+    Arguments count from 0, those by keyword after the others. The path leads to what has changed, by keys and indices that
+    the argument had before the call; `how` is a key of CHANGED.
+    """
+
+    argument: int
+    path: Path
+    how: str
 
 
 class Snapshot:
@@ -29,21 +40,21 @@ class Snapshot:
         self.arguments = arguments
         self.before = [copied(argument) for argument in arguments]
 
-    def differences(self) -> list[Difference]:
-        """What is not as it was: the number of the argument, where in it (only by keys that it had before), and how."""
-        found: list[Difference] = []
+    def differences(self) -> list[Change]:
+        """What is not as it was, MAX_CHANGES at most."""
+        found: list[Change] = []
         for number, (now, was) in enumerate(zip(self.arguments, self.before, strict=True)):
             for path, how in _differences(now, was, ()):
                 if len(found) == MAX_CHANGES:
                     return found
-                found.append((number, path, how))
+                found.append(Change(number, path, how))
         return found
 
 
-def in_words(names: Sequence[str], differences: Iterable[Difference]) -> str:
+def in_words(names: Sequence[str], changes: Iterable[Change]) -> str:
     """The first change of each argument; `names` are those of the arguments by number."""
     first: dict[int, str] = {}
-    for number, path, how in differences:
+    for number, path, how in changes:
         place = f"`{part(names, number, path)}`"
         first.setdefault(number, CHANGED.get(how, CHANGED["replaced"]).format(place=place))
     return ", ".join(first[number] for number in sorted(first))

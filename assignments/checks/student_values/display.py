@@ -2,7 +2,7 @@
 
 import ast
 import inspect
-import sys
+import linecache
 import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -100,7 +100,7 @@ def function_source(function: Callable[..., Any]) -> str:
     """The source of a function of ours; of a lambda only the lambda."""
     if function.__name__ != "<lambda>":
         return inspect.getsource(function).strip()
-    tree = ast.parse(inspect.getsource(sys.modules[function.__module__]))
+    tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
     line = function.__code__.co_firstlineno
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line]
     return ast.unparse(found[0])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, by_columns, criterion, leaves_no_trace, single, varied
+from autograder.homework.suite import by_columns, criterion, leaves_no_trace, single, varied, worked_examples
 
 
 def wide(rng, n, d):
@@ -22,11 +22,7 @@ def running(rng, d, size=1.0):
 
 @criterion("batchnorm_comparison.example")
 def test_worked_examples(check):
-    check = check.within(PRINTED)
-    x = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]])
-    _, mean, var = check.batch_norm(x, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), training=True)
-    check.batch_norm(x, np.ones(3), np.zeros(3), mean, var, training=False)
-    check.norm_moments(x, "batch")
+    worked_examples(check, "batchnorm_comparison")
 
 
 @criterion("batchnorm_comparison.training")

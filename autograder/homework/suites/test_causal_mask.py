@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, by_columns, criterion, leaves_no_trace, random_mask, single, varied
+from autograder.homework.suite import (
+    by_columns,
+    criterion,
+    leaves_no_trace,
+    random_mask,
+    single,
+    varied,
+    worked_examples,
+)
 
 
 def standardised(x):
@@ -28,22 +36,8 @@ def hiding(x):
 
 
 @criterion("causal_mask.example")
-def test_examples_of_the_masks(check):
-    check = check.within(PRINTED)
-    check.causal_mask(3)
-    check.padding_mask(np.array([2, 3]), 3)
-    check.padding_mask(np.array([2, 3]), 4)
-    check.apply_mask(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
-
-
-@criterion("causal_mask.example")
-def test_examples_of_the_dependencies(check):
-    check = check.within(PRINTED)
-    x = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]])
-    check.dependency_matrix(lambda x: np.cumsum(x, axis=0), x)
-    check.is_autoregressive(lambda x: np.cumsum(x, axis=0), x)
-    check.is_autoregressive(lambda x: x - x.mean(axis=0), x)
-    check.is_autoregressive(lambda x: x, x)
+def test_worked_examples(check):
+    worked_examples(check, "causal_mask")
 
 
 @criterion("causal_mask.causal")
@@ -57,10 +51,7 @@ def test_a_query_sees_itself_and_what_came_before(check):
 @criterion("causal_mask.padding")
 def test_the_first_keys_of_each_example_are_seen(check):
     for lengths, t in [
-        ([2, 1], 4),
         ([2], 3),
-        ([3, 0, 5, 1], 5),
-        ([1, 0], 1),
         ([2, 0, 3, 3], 4),
         ([0, 0, 0], 2),
         ([2, 2, 2], 2),
@@ -72,14 +63,14 @@ def test_the_first_keys_of_each_example_are_seen(check):
 
 @criterion("causal_mask.padding")
 def test_lengths_must_lie_between_zero_and_t(check):
-    for lengths in ([2, 6, 4], [2, -1, 4], [6], [-1], [1, 2, 6], [7, 1], [1, 100], [-100, 5]):
+    for lengths in ([2, 6, 4], [2, -1, 4], [6], [-1], [1, 100], [-100, 5]):
         check.raises(ValueError).padding_mask(np.array(lengths), 5)
     check.raises(ValueError).padding_mask(np.array([1, 2]), 1)
 
 
 SHAPES = {
-    (): [(4, 5), (1, 5), (1, 1), (4, 1)],
-    (4,): [(4, 5), (1, 5), (4, 4, 5), (4, 1, 5), (1, 4, 5), (4, 4, 1)],
+    (): [(4, 1)],
+    (4,): [(1, 4, 5), (4, 4, 1)],
     (2, 3): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 1, 4, 5), (1, 3, 4, 5), (2, 3, 4, 5)],
     (2, 1, 2): [(4, 5)],
 }
@@ -95,12 +86,11 @@ def test_the_mask_is_broadcast(check, rng):
 @criterion("causal_mask.apply")
 def test_scores_of_any_size_and_sign(check, rng):
     past = np.tri(3, dtype=bool)
-    for scores in varied(rng, (2, 1, 3), (2, 2, 1), (2, 20, 2), (2, 2, 33), (2, 4, 4)):
+    for scores in varied(rng, (2, 1, 3), (2, 20, 2), (2, 2, 33), (2, 4, 4), start=1):
         check.apply_mask(1e9 * scores, random_mask(rng, *scores.shape[1:]))
     check.apply_mask(rng.normal(size=(3, 3, 3)), past)
     check.apply_mask(np.array([[2.0]]), np.array([[True]]))
     check.apply_mask(scores=by_columns(rng.normal(size=(2, 3, 3))), mask=np.stack([past & False, past]))
-    check.apply_mask(rng.normal(size=(2, 3, 3)), np.stack([past | True, past]))
     check.apply_mask(rng.normal(size=(3, 3, 3)), past[:, np.newaxis])
     check.apply_mask(rng.normal(size=(3, 3)), past.T)
     check.apply_mask(single(rng.normal(size=(2, 3, 3))), past & False)
@@ -139,7 +129,6 @@ def test_from_no_influence_to_every_influence(check, rng):
     )
     check.dependency_matrix(lambda x: np.ones((len(x), 2)), rng.uniform(1, 2, (3, 2)))
     check.dependency_matrix(lambda x: np.full((len(x), 1), x.sum()), -rng.uniform(1, 2, (2, 2)))
-    check.dependency_matrix(lambda x: 3 * x, np.array([[2.0]]))
     check.dependency_matrix(lambda x: np.ones((1, 2)), np.array([[2.0]]))
     check.dependency_matrix(lambda x: np.cumsum(x, axis=0), single(rng.normal(size=(2, 1))))
 
@@ -156,19 +145,10 @@ def test_a_function_may_return_its_argument(check, rng):
 
 
 @criterion("causal_mask.autoregressive")
-def test_the_past_may_arrive_but_not_a_single_leak_behind_a_layer_norm(check, rng):
-    past, x = np.array([[1.0, 0, 0], [0, 1, 0], [1, 0, 1]]), rng.normal(size=(5, 3))
-    assert check.is_autoregressive(lambda x: past @ x, x[:3])
-    leaking = np.tri(5)
+def test_a_single_leak_behind_a_layer_norm(check, rng):
+    leaking, x = np.tri(5), rng.normal(size=(5, 3))
     leaking[1, 3], x[2:] = -0.5, 0
     assert not check.is_autoregressive(lambda x: np.hstack([0 * x, leaking @ standardised(x)]), x)
-
-
-@criterion("causal_mask.autoregressive")
-def test_it_is_tried_where_x_is(check, rng):
-    assert not check.is_autoregressive(
-        lambda x: np.triu(np.ones((2, 2))) @ np.maximum(x - 5, 0), 8 + rng.random((2, 3))
-    )
 
 
 @criterion("causal_mask.autoregressive")

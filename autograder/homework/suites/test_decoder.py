@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.suite import PRINTED, by_columns, criterion, leaves_no_trace, single, turned
+from autograder.homework.suite import by_columns, criterion, leaves_no_trace, single, turned, worked_examples
 
 
 def decoder(rng, vocab, d, n_blocks):
@@ -39,17 +39,7 @@ def biased(b_out):
 
 @criterion("decoder.example")
 def test_worked_examples(check):
-    check = check.within(PRINTED)
-    check.positional_encoding(3, 4)
-    check.embed(np.array([2, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
-    w_out = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]])
-    params = {"embedding": 0.5 * np.eye(2), "blocks": [], "w_out": w_out, "b_out": np.array([0.0, 0.0, -3.0])}
-    check.decoder_logits(np.array([0, 1]), params, n_heads=1)
-    norm = {"gamma": np.ones(2), "beta": np.zeros(2)}
-    attention = {"w_q": np.zeros((2, 2)), "w_k": np.zeros((2, 2)), "w_v": np.eye(2), "w_o": np.eye(2)}
-    ffn = {"w_1": np.eye(2), "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": np.array([0.0, 0.5])}
-    block = {"ln_1": norm, "attention": attention, "ln_2": norm, "ffn": ffn}
-    check.decoder_logits(np.array([1, 0]), {**params, "blocks": [block, block]}, n_heads=1)
+    worked_examples(check, "decoder")
 
 
 @criterion("decoder.positions")
@@ -60,15 +50,14 @@ def test_sines_and_cosines_alternate_over_an_even_width(check):
     for t, d_model in [(4, 1), (1, 3)]:
         check.raises(ValueError).positional_encoding(t, d_model)
     leaves_no_trace(check, "positional_encoding", (3, 4), (3, 6))
-    check.positional_encoding(5, 4)
 
 
 @criterion("decoder.embed")
 def test_looks_up_rows_of_the_table_and_no_others(check, rng):
     table = rng.normal(size=(5, 6))
-    for tokens in ([4, 0, 3, 4], [1, 1], list(range(5)), [4, 3, 2, 1, 0, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]):
+    for tokens in ([4, 0, 3, 4], list(range(5)), [4, 3, 2, 1, 0, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]):
         check.embed(np.array(tokens), table)
-    for tokens in ([-1], [5], [2, -1, 0], [2, 5, 0], [-2, 1], [6, 1], [1, 2, 5], [100], [0, -6]):
+    for tokens in ([-1], [2, -1, 0], [2, 5, 0], [-2, 1], [6, 1], [1, 2, 5], [100], [0, -6]):
         check.raises(ValueError).embed(np.array(tokens), table)
     check.raises(ValueError).embed(np.array([1]), table[:1])
     check.embed(np.array([0, 0, 0]), np.array([[2.0]]))
@@ -80,25 +69,13 @@ def test_looks_up_rows_of_the_table_and_no_others(check, rng):
 def test_looking_up_leaves_no_trace(check, rng):
     first, second = ((np.array(tokens), rng.normal(size=(5, 3))) for tokens in ([1, 4], [2, 0]))
     leaves_no_trace(check, "embed", first, second)
-    check.untouched.embed(np.array([1]), second[1])
-    for tokens in ([1, 7], [-2, 3]):
-        check.untouched.raises(ValueError).embed(np.array(tokens), second[1])
-
-
-@criterion("decoder.logits")
-def test_the_past_arrives_and_the_future_does_not(check, rng):
-    params = decoder(rng, 5, 6, 2)
-    before = check.decoder_logits(np.array([3, 1, 4, 0]), params, 3)
-    after = check.decoder_logits(np.array([3, 1, 2, 0]), params, 3)
-    assert np.allclose(before[:2], after[:2])
-    assert not np.isclose(before[3], after[3]).any()
 
 
 @criterion("decoder.logits")
 def test_texts_and_decoders_of_every_size(check, rng):
     for tokens, vocab, d, n_blocks, n_heads in [
         (np.arange(20) % 5, 5, 4, 1, 2), ([2], 5, 4, 1, 4), ([0, 0], 1, 2, 2, 1), ([1, 2, 3, 0], 4, 4, 3, 1),
-        ([6, 6, 2], 33, 2, 0, 1), ([1], 2, 2, 0, 2),
+        ([6, 6, 2], 33, 2, 0, 1), ([1], 2, 2, 0, 2), ([3, 1, 2, 0], 5, 6, 2, 3),
     ]:  # fmt: skip
         check.decoder_logits(np.array(tokens), decoder(rng, vocab, d, n_blocks), n_heads)
     params = turned(decoder(rng, 5, 4, 2))
@@ -113,14 +90,12 @@ def test_logits_leave_no_trace(check, rng):
     first, second = ((np.array(tokens), decoder(rng, 5, 4, 1), 2) for tokens in ([3, 0, 1], [1, 4, 2]))
     leaves_no_trace(check, "decoder_logits", first, second)
     check.untouched.decoder_logits(np.arange(5), first[1], 2)
-    check.untouched.decoder_logits(np.array([2]), {**first[1], "blocks": []}, 1)
 
 
 @criterion("decoder.log_prob")
 def test_adds_the_log_probability_of_every_token_but_the_first(check, rng):
     for tokens, vocab, d, n_blocks, n_heads in [
-        ([1, 6, 6, 0, 3], 7, 6, 2, 3), ([3], 7, 6, 2, 3), ([2, 0], 3, 4, 1, 1), ([0], 1, 2, 0, 1),
-        ([1, 1], 2, 2, 0, 2), (np.arange(20) % 5, 33, 4, 1, 2),
+        ([3], 7, 6, 2, 3), ([0], 1, 2, 0, 1), ([1, 1], 2, 2, 0, 2), (np.arange(20) % 5, 33, 4, 1, 2),
     ]:  # fmt: skip
         check.sequence_log_prob(np.array(tokens), decoder(rng, vocab, d, n_blocks), n_heads)
     tokens, params = np.array([3, 0, 4], dtype=np.int32), single(decoder(rng, 5, 4, 2))
@@ -173,7 +148,6 @@ def test_long_texts(check):
 
 @criterion("decoder.generate")
 def test_the_lowest_id_wins_a_tie(check):
-    check.generate(np.array([4, 0]), biased([0.5, 2.0, 1.0, 2.0, 2.0]), 1, 2)
     check.generate(np.array([1]), biased([1.0, 1.00001, 0.5]), 1, 1)
     check.generate(np.array([1, 2]), biased([-1.0, -1.0, -1.0]), 1, 1)
     check.generate(np.array([0]), biased([-3.0, -2.0, -1.0, -1.0]), 1, 2)
@@ -185,8 +159,6 @@ def test_generation_leaves_no_trace(check, rng):
         (np.array(tokens), follows(after), 1, 2) for tokens, after in (([0, 4], CIRCLE), ([0, 3], [5, 0, 1, 2, 3, 4]))
     )
     leaves_no_trace(check, "generate", first, second)
-    check.generate(*first[:-1], 4)
-    check.untouched.generate(np.array([1]), second[1], 1, 3, 4)
     check.untouched.generate(np.array([1]), second[1], 1, 0)
 
 
@@ -201,7 +173,6 @@ def test_stops_right_after_an_eos_of_its_own(check):
         np.array([3]), biased([*np.zeros(299), 1.0]), 1, 2, 299
     )  # an int that Python does not keep only once
     for prompt, eos, most in [
-        ([4], 5, 4),
         ([4], 0, 4),
         ([4], 1, 3),
         ([3, 4], 3, 5),

@@ -3,7 +3,6 @@
 import numpy as np
 
 from autograder.homework.suite import (
-    PRINTED,
     by_columns,
     criterion,
     leaves_no_trace,
@@ -12,6 +11,7 @@ from autograder.homework.suite import (
     single,
     turned,
     varied,
+    worked_examples,
 )
 
 
@@ -23,34 +23,7 @@ def parameters(rng, d_model, dtype=np.float64):
 
 @criterion("scaled_attention.example")
 def test_worked_examples(check):
-    check = check.within(PRINTED)
-    check.softmax(np.array([10.0, 2.0, 3.0, 1.0]))
-    check.softmax(np.array([[0.0, 1.0, -np.inf], [5.0, 5.0, 5.0]]))
-    query = np.array([[1.0, 0.0, 1.0]])
-    keys = np.array([[1, 0, 0], [1, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
-    values = np.array([[1, 0, 0], [0, 1, 0.5], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
-    check.scaled_dot_product_attention(query, keys, values)
-    queries = np.array([[1.0, 2.0, 0.0], [0.0, 2.0, 3.0]])
-    mask = np.array([[True, True, False], [False, True, True]])
-    check.scaled_dot_product_attention(queries, keys[:3], np.eye(3, 4), mask)
-    check.merge_heads(check.split_heads(np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), 2))
-    check.split_heads(np.ones((3, 6)), 2)
-    params = {"w_q": np.eye(2), "w_k": np.eye(2), "w_v": np.eye(2), "w_o": 10 * np.eye(2)}
-    check.multi_head_attention(np.array([[1.0, 0.0], [0.0, 2.0]]), params, n_heads=2)
-
-
-@criterion("scaled_attention.example")
-def test_worked_examples_of_one_head(check):
-    check = check.within(PRINTED)
-    params = {
-        "w_q": np.array([[1.0, 2.0], [0.0, 1.0]]),
-        "w_k": np.array([[1.0, 0.0], [1.0, 1.0]]),
-        "w_v": np.array([[0.0, 1.0], [3.0, 1.0]]),
-        "w_o": np.array([[1.0, 1.0], [0.0, 2.0]]),
-    }
-    x = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
-    check.multi_head_attention(x, params, n_heads=1)
-    check.multi_head_attention(x, params, n_heads=1, mask=np.tri(3, dtype=bool))
+    worked_examples(check, "scaled_attention")
 
 
 @criterion("scaled_attention.softmax")
@@ -105,7 +78,6 @@ def queries_keys_values(rng, leading, t_q, t_k, d_k, d_v):
 def test_is_the_scaled_softmax_average_of_the_values(check, rng):
     for leading, *sizes in [
         ((2, 3), 4, 5, 6, 7),
-        ((2,), 1, 5, 3, 3),
         ((3,), 4, 1, 2, 5),
         ((), 3, 3, 3, 3),
         ((2,), 1, 1, 3, 2),
@@ -130,10 +102,9 @@ def test_queries_keys_and_values_of_any_size(check, rng):
 
 
 SEEING = {
-    (): [(4, 5), (1, 5)],
-    (4,): [(4, 5), (1, 5), (4, 4, 5), (4, 1, 5), (1, 4, 5)],
-    (2, 3): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 1, 4, 5), (1, 3, 4, 5), (2, 3, 4, 5)],
-    (2, 1, 2): [(4, 5)],
+    (): [(4, 5)],
+    (4,): [(1, 5), (4, 1, 5), (1, 4, 5)],
+    (2, 3): [(4, 5), (1, 5), (3, 4, 5), (3, 1, 5), (2, 1, 1, 5), (2, 1, 4, 5), (1, 3, 4, 5)],
 }
 
 
@@ -157,15 +128,12 @@ def test_what_masks_hide(check, rng):
     low = np.array([[-2e5], [-1e5], [0.0], [-3e5]])  # what is seen has scores far below what is hidden
     check.scaled_dot_product_attention(np.full((1, 1), 1e5), low, v[0], np.array([[True, True, False, True]]))
     check.scaled_dot_product_attention(q, far, v, np.arange(4) < 3 * past[:, :1])
-    check.scaled_dot_product_attention(*single((q[:, :1], k, v)), random_mask(rng, 4, 1, 4))
 
 
 @criterion("scaled_attention.fully_masked")
 def test_a_query_that_sees_nothing_gets_zeros(check, rng):
     for leading, shape in [
-        ((), (4, 5)),
         ((4,), (4, 1)),
-        ((3,), (3, 4, 5)),
         ((2, 3), (3, 4, 1)),
         ((2, 3), (2, 3, 4, 5)),
     ]:
@@ -180,8 +148,7 @@ def test_a_query_that_sees_nothing_gets_zeros(check, rng):
 @criterion("scaled_attention.fully_masked")
 def test_nothing_at_all_is_seen(check, rng):
     one = np.array([True, False, True])[:, np.newaxis, np.newaxis] & np.ones(3, dtype=bool)
-    for leading, mask in (((), np.zeros((1, 1), dtype=bool)), ((3,), one)):
-        check.scaled_dot_product_attention(*queries_keys_values(rng, leading, 2, 3, 4, 2), mask)
+    check.scaled_dot_product_attention(*queries_keys_values(rng, (), 2, 3, 4, 2), np.zeros((1, 1), dtype=bool))
     check.scaled_dot_product_attention(*single(tuple(queries_keys_values(rng, (3,), 2, 3, 4, 2))), one)
 
 
@@ -196,22 +163,19 @@ def test_each_head_takes_a_consecutive_run_of_features(check, rng):
 
 @criterion("scaled_attention.split_heads")
 def test_heads_that_cannot_share_the_features_are_refused(check, rng):
-    for shape, n_heads in [((3, 5, 2, 12), 5), ((3, 6), 4), ((2, 3, 4), 8), ((2, 5), 2), ((3, 1), 2)]:
+    for shape, n_heads in [((3, 5, 2, 12), 5), ((3, 6), 4), ((3, 1), 2)]:
         check.raises(ValueError).split_heads(rng.normal(size=shape), n_heads)
 
 
 @criterion("scaled_attention.merge_heads")
 def test_heads_stand_side_by_side_again(check, rng):
     for shape in [
-        (3, 2, 1, 5),
         (2, 3, 2, 4, 5),
         (1, 2, 1, 20, 4, 2),
         (3, 4, 1),
         (3, 3, 3),
         (1, 2, 20),
         (2, 2, 20, 3),
-        (2, 1, 5),
-        (3, 1, 1, 2),
         (1, 1, 1, 3),
     ]:
         check.merge_heads(rng.normal(size=shape))
@@ -223,9 +187,9 @@ def test_heads_stand_side_by_side_again(check, rng):
 TOKENS = {
     1: [(1, 1), (2, 1, 6), (2, 3, 5, 4)],
     2: [(2, 17, 4), (1, 2, 4), (2, 2, 2), (2, 3, 3, 6), (2, 2, 2, 4, 6)],
-    3: [(3, 9), (1, 3, 2, 6), (3, 3, 3)],
+    3: [(3, 3, 3), (1, 3, 2, 6)],
     10: [(3, 20)],
-    4: [(4, 4), (2, 1, 3, 4), (2, 3, 4)],
+    4: [(4, 4), (2, 1, 3, 4)],
 }
 
 
@@ -247,7 +211,7 @@ def test_large_tokens(check, rng):
 @criterion("scaled_attention.multi_head_mask")
 def test_all_heads_share_one_mask(check, rng):
     for number, (leading, mask) in enumerate(masked_tokens(rng)):
-        n_heads = (2, 3, 1, 6, 2, 1, 3)[number % 7]
+        n_heads = (2, 3, 1, 6, 1, 2, 2)[number % 7]
         check.multi_head_attention(rng.normal(size=(*leading, 4, 6)), parameters(rng, 6), n_heads, mask)
     x, params = single((rng.normal(size=(2, 1, 4)), parameters(rng, 4)))
     check.multi_head_attention(x, params, n_heads=4, mask=np.zeros((2, 1, 1), dtype=bool))
@@ -276,16 +240,15 @@ BLIND = np.array([[True, False, False], [False, False, False], [True, True, Fals
 
 @criterion("scaled_attention.purity")
 def test_arguments_of_every_shape_stay_as_they_are(check, rng):
-    for scores, axis in [(EXTREME[0], 0), (EXTREME[:, 1:2], -1), (rng.normal(size=(2, 2, 1, 3)), -2)]:
+    for scores, axis in [(EXTREME[0], 0), (rng.normal(size=(2, 2, 1, 3)), -2)]:
         check.untouched.softmax(scores, axis)
     q, k, v = queries_keys_values(rng, (2,), 3, 3, 4, 5)
     check.untouched.scaled_dot_product_attention(*single((q[0], k[0], v[0])))
-    check.untouched.scaled_dot_product_attention(q[0], k[0], v[0], BLIND)
     check.untouched.scaled_dot_product_attention(q, k, v, np.stack([BLIND, BLIND.T]))
     check.untouched.split_heads(v[0], 1)
     check.untouched.raises(ValueError).split_heads(v, 2)
     check.untouched.merge_heads(q[:1])
-    for x, n_heads, mask in [(q, 2, None), (q[0], 1, BLIND), (q, 4, BLIND[[[0], [1]]]), (q[0, :, :1], 1, BLIND.T)]:
+    for x, n_heads, mask in [(q, 2, None), (q, 4, BLIND[[[0], [1]]]), (q[0, :, :1], 1, BLIND.T)]:
         given = (x, parameters(rng, x.shape[-1]))
         check.untouched.multi_head_attention(*(given if mask is not None else single(given)), n_heads, mask)
 

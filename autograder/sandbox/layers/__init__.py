@@ -6,24 +6,48 @@ error.
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.sandbox.layers import kernel, landlock, mounts, resources, seccomp, user
-from autograder.sandbox.layers.resources import Resources
 
 NAMES = ("fork", "session", "limits", "user", "mounts", "no_new_privileges", "landlock", "seccomp", "not_dumpable")
 
 
 @dataclass(frozen=True)
 class Confinement:
-    """What one process is held to; `folder` is where it begins, `group` the one group of its user, 0 for none."""
+    """What the processes of one sandbox are held to. Made by the grader, and sent to the fork server as JSON.
 
-    layers: tuple[str, ...]
-    folder: str
-    uid: int
-    resources: Resources
+    Memory, files and messages in bytes; the processor time of one process in seconds. `group` is the one group of their
+    users, 0 where they keep the grader's. What differs from process to process comes last: its user, and where it begins.
+    """
+
+    layers: Sequence[str]
+    memory: int
+    file_size: int
+    threads: int
+    open_files: int
+    message: int
+    seconds: int
+    disk: int  # of one process
+    memory_together: int  # of all students' processes
+    folder: str  # folders.py has what lies where
+    slots: str
+    view: str
+    closed_places: Sequence[str]
+    covered: Sequence[str]  # by mounts
+    group: int
+    first_uid: int
+    uid: int = 0
+    begins: str = "/"
     ends_with_parent: bool = True
-    group: int = 0
+
+    @property
+    def submission(self) -> str:
+        return os.path.join(self.folder, "submission")
+
+    def has(self, layer: str) -> bool:
+        return layer in self.layers
 
 
 def available() -> dict[str, str]:
@@ -58,23 +82,27 @@ def apply(confinement: Confinement, rules: int) -> None:
 
     Nothing of the student's has run yet. Raises OSError where a layer cannot be put on.
     """
-    layers = confinement.layers
-    if "session" in layers and os.getsid(0) != os.getpid():
+    has = confinement.has
+    if has("session") and os.getsid(0) != os.getpid():
         os.setsid()  # a group of its own, to be killed as a whole
     os.umask(0o077)
-    os.chdir(confinement.folder)
-    if "limits" in layers:
+    os.chdir(confinement.begins)
+    if has("limits"):  # before the change of user, which gives the right away
         resources.limit(
-            confinement.resources, "user" in layers
-        )  # before the change of user, which gives the right away
-    if "user" in layers:
+            memory=confinement.memory,
+            file_size=confinement.file_size,
+            seconds=confinement.seconds,
+            open_files=confinement.open_files,
+            threads=confinement.threads if has("user") else None,  # they are counted by user
+        )
+    if has("user"):
         user.become(confinement.uid, confinement.group)
     if confinement.ends_with_parent:
         kernel.end_with_parent()
-    if "no_new_privileges" in layers:
+    if has("no_new_privileges"):
         kernel.forbid_new_privileges()
-    if "landlock" in layers:
+    if has("landlock"):
         landlock.restrict(rules)
         os.close(rules)  # nobody shall add to them
-    if "seccomp" in layers:
+    if has("seccomp"):
         seccomp.install()  # last: it refuses system calls that the other layers are made of

@@ -2,38 +2,26 @@
 
 import contextlib
 import threading
-from dataclasses import dataclass
 
 from autograder.sandbox.layers.kernel import LINUX
 
 THREAD_STACK = 2 * 2**20  # with the usual 8 MB, 47 threads use up all memory that a student's process may address
 
 
-@dataclass(frozen=True)
-class Resources:
-    """What one process may use: bytes, seconds, numbers."""
-
-    memory: int
-    file_size: int
-    processor_seconds: int
-    threads: int
-    open_files: int
-
-
-def limit(resources: Resources, own_user: bool) -> None:
-    """Limit this process. Threads are counted by user, so only where the process has a user of its own."""
+def limit(*, memory: int, file_size: int, seconds: int, open_files: int, threads: int | None) -> None:
+    """Limit this process: bytes, processor seconds, numbers; None: not the threads."""
     import resource as r  # POSIX systems only
 
     threading.stack_size(THREAD_STACK)
     wanted = {
-        r.RLIMIT_AS: resources.memory,
-        r.RLIMIT_FSIZE: resources.file_size,
-        r.RLIMIT_CPU: resources.processor_seconds,
-        r.RLIMIT_NOFILE: resources.open_files,
+        r.RLIMIT_AS: memory,
+        r.RLIMIT_FSIZE: file_size,
+        r.RLIMIT_CPU: seconds,
+        r.RLIMIT_NOFILE: open_files,
         r.RLIMIT_CORE: 0,
     }
-    if own_user and LINUX:
-        wanted[r.RLIMIT_NPROC] = resources.threads
+    if threads is not None and LINUX:
+        wanted[r.RLIMIT_NPROC] = threads
     if LINUX:
         wanted[r.RLIMIT_MSGQUEUE] = 0
     for kind, value in wanted.items():

@@ -10,12 +10,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from autograder.sandbox import wire
 from autograder.sandbox.student.errors import ErrorTuple, Refused
 from autograder.sandbox.student.values import sendable
 from autograder.sandbox.wire import Handle, Parameters
+from autograder.values.tree import mapped
 
 MAX_REMEMBERED, MAX_REMEMBERED_BYTES = 1000, 65_536  # answers, and the largest of them
 MARGIN_BYTES = 16  # around a message
@@ -159,16 +158,12 @@ class Questions:
 
         One array may fill the whole question, whose own limit comes later.
         """
-        if type(value) is np.ndarray:
-            return sendable(value, 2 * self._limit)
-        if isinstance(value, tuple | list):
-            parts = [self._outgoing(part, numbers) for part in value]
-            return tuple(parts) if isinstance(value, tuple) else parts
-        if type(value) is dict:
-            return {key: self._outgoing(part, numbers) for key, part in value.items()}
-        if callable(value) and not isinstance(value, type):
-            number = next(self._numbers)
-            self._own[number] = value
-            numbers.append(number)
-            return Handle(number)
-        return sendable(value, 2 * self._limit)
+
+        def plain(leaf: Any) -> Any:
+            if not callable(leaf) or isinstance(leaf, type):
+                return sendable(leaf, 2 * self._limit)
+            numbers.append(next(self._numbers))
+            self._own[numbers[-1]] = leaf
+            return Handle(numbers[-1])
+
+        return mapped(plain, value)

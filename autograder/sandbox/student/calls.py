@@ -10,29 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from autograder.sandbox.messages import Reply
 from autograder.sandbox.student.values import sendable, shares
 from autograder.sandbox.wire import Handle, Kept
-from autograder.values.changes import Difference, Snapshot
+from autograder.values.changes import Change, Snapshot
+from autograder.values.tree import mapped
 
 
 class Absent(LookupError):
     """An object of an earlier call that was not kept: its call raised an error, or returned something of another form."""
 
 
-@dataclass(frozen=True)
-class Observed:
-    """What a call came to that raised nothing."""
-
-    value: Any
-    changed: list[Difference]
-    shared: bool
-
-
 @dataclass
 class KeptCall:
     """The very objects of one call."""
 
-    args: tuple[Any, ...]
+    args: Sequence[Any]
     kwargs: Mapping[str, Any]
     snapshot: Snapshot
     returned: bool = False
@@ -54,26 +47,25 @@ class Calls:
         kwargs: Mapping[str, Any],
         checks: Sequence[str] = (),
         number: int = 0,
-    ) -> Observed:
+    ) -> Reply:
         """Call a function with these very objects, and observe what `checks` say.
 
         In place of each `Kept` stands the kept object, in place of each `Handle` the function. "pure": which arguments have
         changed; "new": whether the result shares memory with an argument. A `number` keeps the objects for later. Raises
         Absent, and whatever the function raises.
         """
-        args = tuple([self._resolved(arg) for arg in args])
-        kwargs = {name: self._resolved(arg) for name, arg in kwargs.items()}
+        args, kwargs = mapped(self._resolved, tuple(args)), mapped(self._resolved, kwargs)
         snapshot = Snapshot((*args, *kwargs.values())) if number or "pure" in checks else None
         if number and snapshot is not None:
             self._kept[number] = KeptCall(args, kwargs, snapshot)
         value = function(*args, **kwargs)
         if number:
             self._kept[number].returned, self._kept[number].result = True, value
-        changed = snapshot.differences() if snapshot is not None and "pure" in checks else []
+        changed = tuple(snapshot.differences()) if snapshot is not None and "pure" in checks else ()
         shared = "new" in checks and shares(value, (*args, *kwargs.values()))
-        return Observed(sendable(value, self.limit), changed, shared)
+        return Reply(sendable(value, self.limit), changed, shared)
 
-    def changes(self, number: int) -> list[Difference]:
+    def changes(self, number: int) -> list[Change]:
         """How the arguments of an earlier call differ by now from what they were before it."""
         return self._kept[number].snapshot.differences() if number in self._kept else []
 
@@ -89,19 +81,10 @@ class Calls:
                 np.copyto(target, value)
 
     def _resolved(self, value: Any) -> Any:
-        """The value with the kept objects and the functions that it speaks of."""
-        kind = type(value)
-        if kind is Kept:
+        """The kept object or the function that a leaf stands for."""
+        if type(value) is Kept:
             return self._find(value)
-        if kind is Handle:
-            return self.lent(value)
-        if kind is list:
-            return [self._resolved(part) for part in value]
-        if kind is tuple:
-            return tuple([self._resolved(part) for part in value])
-        if kind is dict:
-            return {key: self._resolved(part) for key, part in value.items()}
-        return value
+        return self.lent(value) if type(value) is Handle else value
 
     def _find(self, kept: Kept) -> Any:
         call, first = self._kept.get(kept.call), kept.path[0]
@@ -112,13 +95,9 @@ class Calls:
                 call.result if first == "result" else call.args[first] if isinstance(first, int) else call.kwargs[first]
             )
             for step in kept.path[1:]:
-                found = (
-                    found[step] if type(found) in (tuple, list, dict) or isinstance(found, tuple) else _no_container()
-                )
+                if type(found) not in (list, dict) and not isinstance(found, tuple):
+                    raise LookupError
+                found = found[step]
         except (LookupError, TypeError):
             raise Absent(f"call {kept.call} has nothing there") from None
         return found
-
-
-def _no_container() -> Any:
-    raise LookupError

@@ -32,7 +32,7 @@ class Loader(importlib.machinery.SourceFileLoader):
         self.submission = submission
 
     def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> Any:  # type: ignore[override]
-        names = self.submission.replaced
+        names = self.submission.replaced(path)
         if names:
             tree = ast.parse(data, path)
             return compile(replacing.replaced(tree, names), path, "exec", dont_inherit=True, optimize=_optimize)
@@ -42,9 +42,9 @@ class Loader(importlib.machinery.SourceFileLoader):
         return self.submission.compiled[data, path]
 
     def exec_module(self, module: ModuleType) -> None:
+        names = self.submission.replaced(self.path)
         # A function that the file does not have, or gives another name, is there all the same.
-        vars(module).update(self.submission.replaced)
-        vars(module).update(replacing.namespace(self.submission.replaced))
+        vars(module).update({**names, **replacing.namespace(names)})
         super().exec_module(module)
 
 
@@ -105,25 +105,24 @@ class StudentModules:
     def __init__(self, folder: str, baseline: "Baseline"):
         self.folder, self.baseline = folder, baseline
         self.compiled: dict[tuple[bytes, str], Any] = {}
-        self._replaced: dict[str, Functions] = {}
+        self._replaced: dict[tuple[str, str], Functions] = {}  # by context and file
         self._contexts: dict[str, Context] = {}
         self._current = ""
 
     def load(self, context: str, modules: list[str], proxies: Mapping[str, Functions], replaced: Functions) -> None:
-        """Import modules into a context of their own; raises whatever they raise."""
+        """Import modules into a context of their own, the first with other functions; raises whatever they raise."""
         if not self._contexts:
             self._begin()
         self.enter(context)
         for name, functions in proxies.items():
             sys.modules[name] = self._proxy(name, functions)
-        self._replaced[context] = replaced
+        self._replaced[context, self._path(modules[0])] = replaced
         for name in modules:
             importlib.import_module(name)
 
-    @property
-    def replaced(self) -> Functions:
-        """The functions that the present context replaces wherever a file defines them."""
-        return self._replaced.get(self._current, {})
+    def replaced(self, path: str) -> Functions:
+        """The functions that the present context replaces in a file: what other files call by these names stays theirs."""
+        return self._replaced.get((self._current, path), {})
 
     def enter(self, context: str) -> None:
         """Let imports see the modules of this context, and no others of the student's."""
@@ -173,8 +172,11 @@ class StudentModules:
             return True
         return any(str(place).startswith(self.folder) for place in places)
 
+    def _path(self, module: str) -> str:
+        return os.path.join(self.folder, module + ".py")
+
     def _proxy(self, name: str, functions: Functions) -> ProxyModule:
-        path = os.path.join(self.folder, name + ".py")
+        path = self._path(name)
         loaded: list[ModuleType] = []
 
         def load() -> ModuleType:

@@ -137,10 +137,10 @@ class Session:
         if not callable(target):
             return ("raised", (["AttributeError"], "", "", 0, "missing", []))
         try:
-            observed = self.calls.call(target, args, kwargs, checks, number)
+            reply = self.calls.call(target, args, kwargs, checks, number)
         except BaseException as error:
             return ("raised", self._described(error, target, args, kwargs))
-        return ("returned", wire.marked(observed.value), observed.changed, observed.shared)
+        return ("returned", wire.marked(reply.value), reply.changed, reply.shared)
 
     def _changes(self, context: str, number: int) -> tuple[Any, ...]:
         if threading.active_count() > 1:

@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from autograder.cohort import report, student_pages
+from autograder.cohort.guesses import Guess
 from autograder.cohort.report import Run
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade, Mark
+from autograder.cohort.unexplained import Unexplained
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
 from autograder.tests.synthetic_class import AWKWARD
@@ -321,3 +323,32 @@ def test_print_leaves_out_what_cannot_be_used_on_paper(page: Any) -> None:
     page.emulate_media(media="print")
     assert not page.locator("#search").is_visible()
     assert page.locator("#table").is_visible()
+
+
+def test_functions_that_are_wrong_alike_are_shown_with_their_size_and_text() -> None:
+    one = Unexplained(FUNCTION, "d" * 16, (next(iter(CRITERIA)),), f"def {FUNCTION}():\n    pass\n", EVIL)
+    rows = list(run().rows)
+    for at in (1, 2):
+        grade = rows[at].grade
+        assert grade is not None
+        rows[at] = replace(rows[at], grade=replace(grade, unexplained=(one,)))
+    page = report.html(replace(run(), rows=rows))
+    assert "Wrong alike, and not known" in Texts(page).text and one.source.strip() in Texts(page).text
+    assert EVIL not in page
+    section = page.partition('id="unexplained"')[2].partition("</section>")[0]
+    assert '<span class="tally">2</span>' in section and 'href="#s1"' in section and 'href="#s2"' in section
+    assert "Wrong alike" not in report.html(replace(run(), rows=rows), anonymous=True)
+    assert "Wrong alike" not in report.html(run())
+
+
+def test_guesses_are_drawn_for_the_class_too() -> None:
+    rows = list(run().rows)
+    for at, answer in enumerate(("(t, d)", "(t, d)", "(t, h) " + EVIL)):
+        grade = rows[at].grade
+        assert grade is not None
+        rows[at] = replace(rows[at], grade=replace(grade, guesses=(Guess("Which shape?", answer, answer == "(t, d)"),)))
+    page = report.html(replace(run(), rows=rows), anonymous=True)
+    section = page.partition('id="guesses"')[2].partition("</section>")[0]
+    assert "Which shape?" in section and "3 guessed" in section and EVIL not in page
+    assert section.index("width:66.7%") < section.index("(t, d) <b>right</b>") < section.index("width:33.3%")
+    assert 'id="guesses"' not in report.html(run())

@@ -46,7 +46,10 @@ def test_page_has_the_score_the_note_and_every_message() -> None:
     output = "**Probably:** it divides by d - 1.\n\n```python\nf(np.array([1.0]))\n```\n"
     name, text, markup = page(row(), document(output=output))
     assert name == "s1"
-    assert f"**{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points**" in text
+    assert (
+        f"**{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points: points were lost in `{FIRST.module}.py`.**"
+        in text
+    )
     for part in ("For Ada Abel", "- a note on top", output.strip(), f": 0 of {FIRST.points:g}"):
         assert part in text
     plain = html.unescape(re.sub(r"<[^>]+>", "", markup))
@@ -58,16 +61,33 @@ def test_page_has_the_score_the_note_and_every_message() -> None:
 
 def test_what_was_lost_comes_first_and_the_rest_is_a_list() -> None:
     _, text, markup = page(row(), document(output="**Probably:** it divides by d - 1.\n"))
-    assert f"What was lost, with the reasons below:\n\n- {FIRST.about}: 0 of {FIRST.points:g}" in text.replace("\\", "")
-    assert text.index("Probably") < text.index("## Everything else") < text.replace("\\", "").index(f"- {SECOND.about}")
-    assert markup.count("<h3>") == 1
+    line = f"`{FIRST.id}`: {FIRST.about}: 0 of {FIRST.points:g}"
+    assert f"What was lost, with the reasons below:\n\n- LOST {line}" in text.replace("\\", "")
+    assert f"### {line}" in text.replace("\\", "")
+    assert text.index("Probably") < text.index("## Everything else") < text.replace("\\", "").index(f"- `{SECOND.id}`")
+    assert markup.count("<h3") == 1
+    assert markup.index("Probably") < markup.index("<details>") < markup.index(f'<li id="{SECOND.id}">')
+
+
+def test_the_first_sentence_names_what_the_points_were_lost_to() -> None:
+    named = {"criterion": FIRST.id, "misconceptions": ["layer_norm.eps_outside"]}
+    _, text, _ = page(row(), document(extra_data=named))
+    assert f"**{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points: one mistake, in `layer_norm`.**" in text
+
+
+def test_an_id_in_a_message_leads_to_its_criterion() -> None:
+    _, _, markup = page(row(), document(output=f"Lost as `{FIRST.id}`, see `{SECOND.id}`; `layer_norm` was called.\n"))
+    for one in (FIRST, SECOND):
+        assert markup.count(f'id="{one.id}"') == 1
+        assert f'<a href="#{one.id}"><code>{one.id}</code></a>' in markup
+    assert "<code>layer_norm</code>" in markup
 
 
 def test_what_a_student_chose_is_text() -> None:
     _, _, markup = page(row(student=Student(EVIL)), document(output=EVIL))
     assert "<script" not in markup
-    assert "<a " not in markup
-    assert "href" not in markup
+    assert all(link[1:] in RUBRIC.criteria for link in re.findall(r'href="([^"]*)"', markup))
+    assert "evil)" in markup
 
 
 def test_hidden_criteria_are_left_out() -> None:
@@ -80,7 +100,7 @@ def test_lateness_and_what_was_set_by_hand_are_said() -> None:
     _, text, _ = page(row(late=late, overrides=("total set to 50: seen in the office",), total=50.0), document())
     assert "7.5 were taken off, because it was 5 h 0 min late" in text
     assert "Set by hand: total set to 50: seen in the office" in text
-    assert f"**50 of {RUBRIC.points:g} points**" in text
+    assert f"**50 of {RUBRIC.points:g} points:" in text
 
 
 def test_each_member_of_a_group_has_a_page() -> None:

@@ -12,7 +12,7 @@ from autograder.grading.grader import ModuleResult
 from autograder.grading.record import Record, Rules
 from autograder.homework import reference
 from autograder.homework.rubric import Feedback
-from autograder.sandbox.messages import Change, Error, Reply
+from autograder.sandbox.messages import Error, Reply
 from autograder.tests.feedback.making import (
     criterion,
     hidden,
@@ -24,6 +24,7 @@ from autograder.tests.feedback.making import (
     step,
     stopped,
 )
+from autograder.values.changes import Change
 from autograder.values.compare import Fault
 
 ARGS = (np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 0.5]), np.array([0.0, 1.0, -1.0]))

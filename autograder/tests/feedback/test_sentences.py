@@ -11,8 +11,9 @@ from autograder.feedback.sentences import form_of_example, returns, sentence
 from autograder.grading.record import Record, Rules, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
-from autograder.sandbox.messages import Change, Ended, Reply
+from autograder.sandbox.messages import Ended, Reply
 from autograder.tests.feedback.making import played, raised, step, stopped
+from autograder.values.changes import Change
 from autograder.values.compare import Fault
 
 X = np.array([[1.0, 2.0, 4.0]])

@@ -20,7 +20,8 @@ from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
 from autograder.sandbox import wire
-from autograder.sandbox.messages import Call, Change, Ended, Error, Reply
+from autograder.sandbox.messages import Call, Ended, Error, Reply
+from autograder.values.changes import Change
 from autograder.values.kinds import Opaque
 
 MODULES = rubrics.current().modules

@@ -8,7 +8,8 @@ import pytest
 
 from autograder.grading.judge import judged
 from autograder.grading.record import Record, Rules, Step, Target
-from autograder.sandbox.messages import Call, Change, Ended, Error, Reply, prepared
+from autograder.sandbox.messages import Call, Ended, Error, Reply, prepared
+from autograder.values.changes import Change
 
 X = np.array([1.0, 2.0])
 

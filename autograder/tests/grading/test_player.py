@@ -7,13 +7,13 @@ import pytest
 
 from autograder.grading import player as players
 from autograder.grading import script as scripts
-from autograder.grading.player import Player
+from autograder.grading.player import Imports, Pairs, Player
 from autograder.grading.record import Step, with_needed
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
-from autograder.sandbox.messages import Call, Ended, Reply
+from autograder.sandbox.messages import Ended, Reply
 
 Event = tuple[str, int, Any]
 COMPLETE = Submission("complete", reference.files())
@@ -23,19 +23,18 @@ GROUPS = rubrics.current().groups
 class Process:
     """Notes what it is asked for; `ends` are functions whose calls end it."""
 
-    def __init__(self, number: int, events: list[Event], steps: dict[int, Step], ends: Sequence[str]):
-        self.number, self.events, self.steps, self.ends = number, events, steps, ends
+    def __init__(self, number: int, events: list[Event], ends: Sequence[str]):
+        self.number, self.events, self.ends = number, events, ends
         self.ended: Ended | None = None
-        self.asked: list[tuple[bytes, bytes]] = []
+        self.asked: Pairs = []
 
-    def load(self, context: str, modules: Any, stand_ins: Any, replaced: tuple[str, ...] = ()) -> Reply:
-        self.events.append(("load", self.number, (context, tuple(stand_ins), replaced)))
+    def load(self, imports: Imports) -> Reply:
+        self.events.append(("load", self.number, imports))
         return Reply()
 
-    def play(self, calls: Sequence[Call], known: Any = ()) -> list[Reply]:
+    def play(self, steps: Sequence[Step], known: Pairs = ()) -> list[Reply]:
         replies: list[Reply] = []
-        for call in calls:
-            step = self.steps[id(call)]
+        for step in steps:
             self.events.append(("play", self.number, step))
             if step.target.function in self.ends:
                 self.ended = Ended("deadline")
@@ -47,26 +46,23 @@ class Process:
         self.events.append(("close", self.number, None))
 
 
-class Sandbox:
+class Processes:
+    """Starts such processes."""
+
     def __init__(self, ends: Sequence[str] = ()):
-        script = scripts.current()
-        groups = (script.visible, script.examples, script.hidden)
-        self.steps = {id(step.call): step for group in groups for found in group.values() for step in found}
         self.events: list[Event] = []
         self.started, self.ends = 0, ends
 
-    def place(self, files: Any) -> None:
-        pass
-
-    def start(self) -> Process:
+    def __call__(self) -> Process:
         self.started += 1
-        return Process(self.started, self.events, self.steps, self.ends)
+        return Process(self.started, self.events, self.ends)
+
+    def player(self) -> Player:
+        return Player(self, scripts.current(), COMPLETE, {})
 
 
-def played(sandbox: Sandbox) -> Player:
-    any_sandbox: Any = sandbox
-    player = Player(any_sandbox, scripts.current(), COMPLETE, {})
-    with player:
+def played(processes: Processes) -> Player:
+    with processes.player() as player:
         player.shown(GROUPS)
         for number in range(len(player.levels)):
             player.hidden(number)
@@ -75,9 +71,9 @@ def played(sandbox: Sandbox) -> Player:
 
 @pytest.fixture(scope="module")
 def events() -> list[Event]:
-    sandbox = Sandbox()
-    played(sandbox)
-    return sandbox.events
+    processes = Processes()
+    played(processes)
+    return processes.events
 
 
 def is_hidden(step: Step) -> bool:
@@ -88,7 +84,7 @@ def test_a_module_and_one_that_may_ask_for_it_are_never_in_one_process(events: l
     together: dict[int, list[tuple[str, tuple[str, ...]]]] = {}
     for kind, process, what in events:
         if kind == "load":
-            together.setdefault(process, []).append((what[0], what[1]))
+            together.setdefault(process, []).append((what.context, tuple(what.answered)))
     assert len(together) == 1 + max(rubrics.current().level(name) for name in rubrics.current().modules)
     for loaded in together.values():
         present = {context for context, _ in loaded}
@@ -99,7 +95,9 @@ def test_everything_that_may_be_shown_comes_before_the_first_hidden_call(events:
     plays = [(number, what) for number, (kind, _, what) in enumerate(events) if kind == "play"]
     first = min(number for number, step in plays if is_hidden(step))
     assert not [step for number, step in plays if number > first and not is_hidden(step)]
-    imports = [number for number, (kind, _, what) in enumerate(events) if kind == "load" and what[0] != INTEGRATION]
+    imports = [
+        number for number, (kind, _, what) in enumerate(events) if kind == "load" and what.context != INTEGRATION
+    ]
     assert max(imports) < first
 
 
@@ -117,8 +115,7 @@ def test_hidden_calls_come_from_the_lowest_level_up_and_lower_processes_are_gone
 
 
 def test_what_is_shown_again_alone_comes_before_hidden_calls_or_not_at_all() -> None:
-    any_sandbox: Any = Sandbox()
-    with Player(any_sandbox, scripts.current(), COMPLETE, {}) as player:
+    with Processes().player() as player:
         player.shown(GROUPS)
         example = scripts.current().examples["layernorm"][0]
         assert player.alone(example).value == 0
@@ -131,36 +128,48 @@ def test_what_is_shown_again_alone_comes_before_hidden_calls_or_not_at_all() -> 
 
 
 def test_only_what_was_not_answered_is_played_again_and_a_function_that_ends_processes_is_given_up() -> None:
-    sandbox = Sandbox(ends=("rms_norm",))
-    player = played(sandbox)
+    processes = Processes(ends=("rms_norm",))
+    player = played(processes)
     counts: dict[int, int] = {}
-    for kind, _, what in sandbox.events:
+    for kind, _, what in processes.events:
         if kind == "play" and what.target.function != "rms_norm":
             counts[id(what)] = counts.get(id(what), 0) + 1
-    needed = [step for step in sandbox.steps.values() if counts.get(id(step), 0) > 1]
-    assert not [
-        step for step in needed if not step.test
-    ]  # only steps that later ones of their test build on come again
+    again = [what for kind, _, what in processes.events if kind == "play" and counts.get(id(what), 0) > 1]
+    assert not [step for step in again if not step.test]  # only steps that later ones of their test build on come again
     assert 0 < player.restarts <= players.RESTARTS
 
 
 def test_the_integration_comes_last_in_processes_of_its_own_and_what_is_said_of_imports_stays() -> None:
     lowest = scripts.current().hidden["layernorm"][-1].target.function
-    sandbox: Any = Sandbox(ends=(lowest,))
-    with Player(sandbox, scripts.current(), COMPLETE, {}) as player:
+    processes = Processes(ends=(lowest,))
+    with processes.player() as player:
         player.shown(GROUPS)
         said = {name: player.broken(name) for name in GROUPS}
         with pytest.raises(AssertionError, match="the integration before a module"):
             player.together("integration.norms")
         for number in range(len(player.levels)):
             player.hidden(number)
-        before = len(sandbox.events)
+        before = len(processes.events)
         _, imported = player.together("integration.norms")
-        contexts = [what[0] for kind, _, what in sandbox.events[before:] if kind == "load"]
+        contexts = [what.context for kind, _, what in processes.events[before:] if kind == "load"]
         assert imported and set(contexts) == {"integration.norms"}
         assert {name: player.broken(name) for name in GROUPS} == said
         with pytest.raises(AssertionError, match="an import that may be shown after a hidden call"):
-            player._load(player.levels[0], "layernorm")
+            player._load(player.levels[0], Imports("layernorm", ("layernorm",), {}))
+
+
+def test_what_takes_over_in_the_integration_sees_the_same_correct_modules() -> None:
+    step = scripts.current().hidden[INTEGRATION][0]
+    processes = Processes(ends=(step.target.function,))
+    with processes.player() as player:
+        player.shown(GROUPS)
+        for number in range(len(player.levels)):
+            player.hidden(number)
+        before = len(processes.events)
+        player.together(step.criterion, ("layernorm",))
+    loads = [what for kind, _, what in processes.events[before:] if kind == "load"]
+    assert len(loads) > 1
+    assert all(imports == loads[0] and "layernorm" in imports.answered for imports in loads)
 
 
 def test_a_process_that_takes_over_is_given_what_a_step_needs_and_nothing_else() -> None:

@@ -86,12 +86,15 @@ def test_every_part_of_a_tuple_has_the_name_that_the_docstring_gives_it(script: 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_worked_examples_are_those_of_the_docstrings(script: scripts.Script, module: str) -> None:
-    graded = current().criteria[f"{module}.example"].grades
-    in_docstrings = [(name, given) for name, given in docstring_calls(module) if name in graded]
+    """All of them and nothing else: what `python -m doctest` calls, in its order, in each function of the module."""
+    in_docstrings = docstring_calls(module)
     in_suite = [(step.target.function, arguments(step)) for step in script.visible[module] if step.kind == "call"]
-    for calls, others in ((in_docstrings, in_suite), (in_suite, in_docstrings)):
-        for name, given in calls:
-            assert any(name == other and same(given, values) for other, values in others), f"{name} of {given}"
+    assert len(in_suite) == len(in_docstrings)
+    for (name, given), (other, values) in zip(in_docstrings, in_suite, strict=True):
+        assert name == other and same(given, values), f"{name} of {given}"
+    functions = list(current().modules[module].functions)
+    assert list(dict.fromkeys(name for name, _ in in_docstrings)) == functions
+    assert sorted(current().criteria[f"{module}.example"].grades) == sorted(functions)
 
 
 def docstring_calls(module: str) -> list[tuple[str, dict[str, Any]]]:

@@ -1,10 +1,12 @@
 """Keys are safe file names, the same in every run, and never collide."""
 
+import json
 import random
 from pathlib import Path
 
 import pytest
 
+from autograder.homework import rubric
 from autograder.intake.entries import RESERVED, Entry, keyed, load, safe_key
 from autograder.intake.exports import listing
 from autograder.intake.submission import UnreadableError
@@ -53,3 +55,12 @@ def test_folder_that_cannot_be_read_is_that_submissions_fault_alone() -> None:
         with pytest.raises(UnreadableError, match="ada"):
             load(found.entries[0], LIMITS)
         assert load(found.entries[1], LIMITS).files
+
+
+def test_notebook_alone_is_told_which_functions_of_the_homework_it_holds() -> None:
+    own = next(iter(rubric.current().modules.values())).functions
+    cells = [{"source": [f"def {name}(x):\n", "    pass"]} for name in ("plotted", *own, "test_it")]
+    with as_nobody() as folder:
+        put(folder, {"mine.ipynb": json.dumps({"cells": cells})})
+        (note,) = load(Entry("s1", of_folder(folder)), LIMITS).refused
+    assert (note.kind, note.wanted) == ("notebook", ", ".join(own))

@@ -12,7 +12,7 @@ from autograder.grading.record import Rules, Step
 from autograder.homework import factors, reference
 from autograder.homework.rubric import current
 from autograder.proof import blind_spots
-from autograder.proof.blind_spots import demands, lost, steps, uncovered, unseen
+from autograder.proof.blind_spots import demands, steps, uncovered, unseen, wrongly
 
 FUNCTIONS = [(module, function) for module in current().modules for function in factors.of_module(module)]
 EPS_ZERO = "no eps: eps 0"
@@ -75,7 +75,8 @@ def test_a_reason_that_fits_nothing_is_a_problem() -> None:
 
 def made(module: str, function: str, way: Callable[[Callable[..., Any]], Callable[..., Any]]) -> frozenset[str]:
     """The criteria that are lost with what `way` makes of a function."""
-    return lost(steps(module), function, way(reference.functions()[function]))
+    found = wrongly(steps(module), function, way(reference.functions()[function]))
+    return frozenset(step.criterion for step in found)
 
 
 def leaning_on_the_running_mean(result: Any, running_mean: Any, training: Any) -> Any:

@@ -219,7 +219,7 @@ def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
     first = next(iter(rubrics.current().modules))
     assert f"pytest checks/test_{first}.py " in readme and not re.search(r"\{\w+\}", readme)
     visible = sum(criterion.points for criterion in rubrics.current().criteria.values() if criterion.visible)
-    assert f"{visible:g} of the {rubrics.current().points:g} points are for examples" in readme
+    assert f"{visible:g} of the {rubrics.current().points:g} points are for the examples" in readme
     conftest = (built.assignments / "checks" / "conftest.py").read_text()
     listed = re.search(r"^MODULES = \[\n(.*?)^\]$", conftest, re.MULTILINE | re.DOTALL)
     assert listed is not None

@@ -8,7 +8,6 @@ import pytest
 from autograder.sandbox import wire
 from autograder.sandbox.messages import (
     Call,
-    Change,
     Error,
     Reply,
     prepared,
@@ -19,6 +18,7 @@ from autograder.sandbox.messages import (
     reply_of,
 )  # fmt: skip
 from autograder.sandbox.wire import Handle, Kept, WireError
+from autograder.values.changes import Change
 
 LINES = {"m.py": 3}
 CALL = prepared(

@@ -187,7 +187,7 @@ def test_known_answers_are_not_asked_for_and_are_noted_only_when_asked() -> None
         calls = [prepared("m", "m", "f", [ONE]), prepared("m", "m", "f", [ONE, Handle(7)])]
         assert [reply.value.tolist() for reply in process.play(calls)] == [[4, 4], [14, 14]]
         assert len(process.asked) == 3  # that of the lent function too
-        sandbox.answerer.kill(sandbox.budget)
+        sandbox.answerer.kill()
         other = sandbox.start()
         other.load("m", ["m"], {"neighbour": {**STAND_INS["neighbour"]}})
         assert [reply.value.tolist() for reply in other.play(calls, process.asked)] == [[4, 4], [14, 14]]

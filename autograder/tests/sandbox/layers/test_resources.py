@@ -4,14 +4,13 @@ import json
 import subprocess
 import sys
 
-from autograder.sandbox.layers.resources import Resources
 from autograder.tests.sandbox.running import linux
 
 CODE = """
 import json, resource as r
-from autograder.sandbox.layers.resources import Resources, limit
+from autograder.sandbox.layers.resources import limit
 r.setrlimit(r.RLIMIT_NOFILE, (100, 100))
-limit(Resources(2**30, 2**20, 7, 9, OPEN), False)
+limit(memory=2**30, file_size=2**20, seconds=7, open_files=OPEN, threads=None)
 names = ("AS", "FSIZE", "CPU", "NOFILE", "CORE")
 print(json.dumps([r.getrlimit(getattr(r, f"RLIMIT_{name}")) for name in names]))
 """
@@ -23,4 +22,3 @@ def test_limits_are_put_on_for_good() -> None:
         code = CODE.replace("OPEN", str(open_files))
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert json.loads(done.stdout) == [[2**30] * 2, [2**20] * 2, [7, 7], [held, held], [0, 0]]
-    assert Resources(1, 2, 3, 4, 5).open_files == 5

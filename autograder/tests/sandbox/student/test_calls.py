@@ -7,6 +7,7 @@ import pytest
 
 from autograder.sandbox.student.calls import Absent, Calls
 from autograder.sandbox.wire import Handle, Kept
+from autograder.values.changes import Change
 from autograder.values.kinds import Opaque
 
 
@@ -26,9 +27,9 @@ def test_a_call_is_observed_only_as_asked(calls: Calls) -> None:
         return x[:1]
 
     observed = calls.call(spoil, [np.zeros(2)], {}, ["pure", "new"])
-    assert (observed.changed, observed.shared) == ([(0, (), "entry written")], True)
+    assert (observed.changed, observed.shared) == ((Change(0, (), "entry written"),), True)
     observed = calls.call(spoil, [np.zeros(2)], {})
-    assert (observed.changed, observed.shared) == ([], False)
+    assert (observed.changed, observed.shared) == ((), False)
 
 
 def test_keyword_arguments_count_after_the_others(calls: Calls) -> None:
@@ -36,7 +37,7 @@ def test_keyword_arguments_count_after_the_others(calls: Calls) -> None:
         b[:] = 5
 
     observed = calls.call(spoil, [np.ones(1)], {"a": np.ones(1), "b": np.ones(1)}, ["pure"])
-    assert observed.changed == [(2, (), "entry written")]
+    assert observed.changed == (Change(2, (), "entry written"),)
 
 
 def test_the_same_object_comes_again(calls: Calls) -> None:

@@ -1,0 +1,216 @@
+"""Functions that are wrong in a way that no known mistake explains, put together by what they replied.
+
+Whoever made the same mistake got the same wrong results, however the code was written. What is kept of such a function is a
+digest of its wrong replies, its text without comments, docstrings and texts of errors, and a public example on which it is wrong:
+enough to show a teacher what a class has in common, and for a draft of a known mistake (proof/learning.py).
+"""
+
+import ast
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from autograder.feedback.counterexamples import lines
+from autograder.grading.grader import ModuleResult, Result
+from autograder.grading.played import wrong_in_value
+from autograder.grading.record import Record
+from autograder.homework import rubric
+from autograder.values.compare import magnitude
+from autograder.values.tree import leaves
+
+LONGEST = 6000  # characters of a function that are kept
+# The step to which values are rounded, in tolerances. With a round number simple fractions would lie just between two multiples, as
+# 2 ** -7 between two of 1e-6, and the last bit would decide.
+STEP = 123.456789
+
+
+@dataclass(frozen=True)
+class Unexplained:
+    """A function of one submission.
+
+    `replies` is the digest of what it replied where it is wrong, `criteria` are those with such calls, first the one of value
+    that has the most. `source` is "" where the function cannot stand alone, `example` where no public example shows it.
+    """
+
+    function: str
+    replies: str
+    criteria: tuple[str, ...]
+    source: str
+    example: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """Submissions in which one function replies alike, those with the shortest text first."""
+
+    members: tuple[Unexplained, ...]
+    keys: tuple[str, ...]
+
+    @property
+    def shortest(self) -> Unexplained:
+        return self.members[0]
+
+
+def of(result: Result) -> Iterator[Unexplained]:
+    """What is not explained in one submission."""
+    for module in result.modules:
+        text = result.submission.files.get(f"{module.module}.py", b"")
+        for function, records in module.unexplained.items():
+            wrong = [record for record in records if wrong_in_value(record)]
+            yield Unexplained(
+                function, digest(wrong), _criteria(wrong), standalone(text, function), _example(module, function)
+            )
+
+
+def groups(found: Mapping[str, Iterable[Unexplained]]) -> list[Group]:
+    """Those of all submissions, by key, that reply alike: the largest group first."""
+    alike: dict[tuple[str, str], list[tuple[str, Unexplained]]] = {}
+    for key, every in found.items():
+        for one in every:
+            alike.setdefault((one.function, one.replies), []).append((key, one))
+    made = []
+    for pairs in alike.values():
+        pairs.sort(key=lambda pair: (not pair[1].source, len(pair[1].source), pair[0]))
+        made.append(Group(tuple(one for _, one in pairs), tuple(key for key, _ in pairs)))
+    return sorted(made, key=lambda group: (-len(group.keys), group.shortest.function, group.shortest.replies))
+
+
+def digest(wrong: Sequence[Record]) -> str:
+    """Over the wrong replies of a function.
+
+    Two functions have the same one if they are wrong in the same calls, and raise the same there or give values that are equal
+    up to rounding.
+    """
+    total = hashlib.sha256()
+    for record in wrong:
+        step = record.step
+        most = max((magnitude(np.asarray(leaf)) for leaf in leaves(step.expected) if _is_number(leaf)), default=1.0)
+        error = record.reply.error
+        reply = error.kind if error is not None else _rounded(record.reply.value, STEP * step.allowed * most)
+        total.update(repr((step.number, reply)).encode())
+    return total.hexdigest()[:16]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.ndarray | np.generic)
+
+
+def _rounded(value: Any, step: float) -> Any:
+    """A value in which what the comparison accepts alike is the same: lists and tuples, dtypes, numbers up to rounding."""
+    if isinstance(value, list | tuple):
+        return [_rounded(part, step) for part in value]
+    if isinstance(value, dict):
+        return [(key, _rounded(part, step)) for key, part in value.items()]
+    array = np.asarray(value) if _is_number(value) else np.asarray(None)
+    if array.dtype.kind not in "biuf":
+        return type(value).__name__
+    if array.dtype.kind != "b":
+        array = np.rint(array.astype(np.float64) / (step or 1.0)) + 0.0  # + 0.0: no negative zero
+        array = np.where(np.isnan(array), np.nan, array)  # nan has signs too
+    return array.dtype.kind, array.shape, array.tobytes()
+
+
+def _criteria(wrong: Sequence[Record]) -> tuple[str, ...]:
+    calls = Counter(record.step.criterion for record in wrong if record.step.criterion)
+    known = rubric.current().criteria
+    return tuple(sorted(calls, key=lambda name: (known[name].looks_at != "values", -calls[name])))
+
+
+def _example(module: ModuleResult, function: str) -> str:
+    """The public example that is shown of it, without imports."""
+    shown = (graded.shown for graded in module.graded)
+    found = next((record for record in shown if record is not None and record.target.function == function), None)
+    if found is None:
+        return ""
+    if found.reply.error is not None:  # its text is the student's
+        found = replace(found, reply=replace(found.reply, error=replace(found.reply.error, text="")))
+    return lines(found).partition("\n\n")[2]
+
+
+# The text of a function
+
+
+def standalone(text: bytes, function: str) -> str:
+    """A function of a file as text that needs nothing of the file: what it uses of it stands inside.
+
+    Nothing in it is about a person: there are no comments, docstrings, annotations, messages of errors, prints. "" where it is not
+    defined so simply, or too long. Nothing of the file is run.
+    """
+    try:
+        found = _standalone(ast.parse(text), function)
+        made = ast.unparse(ast.fix_missing_locations(found)) + "\n" if found is not None else ""
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    return made if len(made) <= LONGEST else ""
+
+
+def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
+    """The last definition, with the statements before it that define what it uses, directly or not, as its first ones."""
+    bound = {name: node for node in tree.body for name in _bound(node)}
+    wanted, needed = bound.get(function), list[ast.stmt]()
+    if not isinstance(wanted, ast.FunctionDef):
+        return None
+    current = rubric.current()
+    module = current.module_of(function)
+    given = {"np", *current.modules[module].functions}
+    waiting: list[ast.AST] = [wanted]
+    while waiting:
+        used = [node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)]
+        for other in (bound[name] for name in used if name in bound and name not in given):
+            if other is not wanted and other not in needed and not _is_from(other, current.modules[module].uses):
+                needed.append(other)
+                waiting.append(other)
+    wanted.decorator_list = []
+    wanted.body = [*(node for node in tree.body if node in needed), *wanted.body]
+    plain: ast.stmt = _Plain().visit(wanted)
+    return plain
+
+
+def _is_from(node: ast.stmt, modules: Sequence[str]) -> bool:
+    """Whether functions of other modules are imported by their own names, which every version of a function finds."""
+    return isinstance(node, ast.ImportFrom) and node.module in modules and not any(one.asname for one in node.names)
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    """The names that a statement of the top level defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+
+
+class _Plain(ast.NodeTransformer):
+    """Leaves out what says nothing to Python, and everything in which a person could be named."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        if getattr(node, "body", None) == []:
+            node.body = [ast.Pass()]  # type: ignore[attr-defined]
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        """Docstrings and prints change no result."""
+        printed = isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "print"
+        return None if printed or isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        node.exc = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        node.msg = None
+        return self.generic_visit(node)

@@ -1,0 +1,125 @@
+"""What a class teaches the kit: drafts of known mistakes, made of functions that nothing explains (cohort/unexplained.py).
+
+A draft is text, outside the catalogue. What it holds is a student's code: until a person has read it, it is run in the sandbox
+only, where it must reply as those did that it was made of. Accepting it puts the text into the catalogue; from then on it is an
+entry like any other.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.cohort.unexplained import Group, Unexplained, digest
+from autograder.faults import ArgumentsError
+from autograder.feedback.results import write_atomically
+from autograder.grading.grader import Grader
+from autograder.grading.judge import judged
+from autograder.grading.played import wrong_in_value
+from autograder.grading.player import Player
+from autograder.grading.record import with_needed
+from autograder.homework import kit, rubric
+from autograder.intake.submission import Submission
+
+TRIED = 5  # members of a group that are played, the shortest first
+
+DRAFT = """\
+# A draft of a known mistake, which {size} of a class have made. Their calls are wrong in {criteria}.
+#
+# {example}
+#
+# Read the code: once accepted, it runs outside the sandbox. You may give the mistake a better name than {name} (in both
+# places). Say in a sentence each what the code does and what is right, and check the criterion that it is charged to. Then:
+#
+#     autograder learn --accept THIS_FILE
+#     autograder build
+#     autograder audit --only {module}
+#
+# The audit says which known mistakes it cannot be told from.
+
+
+@{function}.instead("{name}", "{criterion}",
+    does="", right="")
+{text}"""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A group and its text; "" where no member's function, alone, replies as the group does."""
+
+    group: Group
+    name: str
+    text: str
+
+
+def drafts(grader: Grader, groups: list[Group]) -> Iterator[Draft]:
+    """A draft for each group."""
+    for group in groups:
+        one = next((one for one in group.members[:TRIED] if one.source and replies_alike(grader, one)), None)
+        name = f"learned_{group.shortest.replies[:8]}"
+        yield Draft(group, name, _text(group, one, name) if one is not None else "")
+
+
+def _text(group: Group, one: Unexplained, name: str) -> str:
+    function, module = one.function, rubric.current().module_of(one.function)
+    return DRAFT.format(
+        size=len(group.keys),
+        criteria=", ".join(name.partition(".")[2] for name in one.criteria),
+        criterion=one.criteria[0].partition(".")[2] if one.criteria else "",
+        example="\n# ".join((one.example or "No public example shows it.").splitlines()),
+        name=name,
+        module=module,
+        function=function,
+        text=one.source.replace(f"def {function}(", f"def {function}__{name}(", 1),
+    )
+
+
+def replies_alike(grader: Grader, one: Unexplained) -> bool:
+    """Whether a function's text, played in the sandbox beside correct neighbours and helpers, is wrong as the function was."""
+    script, module = grader.script, rubric.current().module_of(one.function)
+    used = {node.id for node in ast.walk(ast.parse(one.source)) if isinstance(node, ast.Name)}
+    helpers = tuple(f for f in rubric.current().modules[module].functions if f in used and f != one.function)
+    every = (*script.shown(module), *script.hidden.get(module, ()))
+    steps = with_needed(every, [step for step in every if step.target.function == one.function])
+    imports = [
+        f"from {m} import {f}" for m, names in rubric.current().neighbours(module).items() for f in names if f in used
+    ]
+    lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), one.source]
+    draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
+    with Player.in_sandbox(grader.sandbox, script, draft, {}) as player:
+        replies = player.with_helpers(0, module, helpers, steps)
+    records = judged(steps, [replies[step] for step in steps])
+    wrong = [record for record in records if record.target.function == one.function and wrong_in_value(record)]
+    return digest(wrong) == one.replies
+
+
+# Accepting
+
+
+def accept(file: Path) -> Path:
+    """Put a draft that a person has filled in into the catalogue; returns the file that has it now.
+
+    Raises ArgumentsError, with the catalogue as it was, for a text that is no entry: without its two sentences, for instance.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        body = ast.parse(text).body
+    except (OSError, ValueError, SyntaxError) as error:
+        raise ArgumentsError(f"{file}: this is no draft ({error})") from None
+    entry = body[0] if len(body) == 1 else None
+    function = entry.name.partition("__")[0] if isinstance(entry, ast.FunctionDef) and entry.decorator_list else ""
+    modules = [name for name, module in rubric.current().modules.items() if function in module.functions]
+    path = kit.catalogue() / "".join(modules) / f"{function}.py"
+    if not modules or not path.is_file():
+        raise ArgumentsError(f"{file}: this is no draft; it must be one function, as `autograder learn` has written it")
+    before = path.read_text(encoding="utf-8")
+    entered = text[text.index(f"@{function}.instead") :]
+    write_atomically(path, f"{before.rstrip()}\n\n\n{entered}")
+    loading = [sys.executable, "-c", f"from autograder.homework import mistakes; mistakes.known({modules[0]!r})"]
+    done = subprocess.run(loading, capture_output=True, text=True)
+    if done.returncode:
+        write_atomically(path, before)
+        raise ArgumentsError(f"{file}: {done.stderr.strip().rpartition(chr(10))[2].partition(': ')[2]}")
+    return path

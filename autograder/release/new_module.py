@@ -1,0 +1,187 @@
+"""A module to begin with: `autograder new NAME` writes what the instructor's page, "Adding a module", asks for.
+
+It is complete, so that it builds and is graded at once: one small function, two criteria, three known mistakes. What the module is
+really about then takes its place.
+"""
+
+import json
+import keyword
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from autograder.faults import ArgumentsError
+from autograder.feedback.results import number, write_atomically
+from autograder.homework import rubric
+from autograder.release import prerequisites
+
+POINTS = 2  # of the new module
+
+FILES = {
+    "solutions/$name.py": '''\
+"""$title: a sentence on what the module is about, and why one wants it.
+
+Source: where the formula comes from.
+"""
+
+import numpy as np
+
+
+def $name(x: np.ndarray) -> np.ndarray:
+    """Subtract from every row its mean.
+
+        y = x - mean(x)
+
+    Arguments: x (..., d).
+    Returns: (..., d), in the dtype of x.
+
+    >>> $name(np.array([1.0, 2.0, 6.0]))
+    array([-2., -1.,  3.])
+    """
+    # BEGIN SOLUTION
+    return x - x.mean(axis=-1, keepdims=True)
+    # END SOLUTION
+''',
+    "autograder/homework/suites/test_$name.py": '''\
+"""Hidden tests of $name.py. The inputs of `example` stand in the docstrings."""
+
+import numpy as np
+
+from autograder.homework.suite import criterion
+
+
+@criterion("$name.example")
+def test_the_worked_examples(check):
+    check.$name(np.array([1.0, 2.0, 6.0]))
+
+
+@criterion("$name.rows")
+def test_every_row_has_its_own_mean(check, rng):
+    check.$name(rng.normal(3, 1, 5))
+    check.$name(rng.normal(3, 1, (3, 4)))
+    check.$name(rng.normal(3, 1, (2, 3, 4)))
+''',
+    "autograder/homework/catalogue/$name/$name.py": '''\
+"""Known mistakes in `$name`."""
+
+import numpy as np
+
+from autograder.homework.mistakes import written
+
+
+@written
+def $name(x):
+    mean = x.mean(axis=-1, keepdims=True)
+    return x - mean
+
+
+$name.wrong("first_axis", "rows", {"axis=-1": "axis=0"},
+    does="Your mean is taken over the first axis.", right="Take it over the last axis: every row has its own.")
+$name.wrong("one_mean", "rows", {"axis=-1, keepdims=True": ""},
+    does="Your code subtracts one mean of all numbers.", right="Every row has its own mean.")
+$name.wrong("mean_returned", "rows", {"x - mean": "mean + 0 * x"},
+    does="Your code returns the mean.", right="Subtract it from x.")
+
+EXAMPLES = {
+    "$name": [
+        ((np.array([1.0, 5.0]),), {}),
+        ((np.array([[1.0, 5.0], [2.0, 8.0]]),), {}),
+    ],
+}
+''',
+    "solutions/checks/test_$name.py": '''\
+"""Public checks of $name.py."""
+
+import numpy as np
+from student_calls import Caller
+
+
+def test_the_mean_is_subtracted(call: Caller) -> None:
+    call.$name(np.array([1.0, 5.0])).gives(np.array([-2.0, 2.0]))
+''',
+}
+
+RUBRIC = """\
+  $name:
+    title: $title
+    points: 2
+    uses: []
+    functions:
+      $name: []
+    criteria:
+      example:
+        points: 1
+        grades: [$name]
+        looks_at: examples
+        visibility: visible
+        about: "the worked examples of the docstrings"
+      rows: {points: 1, grades: [$name], about: "every row has its own mean"}
+"""
+
+CELLS = (
+    ("raw", "# BEGIN QUESTION\nname: $name"),
+    ("markdown", "## $title: `$name.py`\n\nWhat the module is about, and what fails without it."),
+    ("raw", "# BEGIN TESTS"),
+    (
+        "code",
+        '''\
+def test_$name():
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "pytest", "checks/test_$name.py"]
+    checks = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    print(checks.stdout + checks.stderr)
+    assert checks.returncode == 0, "see above"''',
+    ),
+    ("raw", "# END TESTS"),
+    ("raw", "# END QUESTION"),
+)
+
+
+def write(name: str) -> list[Path]:
+    """Write a new module, which comes before the last one of the rubric; returns what was written or changed.
+
+    Raises ArgumentsError for a name that is taken or none, and CommandError where there is no clone; then nothing is changed.
+    """
+    home, current = prerequisites.clone(), rubric.current()
+    last = list(current.modules)[-1]
+    values = {"name": name, "title": name.replace("_", " ").capitalize()}
+    if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name):
+        raise ArgumentsError(f"{name!r} cannot be a module's name: lower-case letters, digits, underscores")
+    texts = {
+        home / Template(path).substitute(values): Template(text).substitute(values) for path, text in FILES.items()
+    }
+    taken = [path for path in texts if path.exists()]
+    if taken or any(name in module.functions for module in current.modules.values()):
+        raise ArgumentsError(f"{name!r} is taken{f': there is {taken[0]}' if taken else ', by a function'}")
+    rules, notebook = home / "rubric.yaml", home / "solutions" / prerequisites.MASTER
+    texts[rules] = _with_entry(rules.read_text(encoding="utf-8"), last, values)
+    texts[notebook] = _with_cells(notebook.read_text(encoding="utf-8"), last, values)
+    for path, text in texts.items():
+        write_atomically(path, text)
+    return list(texts)
+
+
+def _with_entry(text: str, last: str, values: dict[str, str]) -> str:
+    """The rubric with the new module's entry and points; comments stay."""
+    points = rubric.current().points
+    total, entry = f"\npoints: {number(points)}\n", f"\n  {last}:\n"
+    if text.count(total) != 1 or text.count(entry) != 1:
+        raise ArgumentsError(f"rubric.yaml must have the lines {total.strip()!r} and {entry.strip()!r}, once each")
+    text = text.replace(total, f"\npoints: {number(points + POINTS)}\n")
+    return text.replace(entry, f"\n{Template(RUBRIC).substitute(values)}  {last}:\n")
+
+
+def _with_cells(text: str, last: str, values: dict[str, str]) -> str:
+    """The notebook with the new module's question."""
+    notebook = json.loads(text)
+    begins = [f"# BEGIN QUESTION\nname: {last}" in "".join(cell["source"]) for cell in notebook["cells"]]
+    at = begins.index(True)
+    notebook["cells"][at:at] = [_cell(kind, Template(source).substitute(values)) for kind, source in CELLS]
+    return json.dumps(notebook, indent=1) + "\n"
+
+
+def _cell(kind: str, source: str) -> dict[str, Any]:
+    made: dict[str, Any] = {"cell_type": kind, "metadata": {}, "source": source.splitlines(keepends=True)}
+    return made | ({"execution_count": None, "outputs": []} if kind == "code" else {})

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.feedback.sentences import parts
 from autograder.grading.experiments import Path, Tried
 from autograder.grading.thresholds import MOVES, RESTS
 from autograder.values.compare import deviations
@@ -26,7 +25,7 @@ def dependence(tried: Sequence[Tried]) -> str:
     if not moves:
         return ""
     base = tried[0].record
-    names = parts(base.step) or ("result",)
+    names = tuple(f"`{name}`" for name in base.step.parts) or ("result",)
     of_leaves = [(path, list(own)) for path, own in groupby(moves, lambda one: one.trial.path)]
     said: list[tuple[int, str]] = []
     for number, name in enumerate(names):

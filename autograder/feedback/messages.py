@@ -233,9 +233,7 @@ class _Lost:
             return f"A call that goes wrong is shown under `{self.place}`."
         label = "For example" if _alike(self.example, self.graded.record) else "Another wrong call"
         tried = self.module.tried.get(self.example.step, ())
-        return counterexample(
-            self.example, bool(self.graded.mistakes), _examples(self.example, self.module), label, tried
-        )
+        return counterexample(self.example, _is_named(self.graded), _examples(self.example, self.module), label, tried)
 
     def at_home(self) -> str:
         record = self._record_without_example()
@@ -253,7 +251,7 @@ class _Lost:
     def public(self) -> str:
         """What the public examples say of a hidden failure of values that none of them shows."""
         record, graded = self._record_without_example(), self.graded
-        if record is None or record.fault is None or graded.criterion.visible or graded.mistakes or graded.blamed:
+        if record is None or record.fault is None or graded.criterion.visible or _is_named(graded) or graded.blamed:
             return ""
         tried = _examples(record, self.module)
         if any(example.fault is not None for example in tried):
@@ -314,6 +312,11 @@ def _missing(record: Record | None) -> bool:
 
 def _error(record: Record) -> str:
     return record.reply.error.kind if record.reply.error is not None else ""
+
+
+def _is_named(graded: Graded) -> bool:
+    """Whether more is known of its mistakes than the line."""
+    return any(mistake.right for mistake in graded.mistakes)
 
 
 def _function(graded: Graded) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 
 from autograder.feedback.dependence import dependence
 from autograder.feedback.other_arguments import others, right_for
-from autograder.feedback.sentences import parts
 from autograder.grading.experiments import Tried
 from autograder.grading.record import Record
 from autograder.grading.thresholds import MOST_CHANGES
@@ -35,7 +34,7 @@ def observe(example: Record, examples: Sequence[Record] = (), tried: Sequence[Tr
     wrong = [example, *(one for one in others if one.fault is not None)]
     made_up = [one.record for one in (*tried[1:EVERY], *tried[EVERY::EVERY]) if one.record.fault is not None]
     said = _other_arguments(wrong, made_up) or _factor(wrong)
-    differs = said or difference(step.expected, example.reply.value, step.allowed, parts(step))
+    differs = said or difference(step.expected, example.reply.value, step.allowed, step.parts)
     if said or differs.startswith(IN_ORDER):
         return differs
     if "transpose" in differs and not all(_differs_so(record, differs) for record in made_up):
@@ -96,13 +95,13 @@ def _mixed(record: Record, value: Any) -> bool:
 
 def _factor(wrong: Sequence[Record]) -> str:
     """One factor on every entry of at least two examples, all that are wrong."""
-    names = parts(wrong[0].step)
+    names = wrong[0].step.parts
     for part in range(len(names) or 1):
         factors = [_factor_of(record, part) for record in wrong]
         numbers = [number for number in factors if number is not None]
         if len(numbers) < 2 or len(numbers) < len(wrong):
             continue
-        which = f"{names[part]}: every" if names else "Every"
+        which = f"`{names[part]}`: every" if names else "Every"
         if np.allclose(numbers, numbers[0], rtol=0, atol=UNEXPLAINED * abs(numbers[0] - 1)):
             return f"{which} entry is the right one times the same factor, {numbers[0]:.6g}, in every example."
     return ""

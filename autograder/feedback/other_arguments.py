@@ -163,6 +163,7 @@ def _lists(name: str, value: list[Any]) -> Iterator[tuple[str, Any]]:
     if len(value) > 1:
         yield f"{name}` without its last entry", value[:-1]
         yield f"{name}` without its first entry", value[1:]
+        yield f"only the last entry of {name}`", value[-1:]
     for number, part in enumerate(value):
         changes = _parts(f"{name}[{number}]", part)
         yield from ((words, [*value[:number], changed, *value[number + 1 :]]) for words, changed in changes)

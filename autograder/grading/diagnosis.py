@@ -33,7 +33,7 @@ class Explanation:
 
     `chosen` are the known mistakes that reproduce the most, `rivals` others that reproduce as much. `observed` are changed
     arguments, wrong dtypes and the like, which come from none of these. `right_in_value`: nothing else is wrong. `empty`: the
-    function computes nothing.
+    function computes nothing. `repair` stands for one small edit of its text that makes every call right (repair.py).
 
     A chosen candidate that is not complete decides only what is charged: code that is wrong in another way may agree with it on
     one criterion by chance. It is told to nobody, unless only a few wrong records are not reproduced, and no right one.
@@ -44,10 +44,13 @@ class Explanation:
     observed: tuple[Mistake, ...] = ()
     right_in_value: bool = False
     empty: bool = False
+    repair: Mistake | None = None
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
         """The function's own."""
+        if self.repair is not None:
+            return (self.repair,)
         return self.chosen.mistakes if self.chosen is not None else ()
 
     @property
@@ -58,12 +61,12 @@ class Explanation:
     @property
     def complete(self) -> bool:
         """Whether every record is reproduced, in values."""
-        return self.right_in_value or (self.chosen is not None and self.chosen.is_complete)
+        return self.right_in_value or self.repair is not None or (self.chosen is not None and self.chosen.is_complete)
 
     @property
     def formal(self) -> bool:
         """Whether every record is reproduced in form too."""
-        return self.chosen is not None and self.chosen.is_formal
+        return self.repair is not None or (self.chosen is not None and self.chosen.is_formal)
 
     @property
     def named(self) -> tuple[Mistake, ...]:

@@ -28,6 +28,7 @@ from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, with_needed
+from autograder.grading.repair import Repairs, charged_as
 from autograder.grading.script import Script
 from autograder.grading.thresholds import MOST_TRIED, SMALLEST_TELLING
 from autograder.homework import kit
@@ -134,6 +135,7 @@ class _Grading:
     def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
         self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
         self.replies: dict[Step, Reply] = {}
+        self.repairs = Repairs(player)
         # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
         self.examples: dict[str, dict[str, list[Record]]] = {}
         self.alone: dict[str, dict[str, Record | None]] = {}
@@ -218,7 +220,7 @@ class _Grading:
             own = tuple(record for record in reading.records if record.target.function == function)
             helpers = set() if function in reading.helped else self.rubric.helpers(reading.module, (function,))
             known = explanation.empty or explanation.complete or explanation.sure or explanation.undecided
-            if known or any(name in reading.wrong_functions for name in helpers):
+            if (known and not explanation.repair) or any(name in reading.wrong_functions for name in helpers):
                 continue
             if any(map(wrong_in_value, own)) and not any(is_absent(r) or r.reply.ended for r in own):
                 yield function, own
@@ -284,7 +286,22 @@ class _Grading:
             if helpers and self._may_be_excused(reading, function):
                 again = self._charged(self._played_again(number, reading, function, helpers))
                 reading = min(again, reading, key=lambda one: (one.cost, one.unanswered))
+        for function in reading.explanations if number != BEFORE_ALL else ():
+            reading = self._repaired(number, reading, function)
         return reading
+
+    def _repaired(self, number: int, reading: "_Reading", function: str) -> "_Reading":
+        """A reading in which what one edit of a function's text makes right is one mistake."""
+        explanation = reading.explanations[function]
+        if explanation.complete or explanation.empty or not self._may_be_excused(reading, function):
+            return reading
+        helpers = reading.helped.get(function, ((), ()))[0]
+        repair = self.repairs.search(number, reading.module, function, helpers, reading.records)
+        if repair is None:
+            return reading
+        mistake = charged_as(repair, self.rubric, reading.module, function, reading.records)
+        explanations = reading.explanations | {function: Explanation(repair=mistake)}
+        return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda one: one.cost)
 
     def _charged(self, reading: "_Reading") -> "_Reading":
         found = charges(self.rubric, reading.module, reading.records, reading.explanations, self.diagnoser)

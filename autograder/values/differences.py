@@ -81,7 +81,9 @@ def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple
     """The parts of two tuples of one length by name; none where they are something else."""
     if not isinstance(expected, tuple) or not isinstance(actual, tuple | list) or len(actual) != len(expected):
         return []
-    places = names if len(names) == len(expected) else [f"part [{number}]" for number in range(len(expected))]
+    numbers = range(len(expected))
+    named = len(names) == len(expected)
+    places = [f"`{names[number]}`" if named else f"part [{number}]" for number in numbers]
     return list(zip(places, expected, actual, strict=True))
 
 
@@ -107,7 +109,7 @@ def _due(kind: str, expected: Any, part: str, returned: str, names: Sequence[str
         return f"expected is {expected.dtype}, since {KEEP_DTYPE}"
     due = str(expected.shape) if kind == "shape" else kind_of(expected)
     if isinstance(expected, tuple):
-        due = f"a tuple of {len(expected)}" + (f" ({', '.join(names)})" if names else "")
+        due = f"a tuple of {len(expected)}" + (f" ({', '.join(f'`{name}`' for name in names)})" if names else "")
     elif isinstance(expected, np.ndarray) and kind != "shape":
         due = f"an array of {_entries(expected)} with shape {expected.shape}"
     if part or not returned:

@@ -42,6 +42,17 @@ MOST_SPENT = 0.5  # share of a submission's processor time after which no search
 
 NEARLY_ALL = 0.95  # share of the wrong records that mistakes must reproduce to be told to the student; by judgement
 SMALLEST_TELLING = 1e-5  # deviation from which on an example is preferred; printed numbers show it
+MOST_MOVES = 120  # entries that are moved in one public example, one at a time; by judgement
+MOST_MOVES_ASKING = (
+    40  # the same where a module may ask for others, since a question costs as much as some calls; by judgement
+)
+MOST_ENTRIES = 24  # entries of an argument up to which they are moved one at a time; by judgement
+MOST_TRIED = 3  # functions of a module that trials are made for; by judgement
+MOST_TRIALS_SPENT = (
+    0.03  # share of a submission's processor time after which no more are made; only slow code comes near it
+)
+MOVES, RESTS = 1e-5, 1e-9  # deviation from which on a result has moved, and up to which it has not; by judgement
+MOST_CHANGES = 2  # things of which each, if another, makes a result right, that are named; by judgement
 MOST_ARGUMENTS = 300  # other arguments tried for one public example; by judgement
 MOST_TOLD = 25  # edits of one size that make the first calls right, beyond which no line is told; both wrong lines of 55 had more
 MOST_LINES = 2  # lines of the smallest edits that make a function right, beyond which none is told; by judgement

@@ -191,4 +191,4 @@ def test_an_offset_of_one_entry_is_no_offset_of_all() -> None:
 
 def test_parts_in_another_order() -> None:
     said = difference((TABLE, TABLE[0]), (TABLE[0], TABLE), ALLOWED, ("mean", "var"))
-    assert said == "The parts are right, but they come in the order var, mean."
+    assert said == "The parts are right, but they come in the order `var`, `mean`."

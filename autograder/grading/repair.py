@@ -18,24 +18,30 @@ from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
 from autograder.grading.player import GONE, Player
 from autograder.grading.record import Record, Step, with_needed
+from autograder.grading.thresholds import (
+    FIRST_CALLS,
+    MOST_ENDLESS,
+    MOST_FUNCTIONS,
+    MOST_LINES,
+    MOST_SPENT,
+    MOST_SURVIVORS,
+    MOST_TOLD,
+)
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.messages import Reply, prepared_edit, prepared_edited, prepared_edits
 from autograder.sandbox.student.edits import MOST_EDITS
 
-FIRST_CALLS, TOGETHER = 4, 50  # wrong calls that an edit must make right first; edits that are played with one message
-MOST_FUNCTIONS, MOST_SURVIVORS, MOST_ENDLESS = 4, 20, 5  # functions of a submission, edits played in full, endless ones
-MOST_TOLD, MOST_PLACES = 25, 2  # edits that pass the first calls, and places of these, beyond which none is told
-SPENT = 0.5  # share of a submission's processor time after which no search goes on
+TOGETHER = 50  # edits that are played with one message
 Play = Callable[[Sequence[Step]], list[Reply]]
 
 
 @dataclass(frozen=True)
 class Repair:
-    """One edit makes a function right, in `place`. `told` are the places of the smallest such edits, () where they say nothing."""
+    """One edit makes a function right, in `place`. `told` are the lines of each of the smallest ones, () where they say nothing."""
 
     place: str
-    told: tuple[str, ...]
+    told: tuple[tuple[int, ...], ...]
 
 
 class Repairs:
@@ -72,13 +78,13 @@ class Repairs:
             for _, same in groupby(edits[:MOST_EDITS], key=itemgetter(1)):
                 passed = list(self._passing(play, list(same), first))
                 tells = len(passed) <= MOST_TOLD and not _is_boolean(own)
-                places: dict[int, str] = {}  # by the line that the search says
+                places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
                 for edit, _, line in passed[:MOST_SURVIVORS]:
                     if line not in places and (tells or not places) and (lines := lines_of(edit)):
-                        places[line] = _place(lines)
+                        places[line] = lines
                 if places:
                     found = tuple(dict.fromkeys(places.values()))
-                    return Repair(found[0], found if tells and len(found) <= MOST_PLACES else ())
+                    return Repair(_place(found[0]), found if tells and sum(map(len, found)) <= MOST_LINES else ())
         return None
 
     def _passing(self, play: Play, edits: list[list[int]], first: Sequence[Step]) -> Iterator[list[int]]:
@@ -95,7 +101,7 @@ class Repairs:
 
     @property
     def _goes_on(self) -> bool:
-        return self.endless < MOST_ENDLESS and self.player.spent() < SPENT
+        return self.endless < MOST_ENDLESS and self.player.spent() < MOST_SPENT
 
 
 def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, records: Sequence[Record]) -> Mistake:
@@ -107,7 +113,7 @@ def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, recor
     home = next(
         (name for name in criteria if name in in_value and rubric.criteria[name].looks_at == "values"), criteria[0]
     )
-    where = f" in {' or in '.join(repair.told)}" if repair.told else ""
+    where = f" in {' or in '.join(map(_place, repair.told))}" if repair.told else ""
     does = f"One small change{where} makes `{function}` right."
     return Mistake(
         module,

@@ -27,6 +27,14 @@ JUST_AS_WRONG = (
     0.1  # distance from a spoilt value, as a share of its own error, up to which a value is wrong alike; by judgement
 )
 
+# Of edits of a student's text (repair.py). `MOST_EDITS` and `LARGEST` in sandbox/student/edits.py: edits of one function that are
+# tried, and nodes that one exchanges; of 15 doubles in one function that one edit made right, 9 needed a larger one.
+FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played on all; by judgement
+MOST_FUNCTIONS = 4  # of one submission that are searched; by judgement
+MOST_SURVIVORS = 20  # edits of one size that are played on every call of the function; by judgement
+MOST_ENDLESS = 5  # edits that do not end, after which a search does; by judgement
+MOST_SPENT = 0.5  # share of a submission's processor time after which no search goes on; by judgement
+
 # What only chooses words, or the example that is shown.
 # `NEARLY`, `UNEXPLAINED`, `MANY` in values/differences.py: "nearly right", "every entry", how many are named; by judgement.
 # `DIGITS` in values/display.py: digits tried until two values look different. `TOLERANCE` in solutions/checks/student_calls.py
@@ -46,3 +54,5 @@ MOST_TRIALS_SPENT = (
 MOVES, RESTS = 1e-5, 1e-9  # deviation from which on a result has moved, and up to which it has not; by judgement
 MOST_CHANGES = 2  # things of which each, if another, makes a result right, that are named; by judgement
 MOST_ARGUMENTS = 300  # other arguments tried for one public example; by judgement
+MOST_TOLD = 25  # edits of one size that make the first calls right, beyond which no line is told; both wrong lines of 55 had more
+MOST_LINES = 2  # lines of the smallest edits that make a function right, beyond which none is told; by judgement

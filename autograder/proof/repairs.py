@@ -61,7 +61,7 @@ def _try(grader: Grader, case: Case) -> Tried:
         return Tried(case, "not repaired")
     if not repair.told:
         return Tried(case, "not told")
-    return Tried(case, "at its line" if str(line) in " ".join(repair.told).replace(",", "").split() else "elsewhere")
+    return Tried(case, "at its line" if any(line in lines for lines in repair.told) else "elsewhere")
 
 
 def _text(case: Case) -> tuple[str, int]:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from autograder.grading.grader import Grader, Result, open_grader
-from autograder.grading.repair import MOST_FUNCTIONS, Repairs
+from autograder.grading.repair import Repairs
+from autograder.grading.thresholds import MOST_FUNCTIONS
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
 from autograder.sandbox.limits import Limits

@@ -27,7 +27,7 @@ import numpy as np
 from endless_loops import SECONDS
 from known_mistakes import Seen
 from student_errors import CheckFailed, NotReady, Stopped, TooLong, where, where_it_stood
-from student_modules import cut_off, find, not_written
+from student_modules import alone, cut_off, find, not_written
 from student_values.changes import WORK_ON_COPIES, Change, Snapshot, part
 from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
@@ -42,6 +42,13 @@ TOLERANCE = 5e-6
 
 COPY = "Work on a copy: x = x + y makes a new array, x += y writes into the one of the caller."
 FLOAT32 = "In NumPy 2, float32_array / np.sqrt(8) is float64, and float32_array / math.sqrt(8) is float32."
+
+REMEMBERED = "Called alone, it is right; after other calls, it is not: something is remembered between calls."
+UNSTEADY = (
+    "Called again with the same arguments, it gives another result: look for random numbers, or for an array of "
+    "np.empty that is not filled."
+)
+TIMES = 5
 
 # What came back of the calls of each function, by (module, function), in the order in which they were made.
 SEEN: dict[tuple[str, str], list[Seen]] = defaultdict(list)
@@ -141,6 +148,8 @@ class Call:
         single = any(array.dtype == np.float32 for array in arrays(expected))
         if not right or not equal(expected, result, tolerance, dtype=single):
             why = self._why(expected, result, tolerance, dtype=single and right)
+            if not right:
+                why = self._unsteady(expected, tolerance) or why
             shown = self._shown(expected, result)
             if right:  # further digits would draw the eye off
                 shown = [
@@ -184,7 +193,9 @@ class Call:
         wanted = f"{error.__name__}, because {because}"
         result, other, _ = self._made()
         if other is None:
-            self._note(known_mistakes.NO_ERROR, False, TOLERANCE)
+            # A call that should raise and returns nothing is told from one that goes on with its arguments.
+            entry = known_mistakes.NO_ERROR if result is not None else known_mistakes.as_entry(None)
+            self._note(entry, False, TOLERANCE)
             raise self._failed(returned=self._shown(result, result)[1], expected=wanted)
         right = isinstance(other, error) and not isinstance(other, NotImplementedError)
         self._note(known_mistakes.as_entry(raised=type(other).__name__), right, TOLERANCE)
@@ -254,6 +265,19 @@ class Call:
             return None, error, []
         return result, None, snapshot.differences()
 
+    def _unsteady(self, expected: Any, tolerance: float) -> str:
+        """A sentence about a result that depends on more than the arguments, "" where it does not."""
+        try:
+            results = [
+                self.choose(alone(self.module, self.function)(*copied(self.args), **copied(self.kwargs)))
+                for _ in range(TIMES)
+            ]
+        except (Exception, SystemExit):
+            return ""
+        if not all(equal(results[0], other, tolerance) for other in results):
+            return UNSTEADY
+        return REMEMBERED if equal(expected, results[0], tolerance) else ""
+
     def _why(self, expected: Any, result: Any, tolerance: float, dtype: bool = False) -> str:
         """Why a result is refused, as on the grade."""
         docstring = "" if self.part else inspect.getdoc(find(self.module, self.function)) or ""
@@ -275,7 +299,8 @@ class Call:
         called = f"{self}\nand of that {self.part}" if self.part else str(self)
         rows = [("called", called), *lines.items()]
         text = "\n".join(labelled(title, text) for title, text in rows if text)
-        return CheckFailed(text, (self.module, self.function), hint)
+        at = re.match(r"\w+\.py, line \d+", lines.get("stopped", ""))
+        return CheckFailed(text, (self.module, self.function), hint, at[0] if at else "")
 
     def __str__(self) -> str:
         return self._with(source)

@@ -45,6 +45,8 @@ def find(module: str, function: str) -> Callable[..., Any]:
     found: Callable[..., Any] | None = getattr(loaded, function, None)
     if not callable(found):
         raise NotReady(f"{module}.py has no function {function}")
+    if unwritten_functions(module, [function]) and inspect.isfunction(found):
+        raise NotWritten(f"{function} is not written yet")
     return found
 
 
@@ -79,6 +81,17 @@ def load(module: str) -> ModuleType | str:
         return reason if reason.startswith(f"{module}.py,") else f"{module}.py cannot be imported: {reason}"
 
 
+def alone(module: str, function: str) -> Callable[..., Any]:
+    """A function in student's modules that have only just been imported."""
+    loaded = [name for name, found in sys.modules.items() if is_students(getattr(found, "__file__", None) or "")]
+    before = {name: sys.modules.pop(name) for name in loaded}
+    try:
+        found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+        return found
+    finally:
+        sys.modules.update(before)
+
+
 def ended_in(error: BaseException) -> str:
     """The module that an import ended in, as far as its error says so."""
     if isinstance(error, SyntaxError) and error.filename:
@@ -100,9 +113,17 @@ def not_written(module: str, function: str, error: NotImplementedError) -> NotRe
 
 
 def unwritten_functions(module: str, functions: list[str]) -> list[str]:
-    """Those of the functions in whose place there is still only the raise of the stub."""
+    """Those of the functions that compute nothing yet."""
     found = definitions(module)
     return [function for function in functions if function in found and is_stub(found[function][-1])]
+
+
+def silent_stubs(module: str) -> list[str]:
+    """The functions that compute nothing yet and do not raise NotImplementedError, which would tell those that need them."""
+    found = definitions(module)
+    return [
+        name for name in unwritten_functions(module, [*found]) if "NotImplementedError" not in ast.dump(found[name][-1])
+    ]
 
 
 def defined_twice(module: str, functions: list[str]) -> list[str]:

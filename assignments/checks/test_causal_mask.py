@@ -80,6 +80,7 @@ def test_padding_of_lengths_that_cannot_be(call: Caller) -> None:
 
 def test_padding_as_long_as_t(call: Caller) -> None:
     call.padding_mask(np.array([4, 1]), 4).gives(np.array([[[1, 1, 1, 1]], [[1, 0, 0, 0]]], dtype=bool))
+    call.padding_mask(np.array([3]), 3).gives(np.array([[[1, 1, 1]]], dtype=bool))
 
 
 def test_mask_is_applied(call: Caller) -> None:

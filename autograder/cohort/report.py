@@ -68,6 +68,7 @@ def rendered(template: str, **content: object) -> str:
 
 def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     grades = submissions_that_count(run.rows)
+    groups = unexplained.groups({grade.key: grade.unexplained for grade in grades})
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
     return {
         "anonymous": anonymous,
@@ -83,7 +84,8 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
         "hardest": sorted(item_analysis.items(grades), key=lambda item: item.rate)[:HARDEST],
         "sections": any(row.section for row in run.rows),
         "mistakes": mistakes(run.rows),
-        "unexplained": unexplained.groups({grade.key: grade.unexplained for grade in grades}),
+        "alike": [group for group in groups if len(group.keys) > 1],
+        "alone": sum(len(group.keys) == 1 for group in groups),
         "places": _places(run.rows),
         "questions": guesses.questions(grade.guesses for grade in grades),
         "subtotals": [_subtotals(row.grade) for row in run.rows],

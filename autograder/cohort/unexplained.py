@@ -121,14 +121,14 @@ def _criteria(wrong: Sequence[Record]) -> tuple[str, ...]:
 
 
 def _example(module: ModuleResult, function: str) -> str:
-    """The public example that is shown of it, without imports."""
+    """The public example that is shown of it, without imports, for a teacher to read."""
     shown = (graded.shown for graded in module.graded)
     found = next((record for record in shown if record is not None and record.target.function == function), None)
     if found is None:
         return ""
     if found.reply.error is not None:  # its text is the student's
         found = replace(found, reply=replace(found.reply, error=replace(found.reply.error, text="")))
-    return lines(found).partition("\n\n")[2]
+    return lines(found).partition("\n\n")[2].replace("\n# yours: ", "\n# theirs:")
 
 
 # The text of a function

@@ -32,6 +32,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--mutants", is_flag=True, help="machine-made mistakes in the references instead")
 @click.option("--blind-spots", is_flag=True, help="which classes of inputs no graded call is in instead")
+@click.option("--repairs", is_flag=True, help="what one edit of the text repairs of mistakes in no list instead")
 @click.option("--steps", is_flag=True, help="what would be lost without each step of the hidden suites instead")
 def audit(
     jobs: int | None,
@@ -43,6 +44,7 @@ def audit(
     public: bool,
     mutants: bool,
     blind_spots: bool,
+    repairs: bool,
     steps: bool,
 ) -> None:
     """Prove the grading: every known mistake, code that computes nothing, and every correct alternative on every criterion.
@@ -57,6 +59,10 @@ def audit(
     worker.check()
     if mutants or blind_spots:
         sys.exit(_machine_made(mutants, jobs))
+    if repairs:
+        from autograder.proof import repairs as repairing
+
+        sys.exit(repairing.report(jobs, chosen))
     if steps:
         from autograder.proof.steps import report
 

@@ -7,7 +7,6 @@ process and is harmless where it succeeds.
 import os
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -37,36 +36,25 @@ MEANS = {
 }
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One layer: "holds", "missing" or "fails", and why that is said."""
-
-    layer: str
-    state: str
-    why: str
-
-
-def diagnose() -> list[Finding]:
-    """Every layer of the sandbox on this machine, tried.
+def diagnose() -> dict[str, tuple[str, str]]:
+    """Every layer of the sandbox on this machine, tried: "holds", "missing" or "fails", and why that is said.
 
     Raises SandboxFault where not even a sandbox without layers can be set up.
     """
     missing, there = layers.available(), layers.holding()
-    return [_tried(layer) if layer in there else Finding(layer, "missing", missing[layer]) for layer in layers.NAMES]
+    return {layer: _tried(layer) if layer in there else ("missing", missing[layer]) for layer in layers.NAMES}
 
 
-def _tried(layer: str) -> Finding:
+def _tried(layer: str) -> tuple[str, str]:
     try:
         reply, started = attempt(layer, (layer, *BELOW.get(layer, ())))
     except SandboxFault as fault:
-        return Finding(layer, "fails", str(fault))
+        return "fails", str(fault)
     if reply.value == []:
         proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
-        return Finding(layer, "holds", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else ""))
+        return "holds", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else "")
     possible = ", ".join(map(str, reply.value)) if isinstance(reply.value, list) else f"the trial ended with {reply}"
-    return Finding(
-        layer, "fails", f"a student's process {possible}: please report this machine to the kit's maintainers"
-    )
+    return "fails", f"a student's process {possible}: please report this machine to the kit's maintainers"
 
 
 def attempt(layer: str, kept: tuple[str, ...]) -> tuple[Reply, float]:
@@ -93,13 +81,13 @@ def attempt(layer: str, kept: tuple[str, ...]) -> tuple[Reply, float]:
 def doctor() -> None:
     """Say which layers of the sandbox this machine has, and prove it."""
     found = diagnose()
-    for finding in found:
-        click.echo(f"{finding.layer:<18} {finding.state:<8} {finding.why}")
-    lost = [finding for finding in found if finding.state != "holds"]
+    for layer, (state, why) in found.items():
+        click.echo(f"{layer:<18} {state:<8} {why}")
+    lost = [layer for layer, (state, _) in found.items() if state != "holds"]
     if not lost:
         click.echo("\nEverything that the sandbox can use is here.")
         return
     click.echo("\nGrading works all the same: student code runs in processes of its own, and deadlines hold.")
     click.echo("What does not hold here:")
-    for finding in lost:
-        click.echo(f"- {MEANS[finding.layer]} ({finding.layer})")
+    for layer in lost:
+        click.echo(f"- {MEANS[layer]} ({layer})")

@@ -9,6 +9,7 @@ import numpy as np
 from autograder.feedback.observations import observe
 from autograder.feedback.sentences import ended, form_of_example, sentence, unwritten
 from autograder.feedback.text import said_in_code
+from autograder.grading.experiments import Tried
 from autograder.grading.record import Record
 from autograder.homework import reference
 from autograder.values.display import display, function_source, literal, pair
@@ -18,15 +19,19 @@ LONGEST = 3000  # characters of a value that came back
 
 
 def counterexample(
-    record: Record, named: bool = False, examples: Sequence[Record] = (), label: str = "For example"
+    record: Record,
+    named: bool = False,
+    examples: Sequence[Record] = (),
+    label: str = "For example",
+    tried: Sequence[Tried] = (),
 ) -> str:
     """A wrong public example: the call, what came back, what was expected, and how the two differ.
 
     `named`: a known mistake is named already, so that nothing is said about the values. `examples` are all public examples
-    of the same function. `label` stands before it.
+    of the same function, `tried` the trials of this one. `label` stands before it.
     """
     block = "```python\n" + lines(record).replace("```", "'''") + "\n```"
-    found = "" if named else observe(record, examples)
+    found = "" if named else observe(record, examples, tried)
     said = " ".join(filter(None, (form_of_example(record), found)))
     return f"**{label}:**\n\n{block}" + (f"\n\n{said}" if said else "")
 

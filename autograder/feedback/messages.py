@@ -186,13 +186,13 @@ class _Lost:
         # The example gives a line of its own, of another call: two lines in one message would not be told apart.
         raises = example is not None and (example.reply.error is not None or example.reply.ended is not None)
         said = f"`{record.target.function}` was called. {sentence(record, place=not raises)}"
-        other = self._otherwise_wrong()
+        other = self._otherwise_wrong() if graded.why == "unexplained" else None
         return f"{said} In another call: {sentence(other, place=False)}" if other is not None else said
 
     def _otherwise_wrong(self) -> Record | None:
         """A call of the criterion that is wrong in another way than the first, where nothing explains either."""
         first = self.graded.record
-        if self.graded.why != "unexplained" or self.graded.blamed or first is None:
+        if self.graded.why not in ("unexplained", "form") or self.graded.blamed or first is None:
             return None
         own = (
             r for r in self.module.records if r.step.criterion == self.graded.criterion.id and r.target == first.target
@@ -218,6 +218,9 @@ class _Lost:
         return f"**As before:** {' '.join(said)}" if said else ""
 
     def another(self) -> str:
+        other = self._otherwise_wrong() if self.graded.why == "form" else None
+        if other is not None and other.fault is not None and other.fault.kind in OF_VALUE:
+            return f"In another call of `{other.target.function}`: {sentence(other, place=False)}"
         return ANOTHER if self.graded.mistakes and undecided(self.graded.undecided) else ""
 
     def undecided(self) -> str:
@@ -229,7 +232,8 @@ class _Lost:
         if self.place:  # it may show another mistake than the ones named here
             return f"A call that goes wrong is shown under `{self.place}`."
         label = "For example" if _alike(self.example, self.graded.record) else "Another wrong call"
-        return counterexample(self.example, bool(self.graded.mistakes), _examples(self.example, self.module), label)
+        tried = self.module.tried.get(self.example.step, ())
+        return counterexample(self.example, _is_named(self.graded), _examples(self.example, self.module), label, tried)
 
     def at_home(self) -> str:
         record = self._record_without_example()
@@ -247,7 +251,7 @@ class _Lost:
     def public(self) -> str:
         """What the public examples say of a hidden failure of values that none of them shows."""
         record, graded = self._record_without_example(), self.graded
-        if record is None or record.fault is None or graded.criterion.visible or graded.mistakes or graded.blamed:
+        if record is None or record.fault is None or graded.criterion.visible or _is_named(graded) or graded.blamed:
             return ""
         tried = _examples(record, self.module)
         if any(example.fault is not None for example in tried):
@@ -308,6 +312,11 @@ def _missing(record: Record | None) -> bool:
 
 def _error(record: Record) -> str:
     return record.reply.error.kind if record.reply.error is not None else ""
+
+
+def _is_named(graded: Graded) -> bool:
+    """Whether more is known of its mistakes than the line."""
+    return any(mistake.right for mistake in graded.mistakes)
 
 
 def _function(graded: Graded) -> str:

@@ -8,8 +8,13 @@ from autograder.homework.mistakes import Mistake
 def named(mistakes: Sequence[Mistake], function: str = "") -> str:
     """The full text of mistakes, as paragraphs. `function` is the one that is said to have been called: of others the name is said.
 
-    The same mistake in two functions is told once, and so is what is right where it is the same for all.
+    The same mistake in two functions is told once, and so is what is right where it is the same for all. Of a repair (repair.py)
+    only the line is known.
     """
+    repairs = [mistake for mistake in mistakes if not mistake.right]
+    if repairs:
+        others = [mistake for mistake in mistakes if mistake.right]
+        return "\n\n".join(([named(others, function)] if others else []) + [_does(repairs)])
     same: dict[str, list[Mistake]] = {}
     for mistake in mistakes:
         same.setdefault(mistake.name, []).append(mistake)
@@ -45,8 +50,8 @@ def briefly(mistakes: Sequence[Mistake], function: str = "") -> str:
 
 
 def seen(mistake: Mistake) -> bool:
-    """Whether a mistake was observed, and is not one of the known ones that reproduce the results."""
-    return not mistake.edits and not mistake.whole
+    """Whether a mistake was observed, and is neither a repair nor one of the known ones that reproduce the results."""
+    return not mistake.edits and not mistake.whole and bool(mistake.right)
 
 
 def _does(mistakes: Iterable[Mistake]) -> str:

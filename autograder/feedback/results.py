@@ -46,7 +46,7 @@ def _entry(graded: Graded, result: Result) -> dict[str, Any]:
         "extra_data": {
             "criterion": criterion.id,
             # Those that points were lost to: what is earned in spite of a mistake has none.
-            "misconceptions": [] if earned else list(dict.fromkeys(mistake.id for mistake in graded.mistakes)),
+            "misconceptions": [] if earned else list(dict.fromkeys(m.id for m in graded.mistakes if m.right)),
         },
     }
 

@@ -6,7 +6,7 @@ came back is said of public examples only.
 
 import inspect
 
-from autograder.grading.record import Record, Step, Target
+from autograder.grading.record import Record, Target
 from autograder.homework import reference, rubric
 from autograder.sandbox.messages import Ended, Error
 from autograder.values.changes import WORK_ON_COPIES, in_words
@@ -64,12 +64,7 @@ def form_of_example(record: Record) -> str:
     if record.fault is None or record.fault.kind not in FORMS:
         return ""
     returned = returns(record.target)
-    return form(step.expected, step.counted(record.reply.value), step.allowed, step.rules.dtype, returned, parts(step))
-
-
-def parts(step: Step) -> tuple[str, ...]:
-    """The parts of the tuple that a call returns, as they are named in a sentence."""
-    return tuple(f"`{name}`" for name in step.parts)
+    return form(step.expected, step.counted(record.reply.value), step.allowed, step.rules.dtype, returned, step.parts)
 
 
 def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:

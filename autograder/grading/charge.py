@@ -161,6 +161,8 @@ class _Charging:
         form = [r for r in wrong if not wrong_in_value(r)]
         if form and not explanation.formal:
             return Graded(criterion, "form", tuple(seen(form[0], explanation.complete)), record=form[0])
+        if explanation.repair is not None:  # its edited text is right in every call, so nothing is hidden
+            return Graded(criterion, "elsewhere", explanation.mistakes, explanation.repair.criteria, record=record)
         if explanation.chosen is None or criterion.id not in explanation.chosen.criteria:
             return Graded(criterion, "unexplained", record=record)
         return self._carried(criterion, explanation, record)

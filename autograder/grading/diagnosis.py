@@ -33,7 +33,7 @@ class Explanation:
 
     `chosen` are the known mistakes that reproduce the most, `rivals` others that reproduce as much. `observed` are changed
     arguments, wrong dtypes and the like, which come from none of these. `right_in_value`: nothing else is wrong. `empty`: the
-    function computes nothing.
+    function computes nothing. `repair` stands for one small edit of its text that makes every call right (repair.py).
 
     A chosen candidate that is not complete decides only what is charged: code that is wrong in another way may agree with it on
     one criterion by chance. It is told to nobody, unless only a few wrong records are not reproduced, and no right one.
@@ -44,10 +44,13 @@ class Explanation:
     observed: tuple[Mistake, ...] = ()
     right_in_value: bool = False
     empty: bool = False
+    repair: Mistake | None = None
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
         """The function's own."""
+        if self.repair is not None:
+            return (self.repair,)
         return self.chosen.mistakes if self.chosen is not None else ()
 
     @property
@@ -58,12 +61,12 @@ class Explanation:
     @property
     def complete(self) -> bool:
         """Whether every record is reproduced, in values."""
-        return self.right_in_value or (self.chosen is not None and self.chosen.is_complete)
+        return self.right_in_value or self.repair is not None or (self.chosen is not None and self.chosen.is_complete)
 
     @property
     def formal(self) -> bool:
         """Whether every record is reproduced in form too."""
-        return self.chosen is not None and self.chosen.is_formal
+        return self.repair is not None or (self.chosen is not None and self.chosen.is_formal)
 
     @property
     def named(self) -> tuple[Mistake, ...]:
@@ -156,7 +159,7 @@ class Diagnoser:
         self, module: str, function: str, records: list[Record], above: Mapping[str, Explanation]
     ) -> Explanation:
         wrong = [record for record in records if wrong_in_value(record)]
-        if wrong and all(record.reply.ended is not None or is_absent(record) for record in wrong):
+        if wrong and (always_raises(records) or all(r.reply.ended is not None or is_absent(r) for r in wrong)):
             return Explanation(empty=computes_nothing(records))
         if self._has_unexplained_helper(module, function, above):
             # It is played again beside correct helpers; what fits now is chance.
@@ -219,6 +222,12 @@ def has(mistakes: Iterable[Mistake], one: Mistake) -> bool:
 
 def _ids(mistakes: Iterable[Mistake]) -> set[str]:
     return {mistake.id for mistake in mistakes}
+
+
+def always_raises(records: Iterable[Record]) -> bool:
+    """Whether every call ends in one and the same error, in kind, text and line, as with `raise ValueError("todo")`."""
+    errors = {record.reply.error for record in records if record.step.kind == "call"}
+    return len(errors) == 1 and None not in errors
 
 
 def computes_nothing(records: Iterable[Record]) -> bool:

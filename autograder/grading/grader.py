@@ -23,12 +23,14 @@ import numpy as np
 from autograder.grading import script as scripts
 from autograder.grading.charge import Graded, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
+from autograder.grading.experiments import Tried, trials
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, with_needed
+from autograder.grading.repair import Repairs, charged_as
 from autograder.grading.script import Script
-from autograder.grading.thresholds import SMALLEST_TELLING
+from autograder.grading.thresholds import MOST_TRIED, SMALLEST_TELLING
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
@@ -47,6 +49,7 @@ class ModuleResult:
     """What grading one module found, before it is put into words. `broken` says why it could not be imported.
 
     `unexplained` are functions that no known mistake explains, each with its records beside correct helpers, or its own.
+    `tried` are the trials of wrong public examples that nothing explains.
     """
 
     module: str
@@ -54,6 +57,7 @@ class ModuleResult:
     broken: Reply | None = None
     records: tuple[Record, ...] = ()
     unexplained: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    tried: Mapping[Step, tuple[Tried, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -131,10 +135,12 @@ class _Grading:
     def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
         self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
         self.replies: dict[Step, Reply] = {}
+        self.repairs = Repairs(player)
         # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
         self.examples: dict[str, dict[str, list[Record]]] = {}
         self.alone: dict[str, dict[str, Record | None]] = {}
         self.at_once: dict[str, _Reading] = {}
+        self.tried: dict[str, dict[Step, tuple[Tried, ...]]] = {}
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         self.replies |= self.player.shown(names)
@@ -142,6 +148,7 @@ class _Grading:
         self.alone = {m: {f: self._alone(own) for f, own in found.items()} for m, found in self.examples.items()}
         modules = [name for name in names if name != INTEGRATION]
         self.at_once = {m: self._reading(BEFORE_ALL, m, self._records(self.script.shown(m))) for m in modules}
+        self.tried = {module: self._trials(module) for module in modules}
         whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
         shown = {
             m: [(c, self.at_once[m].charges[c.id].passed) for c in self.rubric.of(m) if c.visible] for m in modules
@@ -175,6 +182,21 @@ class _Grading:
                 return again
         return None
 
+    def _trials(self, module: str) -> dict[Step, tuple[Tried, ...]]:
+        """Trials of one wrong public example of each function that nothing explains so far."""
+        found = self.at_once[module].explanations
+        examples = [self.alone[module].get(name) for name in found if not found[name].complete]
+        wrong = [e for e in examples if e is not None and e.reply.ended is None and not is_absent(e)]
+        of = {example.step: trials(example.step) for example in wrong[:MOST_TRIED]}
+        steps = [trial.step for own in of.values() for trial in own]
+        replies = iter(self.player.trials(module, steps) if steps else ())
+        return {
+            step: tuple(
+                Tried(trial, judged([trial.step], [reply])[0]) for trial, reply in zip(own, replies, strict=False)
+            )
+            for step, own in of.items()
+        }
+
     def _records(self, steps: Sequence[Step], alone: bool = False) -> list[Record]:
         replies = [self.player.alone(step) if alone else self.replies[step] for step in steps]
         return judged(steps, replies)
@@ -184,7 +206,12 @@ class _Grading:
         reading = self._reading(number, module, records)
         graded = tuple(self._graded(module, reading))
         return ModuleResult(
-            module, graded, self.player.broken(module), tuple(records), dict(self._unexplained(reading))
+            module,
+            graded,
+            self.player.broken(module),
+            tuple(records),
+            dict(self._unexplained(reading)),
+            self.tried[module],
         )
 
     def _unexplained(self, reading: "_Reading") -> Iterator[tuple[str, tuple[Record, ...]]]:
@@ -193,7 +220,7 @@ class _Grading:
             own = tuple(record for record in reading.records if record.target.function == function)
             helpers = set() if function in reading.helped else self.rubric.helpers(reading.module, (function,))
             known = explanation.empty or explanation.complete or explanation.sure or explanation.undecided
-            if known or any(name in reading.wrong_functions for name in helpers):
+            if (known and not explanation.repair) or any(name in reading.wrong_functions for name in helpers):
                 continue
             if any(map(wrong_in_value, own)) and not any(is_absent(r) or r.reply.ended for r in own):
                 yield function, own
@@ -259,7 +286,22 @@ class _Grading:
             if helpers and self._may_be_excused(reading, function):
                 again = self._charged(self._played_again(number, reading, function, helpers))
                 reading = min(again, reading, key=lambda one: (one.cost, one.unanswered))
+        for function in reading.explanations if number != BEFORE_ALL else ():
+            reading = self._repaired(number, reading, function)
         return reading
+
+    def _repaired(self, number: int, reading: "_Reading", function: str) -> "_Reading":
+        """A reading in which what one edit of a function's text makes right is one mistake."""
+        explanation = reading.explanations[function]
+        if explanation.complete or explanation.empty or not self._may_be_excused(reading, function):
+            return reading
+        helpers = reading.helped.get(function, ((), ()))[0]
+        repair = self.repairs.search(number, reading.module, function, helpers, reading.records)
+        if repair is None:
+            return reading
+        mistake = charged_as(repair, self.rubric, reading.module, function, reading.records)
+        explanations = reading.explanations | {function: Explanation(repair=mistake)}
+        return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda one: one.cost)
 
     def _charged(self, reading: "_Reading") -> "_Reading":
         found = charges(self.rubric, reading.module, reading.records, reading.explanations, self.diagnoser)

@@ -10,13 +10,15 @@
    process for each module; what that second import says is never shown.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
 
 from autograder.grading.record import Step, with_needed
 from autograder.grading.script import Script
+from autograder.grading.thresholds import MOST_TRIALS_SPENT
 from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
@@ -24,6 +26,7 @@ from autograder.sandbox.messages import Ended, Error, Reply
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 
+TRIALS_AT_ONCE = 32
 RESTARTS = 40  # processes of one submission that are started because another one ended
 Pairs = Sequence[tuple[bytes, bytes]]  # questions of a student's process and their answers, encoded
 # What every right submission asks, by the height of the level and whether hidden calls are played.
@@ -115,12 +118,17 @@ class Player:
         self.restarts = 0
         self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}  # what this submission has asked
         self.whole = Level((), INTEGRATED)
+        self.edits = 0  # edited versions of its functions that may be tried
+        self.spent: Callable[[], float] = float  # the share of its processor time that is used up
 
     @classmethod
     def in_sandbox(cls, sandbox: Sandbox, script: Script, submission: Submission, known: Known) -> "Player":
         """A player in processes of the sandbox, whose present submission this becomes."""
         sandbox.place(submission.files)
-        return cls(lambda: SandboxProcess(sandbox.start()), script, submission, known)
+        player = cls(lambda: SandboxProcess(sandbox.start()), script, submission, known)
+        player.edits = sandbox.limits.repairs
+        player.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
+        return player
 
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
         """Import the modules and play what may be shown of them, before any hidden call."""
@@ -144,6 +152,21 @@ class Player:
         reply = broken or (level.process.play([step])[-1] if level.process is not None else GONE)
         self._close(level)
         return reply
+
+    def trials(self, module: str, steps: Sequence[Step]) -> list[Reply]:
+        """Made-up public calls, in a process that gets nothing else; fewer where they end it or take long.
+
+        Only before the first hidden call.
+        """
+        assert not self._frozen, "a shown call after a hidden one"
+        level, replies, before = Level((module,)), list[Reply](), self.spent()
+        self._load(level, self._own(module))
+        for first in range(0, len(steps), TRIALS_AT_ONCE):
+            if level.process is None or level.process.ended is not None or self.spent() - before > MOST_TRIALS_SPENT:
+                break
+            replies += level.process.play(steps[first : first + TRIALS_AT_ONCE])
+        self._close(level)
+        return [reply for reply in replies if reply.ended is None]
 
     def hidden(self, number: int) -> dict[Step, Reply]:
         """Play the hidden steps of a level. Levels come from the lowest up."""
@@ -182,16 +205,38 @@ class Player:
     def with_helpers(
         self, number: int, module: str, helpers: tuple[str, ...], steps: Sequence[Step]
     ) -> dict[Step, Reply]:
-        """Play steps of a module once more, with some of its own functions answered by the reference.
+        """Play steps of a module once more, with some of its own functions answered by the reference."""
+        with self.apart(number, module, helpers) as play:
+            replies = dict(zip(steps, play(steps), strict=False))
+        return {step: replies.get(step, GONE) for step in steps}
 
-        Only while its level has its turn: later levels may not have been asked yet.
+    @contextlib.contextmanager
+    def apart(
+        self, number: int, module: str, helpers: tuple[str, ...], before: Sequence[Step] = ()
+    ) -> Iterator[Callable[[Sequence[Step]], list[Reply]]]:
+        """What plays steps of a module in a process of its own, with some of its own functions answered by the reference.
+
+        Steps `before` the module is imported are replied to first. Only while its level has its turn: later levels may not have
+        been asked yet.
         """
         assert not any(level.asked for level in self.levels[number + 1 :]), "a lower level after a higher one"
-        level = Level((module,))
+        level = Level((module,), process=self.start())
+        first = level.process.play(before) if level.process is not None and before else []
         self._load(level, self._own(module, helpers))
-        replies = self._batch(level, [] if module in level.broken else steps)
-        self._close(level)
-        return {step: replies.get(step, GONE) for step in steps}
+        known = self.known.get((self.levels[number].height, True), ()) if self.rubric.neighbours(module) else ()
+
+        def play(steps: Sequence[Step]) -> list[Reply]:
+            nonlocal first, known
+            if level.process is None or module in level.broken:
+                return []
+            replies = first + level.process.play(steps, known)
+            first, known = [], ()
+            return replies
+
+        try:
+            yield play
+        finally:
+            self._close(level)
 
     def broken(self, module: str) -> Reply | None:
         """Why a module could not be imported, None if it could."""

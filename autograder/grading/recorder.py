@@ -24,14 +24,6 @@ from autograder.values.tree import copied
 PLAIN = Rules()
 
 
-class NoSuchPart(ValueError):
-    """`check.part` needs names of parts of the tuple that the function returns."""
-
-
-class NotKept(ValueError):
-    """`check.overwrite` and `check.holds` need an object of an earlier `check.keep` call."""
-
-
 @dataclass
 class Recorder:
     """Turns the calls of one test into steps of `module` (or "integration"); `on_step` is told of each as soon as it is known.
@@ -60,7 +52,7 @@ class Recorder:
         """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
         for name in set(rules.parts) - set(self._parts(target)):
-            raise NoSuchPart(f"{name!r} is no part of what {target.function} returns: {', '.join(self._parts(target))}")
+            raise ValueError(f"{name!r} is no part of what {target.function} returns: {', '.join(self._parts(target))}")
         number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
         refused = bool(rules.untouched and rules.error)  # what a call that raises has changed is not in its reply
         self._call(number, target, given, expected, rules, keep or rules.pure or refused)
@@ -160,7 +152,7 @@ class Recorder:
 
     def _known(self, value: Any) -> Kept:
         if id(value) not in self.kept:
-            raise NotKept("this object comes from no earlier check.keep call of this test")
+            raise ValueError("this object comes from no earlier check.keep call of this test")
         return self.kept[id(value)][1]
 
     def _target(self, kept: Kept) -> Target:

@@ -27,6 +27,14 @@ JUST_AS_WRONG = (
     0.1  # distance from a spoilt value, as a share of its own error, up to which a value is wrong alike; by judgement
 )
 
+# Of edits of a student's text (repair.py). `MOST_EDITS` and `LARGEST` in sandbox/student/edits.py: edits of one function that are
+# tried, and nodes that one exchanges; of 15 doubles in one function that one edit made right, 9 needed a larger one.
+FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played on all; by judgement
+MOST_FUNCTIONS = 4  # of one submission that are searched; by judgement
+MOST_SURVIVORS = 20  # edits of one size that are played on every call of the function; by judgement
+MOST_ENDLESS = 5  # edits that do not end, after which a search does; by judgement
+MOST_SPENT = 0.5  # share of a submission's processor time after which no search goes on; by judgement
+
 # What only chooses words, or the example that is shown.
 # `NEARLY`, `UNEXPLAINED`, `MANY` in values/differences.py: "nearly right", "every entry", how many are named; by judgement.
 # `DIGITS` in values/display.py: digits tried until two values look different. `TOLERANCE` in solutions/checks/student_calls.py
@@ -34,4 +42,17 @@ JUST_AS_WRONG = (
 
 NEARLY_ALL = 0.95  # share of the wrong records that mistakes must reproduce to be told to the student; by judgement
 SMALLEST_TELLING = 1e-5  # deviation from which on an example is preferred; printed numbers show it
+MOST_MOVES = 120  # entries that are moved in one public example, one at a time; by judgement
+MOST_MOVES_ASKING = (
+    40  # the same where a module may ask for others, since a question costs as much as some calls; by judgement
+)
+MOST_ENTRIES = 24  # entries of an argument up to which they are moved one at a time; by judgement
+MOST_TRIED = 3  # functions of a module that trials are made for; by judgement
+MOST_TRIALS_SPENT = (
+    0.03  # share of a submission's processor time after which no more are made; only slow code comes near it
+)
+MOVES, RESTS = 1e-5, 1e-9  # deviation from which on a result has moved, and up to which it has not; by judgement
+MOST_CHANGES = 2  # things of which each, if another, makes a result right, that are named; by judgement
 MOST_ARGUMENTS = 300  # other arguments tried for one public example; by judgement
+MOST_TOLD = 25  # edits of one size that make the first calls right, beyond which no line is told; both wrong lines of 55 had more
+MOST_LINES = 2  # lines of the smallest edits that make a function right, beyond which none is told; by judgement

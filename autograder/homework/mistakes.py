@@ -29,10 +29,6 @@ from autograder.homework import kit, reference, rubric
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-class MistakeError(ValueError):
-    """A file of mistakes cannot be used; the text names the file and the mistake and says what would be right."""
-
-
 @dataclass(frozen=True)
 class Mistake:
     """One mistake in one function.
@@ -126,7 +122,7 @@ class Written:
     def __init__(self, function: Callable[..., Any]):
         self.function = function.__name__
         if self.function not in reference.functions():
-            raise MistakeError(f"{function.__code__.co_filename}: {self.function} is no function of rubric.yaml")
+            raise ValueError(f"{function.__code__.co_filename}: {self.function} is no function of rubric.yaml")
         self.module = rubric.current().module_of(self.function)
         self.source = text_of(function)
         self.mistakes: list[Mistake] = []
@@ -146,7 +142,7 @@ class Written:
         """A mistake that edits the text: each key stands in it at least once, and everywhere becomes its value.
 
         Several edits are ways to make the same mistake, which give different results on some arguments. `criterion` is the
-        name of a criterion of this module that grades the function. Raises MistakeError.
+        name of a criterion of this module that grades the function. Raises ValueError.
         """
         if any(mistake.name == name for mistake in self.mistakes):
             raise self._error(name, "there is a mistake of this name already")
@@ -207,12 +203,12 @@ class Written:
         elif not is_python(changed):
             yield f"the changed function is not Python:\n{changed}"
 
-    def _error(self, name: str, text: str) -> MistakeError:
-        return MistakeError(f"{kit.catalogue() / self.module}: {self.function}.{name}: {text}")
+    def _error(self, name: str, text: str) -> ValueError:
+        return ValueError(f"{kit.catalogue() / self.module}: {self.function}.{name}: {text}")
 
 
 def written(function: Callable[..., Any]) -> Written:
-    """The correct text of a function, in which its mistakes are edits. Raises MistakeError for one that no module has."""
+    """The correct text of a function, in which its mistakes are edits. Raises ValueError for one that no module has."""
     return Written(function)
 
 
@@ -223,7 +219,7 @@ def written(function: Callable[..., Any]) -> Written:
 def known(module: str) -> dict[str, Written]:
     """What the files of a module say, by function in the order of the rubric; none where it has no file.
 
-    Raises MistakeError.
+    Raises ValueError.
     """
     folder = kit.catalogue() / module
     tables, examples = dict[str, Written](), dict[str, list[Call]]()
@@ -234,7 +230,7 @@ def known(module: str) -> dict[str, Written]:
     functions = rubric.current().modules[module].functions
     for name, table in tables.items():
         if name not in functions:
-            raise MistakeError(f"{folder}: {name} is no function of {module}; see rubric.yaml")
+            raise ValueError(f"{folder}: {name} is no function of {module}; see rubric.yaml")
         table.examples = examples.get(name, [])
     return {name: tables[name] for name in functions if name in tables}
 

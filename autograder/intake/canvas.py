@@ -7,7 +7,6 @@ or `_link.html`.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.intake.entries import Entry, Student
@@ -19,16 +18,6 @@ _NAME = re.compile(
     re.DOTALL,
 )
 _AGAIN = re.compile(r"(?P<stem>.+)-(?P<number>\d+)(?P<end>\.(?:py|zip))", re.IGNORECASE | re.DOTALL)
-
-
-@dataclass(frozen=True)
-class _File:
-    user: str
-    student: str
-    late: bool
-    name: str
-    order: tuple[int, int]
-    source: Source
 
 
 def matches(name: str) -> bool:
@@ -43,38 +32,29 @@ def is_download(names: Sequence[str]) -> bool:
 
 def entries(files: Mapping[str, Source], place: Path) -> tuple[list[Entry], list[str]]:
     """One entry a student, with the newest version of each file; and what Canvas cannot have named."""
-    users: dict[str, list[_File]] = {}
+    users: dict[str, list[re.Match[str]]] = {}
     problems = []
-    for name, source in files.items():
-        file = _parsed(name, source)
-        if file is None:
-            if name.lower().endswith((".py", ".zip")):
-                problems.append(f"{name}: not named as Canvas names files, so it was not graded")
-        else:
-            users.setdefault(file.user, []).append(file)
-    return [_entry(found, place) for found in users.values()], problems
+    for name in files:
+        match = _NAME.fullmatch(name)
+        if match is not None:
+            users.setdefault(match["user"], []).append(match)
+        elif name.lower().endswith((".py", ".zip")):
+            problems.append(f"{name}: not named as Canvas names files, so it was not graded")
+    return [_entry(user, matches, files, place) for user, matches in users.items()], problems
 
 
-def _parsed(name: str, source: Source) -> _File | None:
-    match = _NAME.fullmatch(name)
-    if match is None:
-        return None
-    part = match.groupdict()
-    file, again = part["file"] or part["page"], 0
-    repeated = _AGAIN.fullmatch(file)
-    if repeated is not None:
-        file, again = repeated["stem"] + repeated["end"], int(repeated["number"])
-    order = (again, int(part["number"] or 0))
-    return _File(part["user"], part["name"] or "", bool(part["late"]), file, order, source)
-
-
-def _entry(files: list[_File], place: Path) -> Entry:
-    newest: dict[str, _File] = {}
-    for file in sorted(files, key=lambda file: file.order):
-        newest[file.name.lower()] = file
-    first = files[0]
-    number = first.user if first.user.isdigit() else ""
-    student = Student(first.student or first.user, sid="" if number else first.user, canvas=number)
-    key = f"{first.student}_{first.user}" if first.student else first.user
-    upload = Tree(key, place, {file.name: file.source for file in newest.values()})
-    return Entry(key, upload, (student,), any(file.late for file in files))
+def _entry(user: str, matches: Sequence[re.Match[str]], files: Mapping[str, Source], place: Path) -> Entry:
+    versions: list[tuple[tuple[int, int], str, Source]] = []
+    for match in matches:
+        file, again = match["file"] or match["page"], 0
+        repeated = _AGAIN.fullmatch(file)
+        if repeated is not None:
+            file, again = repeated["stem"] + repeated["end"], int(repeated["number"])
+        versions.append(((again, int(match["number"] or 0)), file, files[match.string]))
+    newest: dict[str, tuple[str, Source]] = {}
+    for _, file, source in sorted(versions, key=lambda version: version[0]):
+        newest[file.lower()] = (file, source)
+    name, number = matches[0]["name"], user if user.isdigit() else ""
+    key = f"{name}_{user}" if name else user
+    student = Student(name or user, sid="" if number else user, canvas=number)
+    return Entry(key, Tree(key, place, dict(newest.values())), (student,), any(match["late"] for match in matches))

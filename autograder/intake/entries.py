@@ -97,7 +97,9 @@ def keyed(entries: Iterable[Entry]) -> list[Entry]:
     taken: set[str] = set()
     found = []
     for entry, key in zip(entries, safe, strict=True):
-        wanted = key if counts[key.lower()] == 1 else f"{key}-{_digest(_origin(entry))}"
+        place = entry.upload.place.absolute() if entry.upload else Path()
+        origin = _digest(f"{place.parent.name}/{place.name}/{entry.key}")
+        wanted = key if counts[key.lower()] == 1 else f"{key}-{origin}"
         while wanted.lower() in taken:
             wanted += "x"
         taken.add(wanted.lower())
@@ -112,11 +114,6 @@ def safe_key(name: str) -> str:
     if slug and slug == name and slug.lower().split(".")[0] not in RESERVED:
         return slug
     return f"{slug or 'submission'}-{_digest(name)}"
-
-
-def _origin(entry: Entry) -> str:
-    place = entry.upload.place.absolute() if entry.upload else Path()
-    return f"{place.parent.name}/{place.name}/{entry.key}"
 
 
 def _digest(text: str) -> str:

@@ -55,7 +55,11 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     others = [path for path in paths if path not in modules]
     found = [_look(path, out) for path in others]
     if len(others) > 1:
-        found = [_section(one, path) for one, path in zip(found, others, strict=True)]
+        # The name of the path is that of the section.
+        found = [
+            replace(one, entries=tuple(replace(entry, section=path.stem) for entry in one.entries))
+            for one, path in zip(found, others, strict=True)
+        ]
     if modules:
         found.append(_files(modules))
     entries = keyed(entry for one in found for entry in one.entries)
@@ -68,11 +72,6 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
 def _found(form: str, entries: Iterable[Entry], problems: Iterable[str] = ()) -> Listing:
     """What one path holds."""
     return Listing(tuple(entries), (form,), tuple(problems))
-
-
-def _section(found: Listing, path: Path) -> Listing:
-    """The submissions of one of several paths: the name of the path is that of the section."""
-    return replace(found, entries=tuple(replace(entry, section=path.stem) for entry in found.entries))
 
 
 def _look(path: Path, out: Path | None) -> Listing:
@@ -147,16 +146,13 @@ def _entry(key: str, upload: Tree) -> Entry:
 def _class(tree: Tree, path: Path) -> Listing:
     units = {name: unit for name, unit in tree.folders.items() if _is_unit(name)}
     entries = [_entry(name, unit) for name, unit in units.items() if name not in KIT_FOLDERS]
-    entries += [_entry(Path(name).stem, _packed(tree, name)) for name in tree.files if _is_zip(name)]
+    for name in filter(_is_zip, tree.files):  # a zip is a submission by itself
+        place, stem = tree.place if tree.zipped else tree.place / name, Path(name).stem
+        entries.append(_entry(stem, Tree(stem, place, {name: tree.files[name]})))
     problems = [f"{path}: {name} {why}" for name, why in _left_out(tree)]
-    problems += [problem for tree in [tree, *_uploads(entries)] for problem in _misplaced(tree, path)]
+    uploads = [entry.upload for entry in entries if entry.upload is not None]
+    problems += [problem for upload in [tree, *uploads] for problem in _misplaced(upload, path)]
     return _found(f"{path}: a folder of {_counted(len(entries), 'submission')}", entries, problems)
-
-
-def _packed(tree: Tree, name: str) -> Tree:
-    """A zip that is a submission by itself."""
-    place = tree.place if tree.zipped else tree.place / name
-    return Tree(Path(name).stem, place, {name: tree.files[name]})
 
 
 def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -169,10 +165,6 @@ def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
     for name in tree.folders:
         if name.startswith(".") and name not in trees.JUNK:
             yield name, "has a name with a dot in front and was not graded"
-
-
-def _uploads(entries: Iterable[Entry]) -> list[Tree]:
-    return [entry.upload for entry in entries if entry.upload is not None]
 
 
 def _misplaced(tree: Tree, path: Path) -> list[str]:

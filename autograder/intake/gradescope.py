@@ -6,8 +6,7 @@ plain data, which is stricter than a safe load: nothing is constructed, and a na
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,12 +21,6 @@ LARGEST = 2**28  # bytes of the yml that are read; it holds all results of a cla
 _FOLDER = re.compile(r"submission_\d+")
 _WRAPPER = re.compile(r"assignment_\d+_export.*", re.DOTALL)
 _MISSING = {"", "~", "null"}
-
-
-@dataclass(frozen=True)
-class _Metadata:
-    students: tuple[Student, ...]
-    created_at: str
 
 
 def is_export(tree: Tree, inside: bool = False) -> bool:
@@ -45,65 +38,43 @@ def is_export(tree: Tree, inside: bool = False) -> bool:
 def entries(tree: Tree) -> tuple[list[Entry], list[str]]:
     """One entry a folder, one with a problem for each submission without a folder; and what is odd."""
     problems = []
-    records: dict[str, _Metadata] = {}
-    earlier: dict[str, _Metadata] = {}
+    counting: dict[str, Entry] = {}
+    earlier: dict[str, Entry] = {}  # the submissions before those, which belong to the same students
     try:
         text = tree.files[METADATA].read(LARGEST)
         document = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-        records, earlier = dict(_records(document)), dict(_earlier(document))
+        for name, value in document.items() if isinstance(document, dict) else ():
+            students = _students(value)
+            counting[str(name)] = Entry(str(name), None, students, created_at=_time(_get(value, "created_at")))
+            for old in _list(_get(value, "history")):
+                folder = f"submission_{_plain(_get(old, 'id'))}"
+                earlier[folder] = Entry(folder, None, students, created_at=_time(_get(old, "created_at")))
     except (yaml.YAMLError, DamagedError) as error:
         problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
     folders = sorted(tree.folders, key=_natural)
-    found = [_entry(tree, folder, records.get(folder) or earlier.get(folder)) for folder in folders]
+    found = [_with_upload(tree.folders[name], name, counting.get(name) or earlier.get(name)) for name in folders]
     unknown = [entry.key for entry in found if not entry.students and not problems]
     problems += [f"{key}: {METADATA} does not say whose it is; it was graded all the same" for key in unknown]
-    return found + [_without_folder(name, records[name]) for name in records if name not in folders], problems
-
-
-def _entry(tree: Tree, folder: str, record: _Metadata | None) -> Entry:
-    upload = tree.folders[folder]
-    if record is None:
-        return Entry(folder, upload, remark=f"not in {METADATA}")
-    remark = "" if record.students else f"nobody is named in {METADATA}"
-    return Entry(folder, upload, record.students, created_at=record.created_at, remark=remark)
-
-
-def _without_folder(name: str, record: _Metadata) -> Entry:
     problem = f"it is in {METADATA}, but the export has no folder for it"
-    return Entry(name, None, record.students, created_at=record.created_at, problem=problem)
+    return found + [
+        replace(entry, problem=problem) for name, entry in counting.items() if name not in folders
+    ], problems
+
+
+def _with_upload(upload: Tree, name: str, known: Entry | None) -> Entry:
+    if known is None:
+        return Entry(name, upload, remark=f"not in {METADATA}")
+    return replace(known, upload=upload, remark="" if known.students else f"nobody is named in {METADATA}")
 
 
 # The yml
 
 
-def _records(document: Any) -> Iterator[tuple[str, _Metadata]]:
-    """Every submission that counts on Gradescope, by the name of its folder."""
-    for name, value in _items(document):
-        yield name, _Metadata(_students(value), _time(_get(value, "created_at")))
-
-
-def _earlier(document: Any) -> Iterator[tuple[str, _Metadata]]:
-    """The submissions before those, which belong to the same students."""
-    for _, value in _items(document):
-        for old in _list(_get(value, "history")):
-            yield (
-                f"submission_{_plain(_get(old, 'id'))}",
-                _Metadata(_students(value), _time(_get(old, "created_at"))),
-            )
-
-
 def _students(value: Any) -> tuple[Student, ...]:
     """The submitters; one about whom nothing is said is none."""
-    found = [_student(one) for one in _list(_get(value, "submitters"))]
+    submitters = _list(_get(value, "submitters"))
+    found = [Student(*(_plain(_get(one, key)) for key in ("name", "sid", "email"))) for one in submitters]
     return tuple(dict.fromkeys(student for student in found if student != Student()))
-
-
-def _student(value: Any) -> Student:
-    return Student(*(_plain(_get(value, key)) for key in ("name", "sid", "email")))
-
-
-def _items(value: Any) -> list[tuple[str, Any]]:
-    return [(str(name), part) for name, part in value.items()] if isinstance(value, dict) else []
 
 
 def _list(value: Any) -> list[Any]:

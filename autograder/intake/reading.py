@@ -23,6 +23,8 @@ LISTED_FACTOR = 20  # names that are looked at, for each file that is allowed
 ZIP_FACTOR = 2  # bytes of a zip, for each byte that is allowed unpacked
 NAME_BYTES = 200  # of a path and of each part of it, more than a file system may take
 MB = 2**20
+# Files from one place (the folder, or one zip in it), and notes on the others.
+Part = tuple[dict[str, bytes], list[Note]]
 
 
 @dataclass
@@ -41,14 +43,6 @@ class _Room:
     def largest(self) -> int:
         """Bytes that the next file may have; no file may take more than half of all."""
         return min(self.bytes, self.limits.upload_mb * MB // 2)
-
-
-@dataclass
-class _Part:
-    """Files from one place (the folder, or one zip in it), and notes on the others."""
-
-    files: dict[str, bytes]
-    notes: list[Note]
 
 
 def read(path: Path, limits: Limits, name: str = "") -> Submission:
@@ -81,41 +75,41 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
     except OSError as error:
         raise UnreadableError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
     parts = [*packed, loose]
-    files = {path: content for part in parts for path, content in _flattened(part.files).items()}
-    return Submission(name, files, tuple(note for part in parts for note in part.notes))
+    found = {path: content for files, _ in parts for path, content in _flattened(files).items()}
+    return Submission(name, found, tuple(note for _, notes in parts for note in notes))
 
 
 def _is_zip(path: str) -> bool:
     return path.lower().endswith(".zip")
 
 
-def _unzipped(path: str, source: Source, room: _Room) -> _Part:
+def _unzipped(path: str, source: Source, room: _Room) -> Part:
     """The files of a student's zip, read from memory, so that nothing in it can look like a failing disk."""
     if source.problem:
-        return _Part({}, [Note(source.problem, path)])
+        return {}, [Note(source.problem, path)]
     if source.size > room.zip_bytes:
-        return _Part({}, [Note("zip_large", path, number=ZIP_FACTOR * room.limits.upload_mb)])
+        return {}, [Note("zip_large", path, number=ZIP_FACTOR * room.limits.upload_mb)]
     try:
         data = source.read(source.size)
     except NotRegularError:
-        return _Part({}, [Note("link", path)])
+        return {}, [Note("link", path)]
     room.zip_bytes -= len(data)
     try:
         inside = trees.of_bytes(data, Path(path), LISTED_FACTOR * room.limits.upload_files)
     except (BadZipError, OSError) as error:
         kind = error.kind if isinstance(error, BadZipError) else "no_zip"
-        return _Part({}, [Note(kind, number=room.limits.upload_files)])
+        return {}, [Note(kind, number=room.limits.upload_files)]
     return _part(inside.walk(), room, damaged_is_a_note=True)
 
 
-def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note: bool = False) -> _Part:
+def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note: bool = False) -> Part:
     """What of `sources` can be used, as far as there is room. Raises OSError, or DamagedError unless that is a note."""
-    part = _Part({}, [])
+    files, notes = dict[str, bytes](), list[Note]()
     for path, source in sources:
         room.names -= 1
         many = Note("many", number=room.limits.upload_files)
-        if (room.names < 0 or room.files <= 0 or source.problem == "many") and many not in part.notes:
-            part.notes.append(many)
+        if (room.names < 0 or room.files <= 0 or source.problem == "many") and many not in notes:
+            notes.append(many)
         if room.names < 0 or room.files <= 0:
             break
         if source.problem == "closed":
@@ -135,11 +129,14 @@ def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note:
                     raise
                 problem = "damaged"
         if problem:
-            part.notes.append(Note(problem, path, number=source.size // MB))
+            notes.append(Note(problem, path, number=source.size // MB))
         else:
             room.files -= 1
-            part.files[path] = content
-    return _Part(_possible(part.files), part.notes)
+            files[path] = content
+    # Without those that lie below a name that is a file itself, as they can in a zip.
+    taken = {name.casefold() for name in files}
+    below = {n for n in files if any(str(parent) in taken for parent in PurePosixPath(n.casefold()).parents)}
+    return {name: content for name, content in files.items() if name not in below}, notes
 
 
 def _problem(path: str, source: Source, room: _Room) -> str:
@@ -151,12 +148,6 @@ def _problem(path: str, source: Source, room: _Room) -> str:
     if not path.isprintable() or max(len(path), *(len(part.encode()) for part in path.split("/"))) > NAME_BYTES:
         return "name"
     return "large" if source.size > room.largest else ""
-
-
-def _possible(files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files without those that lie below a name that is a file itself, as they can in a zip."""
-    taken = {name.casefold() for name in files}
-    return {n: c for n, c in files.items() if not any(str(p) in taken for p in PurePosixPath(n.casefold()).parents)}
 
 
 def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:

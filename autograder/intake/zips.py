@@ -59,7 +59,9 @@ def members(stream: BinaryIO, most: int) -> list[Member]:
         raise BadZipError("no_zip") from None
     if len(found) > most:
         raise BadZipError("zip_many")
-    if _overlap(found):
+    # Each takes at least its local header of 30 bytes and its data.
+    spans = sorted((info.header_offset, info.header_offset + 30 + info.compress_size) for info in found)
+    if any(end > start for (_, end), (start, _) in pairwise(spans)):
         raise BadZipError("zip_overlaps")
     return [_member(archive, info) for info in found]
 
@@ -82,12 +84,6 @@ def _directory_size(stream: BinaryIO) -> int:
                 sizes += struct.unpack(form, field)
             at = tail.find(signature, at + 1)
     return max(size for size in sizes if size != 0xFFFFFFFF)  # that one says: see the record of 64 bits
-
-
-def _overlap(found: list[zipfile.ZipInfo]) -> bool:
-    """Whether two members share bytes, each at least its local header of 30 bytes and its data."""
-    spans = sorted((info.header_offset, info.header_offset + 30 + info.compress_size) for info in found)
-    return any(end > start for (_, end), (start, _) in pairwise(spans))
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member:

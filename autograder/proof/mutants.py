@@ -102,7 +102,7 @@ def mutants(module: str) -> list[Case]:
 
 
 def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Case]:
-    _undress(function)
+    undress(function)
     right, scope = ast.unparse(function), Scope.of(function)
     for parent, name, place, node in list(_sites(function)):
         for change in scope.changes(node):
@@ -127,7 +127,7 @@ def _is_python(source: str) -> bool:
     return True
 
 
-def _undress(function: ast.FunctionDef) -> None:
+def undress(function: ast.FunctionDef) -> None:
     """Leave out what no mutation is about: the docstring and the annotations."""
     if ast.get_docstring(function) is not None:
         del function.body[0]

@@ -40,7 +40,7 @@ class Need:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class CallGroup:
     """A call with what looks at it. `cost`: seconds that the reference takes for it."""
 
     steps: tuple[Step, ...]
@@ -53,7 +53,7 @@ class Group:
         return f"{first.test}, step {first.number} ({functions})"
 
 
-def run(module: str, needs: Sequence[Need]) -> dict[Group, list[str]]:
+def run(module: str, needs: Sequence[Need]) -> dict[CallGroup, list[str]]:
     """For each group of hidden steps of a module, the dearest first, what would be lost without it.
 
     Of groups for which that is nothing those before are taken as left out, so that all of them can be left out together.
@@ -61,7 +61,7 @@ def run(module: str, needs: Sequence[Need]) -> dict[Group, list[str]]:
     hidden = groups(scripts.current().hidden.get(module, ()))
     owner = {step.number: group for group in hidden for step in group.steps}
     # By what each need is shown: groups, and the single steps that stay whatever happens.
-    shown: dict[Need, set[Group | int]] = {n: {owner.get(number, number) for number in n.shown} for n in needs}
+    shown: dict[Need, set[CallGroup | int]] = {n: {owner.get(number, number) for number in n.shown} for n in needs}
     found = {}
     for group in hidden:
         own = [need for need, places in shown.items() if group in places]
@@ -72,7 +72,7 @@ def run(module: str, needs: Sequence[Need]) -> dict[Group, list[str]]:
     return found
 
 
-def groups(steps: Sequence[Step]) -> list[Group]:
+def groups(steps: Sequence[Step]) -> list[CallGroup]:
     """Steps with those that speak of them or are given their objects, the dearest first."""
     leader = {step.number: step.number for step in steps}
 
@@ -87,7 +87,7 @@ def groups(steps: Sequence[Step]) -> list[Group]:
     together: dict[int, list[Step]] = {}
     for step in steps:
         together.setdefault(top(step.number), []).append(step)
-    return sorted((Group(tuple(own), _cost(own)) for own in together.values()), key=lambda group: -group.cost)
+    return sorted((CallGroup(tuple(own), _cost(own)) for own in together.values()), key=lambda group: -group.cost)
 
 
 def _cost(steps: Iterable[Step]) -> float:

@@ -1,4 +1,5 @@
-"""checks/mistakes.json of the students' folder: what known mistakes give for the inputs of the public checks, and their sentences.
+"""checks/mistakes.json of the students' folder: what known mistakes give for the inputs of the public checks, their
+sentences, and fingerprints of what is right for other arguments.
 
 It has wrong results of inputs whose right result stands in the checks, and no code; solutions/checks/known_mistakes.py reads it
 and says what its format is. Here the kit's own code is run, never a student's.
@@ -15,13 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from autograder.feedback.other_arguments import others
+from autograder.grading.record import Step, Target
 from autograder.homework import mistakes, reference
 from autograder.homework.rubric import Rubric
-from autograder.values.tree import mapped
+from autograder.sandbox.messages import Call
+from autograder.values.tree import copied, mapped
 
 NAME = "checks/mistakes.json"
 # Of a result in the table: a tenth of the checks' tolerance is lost, and what only rounding has made is gone.
 DIGITS = 7
+NOT_SENT = Call("call", "", b"")
 
 
 def text(solutions: Path, rubric: Rubric) -> str:
@@ -78,7 +83,22 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
         row = [mistake.does, mistake.read, mistake.right, own]
         if own and row not in rows:  # two ways to make a mistake may give the same
             rows.append(row)
-    return {"calls": [call.key for call, _ in expected], "results": results, "mistakes": rows}
+    sentences: list[Any] = []
+    others = {str(place): found for place, (call, _) in enumerate(expected) if (found := _others(call, sentences))}
+    keys = [call.key for call, _ in expected]
+    return {"calls": keys, "results": results, "mistakes": rows, "sentences": sentences, "others": others}
+
+
+def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
+    """The fingerprints of the right result, then of those for other arguments, each with the number of its sentence."""
+    known, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
+    try:
+        right = reference.functions()[call.function](*copied(call.args), **copied(call.kwargs))
+    except ValueError:
+        return []
+    step = Step(0, Target(call.module, call.function), call.args, call.kwargs, right, tolerance, NOT_SENT)
+    given = [[_place(other.sentence, sentences), known.fingerprints(other.value)] for other in others(step)]
+    return mapped(_short, [[-1, known.fingerprints(right)], *given]) if given else []
 
 
 def _place(result: Any, results: list[Any]) -> int:
@@ -89,7 +109,8 @@ def _place(result: Any, results: list[Any]) -> int:
 
 
 def _rounded(value: Any) -> Any:
-    def short(leaf: Any) -> Any:
-        return round(float(f"{leaf:.{DIGITS}g}"), DIGITS) + 0.0 if isinstance(leaf, float) else leaf  # no -0.0
+    return mapped(_short, value)
 
-    return mapped(short, value)
+
+def _short(leaf: Any) -> Any:
+    return round(float(f"{leaf:.{DIGITS}g}"), DIGITS) + 0.0 if isinstance(leaf, float) else leaf  # no -0.0

@@ -69,8 +69,13 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
         left_out = [group for group in rubrics.current().groups if group not in kept]
         _leave_out_files(root, left_out)
         _leave_out_alternatives(root / _below(kit.PACKAGE) / "proof" / "alternatives", kept)
-        _shorten_rubric(root / _below(kit.rubric_file()), kept)
-        _shorten_notebook(root / _below(kit.solutions()) / MASTER, kept, left_out)
+        rubric, notebook = root / _below(kit.rubric_file()), root / _below(kit.solutions()) / MASTER
+        smaller = yaml.safe_dump(smaller_rubric(rubric.read_text(encoding="utf-8"), kept), sort_keys=False, width=120)
+        head = f"# Part of a larger homework: autograder build --only {','.join(kept)}\n"
+        rubric.write_text(head + smaller, encoding="utf-8")
+        whole = json.loads(notebook.read_text(encoding="utf-8"))
+        whole["cells"] = [_adapted(cell, kept, left_out) for cell in without(whole["cells"], left_out)]
+        notebook.write_text(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         yield root
 
 
@@ -106,12 +111,6 @@ def _leave_out_alternatives(folder: Path, kept: Sequence[str]) -> None:
             shutil.rmtree(alternative)
 
 
-def _shorten_rubric(path: Path, kept: Sequence[str]) -> None:
-    smaller = yaml.safe_dump(smaller_rubric(path.read_text(encoding="utf-8"), kept), sort_keys=False, width=120)
-    head = f"# Part of a larger homework: autograder build --only {','.join(kept)}\n"
-    path.write_text(head + smaller, encoding="utf-8")
-
-
 def smaller_rubric(text: str, kept: Sequence[str]) -> dict[str, Any]:
     """The rubric with some of its modules, without the integration; the points are what is left."""
     document: dict[str, Any] = yaml.safe_load(text)
@@ -119,12 +118,6 @@ def smaller_rubric(text: str, kept: Sequence[str]) -> dict[str, Any]:
     document.pop(INTEGRATION, None)
     document["points"] = number(sum(entry["points"] for entry in document["modules"].values()))
     return document
-
-
-def _shorten_notebook(path: Path, kept: Sequence[str], left_out: Sequence[str]) -> None:
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    notebook["cells"] = [_adapted(cell, kept, left_out) for cell in without(notebook["cells"], left_out)]
-    path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:

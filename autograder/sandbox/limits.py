@@ -22,5 +22,10 @@ class Limits(BaseModel):
         description="threads of the student's process; one that has ended counts until the kernel is done with it",
     )
     open_files: int = Field(default=64, ge=16)
+    repairs: int = Field(
+        default=3000,
+        ge=0,
+        description="edited versions of wrong functions that are tried where no known mistake explains them",
+    )
     upload_files: int = Field(default=500, ge=1, description="files in one submission")
     upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")

@@ -2,8 +2,10 @@
 
 import builtins
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from autograder.sandbox import wire
 from autograder.sandbox.wire import Handle, Kept, Parameters
@@ -129,6 +131,22 @@ def prepared_load(
     return Call("load", context, payload, runs=" ".join(modules))
 
 
+def prepared_edits(call: Call, module: str, function: str, others: Sequence[str]) -> Call:
+    """Ask which edits of a function (its module's `others` are left alone) its reply to a call may be changed by."""
+    payload = wire.encode(("edits", call.context, module, function, others, call.payload))
+    return replace(call, kind="edits", payload=payload)
+
+
+def prepared_edited(call: Call, number: int) -> Call:
+    """A call of the function with one of the edits that were asked for."""
+    return replace(call, payload=wire.encode(("edited", number, call.payload)))
+
+
+def prepared_edit(module: str, function: str, others: Sequence[str], number: int) -> Call:
+    """Make an edit in the text of a module that is loaded later; ask for its lines."""
+    return Call("edit", f"{module}.py", wire.encode(("edit", module, function, others, number)))
+
+
 def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
     """A final reply, held to the form that the request allows; WireError for any other.
 
@@ -147,6 +165,10 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
             return Reply(value=value)
         case "write", ["written"]:
             return Reply()
+        case "edits", ["edits", np.ndarray() as found] if found.dtype == np.int64 and found.shape[1:] == (3,):
+            return Reply(value=found)
+        case "edit", ["edit", list() as found] if all(type(n) is int and 0 < n <= lines[call.context] for n in found):
+            return Reply(value=tuple(found))
     raise wire.WireError("a reply of another form")
 
 

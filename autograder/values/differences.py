@@ -26,6 +26,7 @@ FORMS = {
     "shape": "It returned an array of the wrong shape",
     "dtype": "It returned the wrong dtype",
 }
+IN_ORDER = "The parts are right, but they come in the order"
 KEEP_DTYPE = "floating results keep the dtype of the arguments"
 NO_RETURN = "Does every way through the function end with a return?"
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
@@ -80,7 +81,9 @@ def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple
     """The parts of two tuples of one length by name; none where they are something else."""
     if not isinstance(expected, tuple) or not isinstance(actual, tuple | list) or len(actual) != len(expected):
         return []
-    places = names if len(names) == len(expected) else [f"part [{number}]" for number in range(len(expected))]
+    numbers = range(len(expected))
+    named = len(names) == len(expected)
+    places = [f"`{names[number]}`" if named else f"part [{number}]" for number in numbers]
     return list(zip(places, expected, actual, strict=True))
 
 
@@ -106,7 +109,7 @@ def _due(kind: str, expected: Any, part: str, returned: str, names: Sequence[str
         return f"expected is {expected.dtype}, since {KEEP_DTYPE}"
     due = str(expected.shape) if kind == "shape" else kind_of(expected)
     if isinstance(expected, tuple):
-        due = f"a tuple of {len(expected)}" + (f" ({', '.join(names)})" if names else "")
+        due = f"a tuple of {len(expected)}" + (f" ({', '.join(f'`{name}`' for name in names)})" if names else "")
     elif isinstance(expected, np.ndarray) and kind != "shape":
         due = f"an array of {_entries(expected)} with shape {expected.shape}"
     if part or not returned:
@@ -141,7 +144,7 @@ def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     wrong = [(place, one, other) for place, one, other in parts if not equal(one, other, allowed)]
     for order in permutations(range(len(parts))) if len(wrong) > 1 else ():
         if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
-            return f"The parts are right, but they come in the order {', '.join(parts[place][0] for place in order)}."
+            return f"{IN_ORDER} {', '.join(parts[place][0] for place in order)}."
     said = [(place, difference(one, other, allowed)) for place, one, other in wrong]
     told = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in said if text)
     if len(wrong) == len(parts) or not wrong:

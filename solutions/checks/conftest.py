@@ -239,10 +239,14 @@ def next_step(failed: list[Report], passed: int) -> str:
         return f"Next: mend {module_of(wrong[0].nodeid)}.py; what is wrong stands above."
     if first is not None:
         hint = " --hint says what is right." if first in ADVICE[0].hints else "."
-        return f"Next: mend {first[1]} in {place(*first)}; pytest --only {first[1]}{hint}"
+        at = ADVICE[0].stopped.get(first, "")
+        verb = "write" if unwritten_functions(first[0], [first[1]]) else "mend"
+        what = f"mend what stops {first[1]} in {at}" if at else f"{verb} {first[1]} in {place(*first)}"
+        return f"Next: {what}; pytest --only {first[1]}{hint}"
     unwritten = [
         (m, f) for m in MODULES for f in unwritten_functions(m, functions_in(m)) if (FOLDER / f"{m}.py").is_file()
     ]
+    unwritten.sort(key=lambda key: key[1] not in ASKED)
     if unwritten:
         module, function = unwritten[0]
         return f"Next: write {function} in {place(module, function)}; pytest --only {function}."

@@ -6,13 +6,17 @@ results that known mistakes give there, and for each mistake two sentences, what
     {"layernorm": {"layer_norm": {
         "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
         "results": [[{"value": ...}, {"raised": "IndexError"}], ...],
-        "mistakes": [["what the code does", "what to read", "what is right", {"0": 1, "3": 0}], ...]}}}
+        "mistakes": [["what the code does", "what to read", "what is right", {"0": 1, "3": 0}], ...],
+        "sentences": ["Your result would be right with `mask=None`.", ...],
+        "others": {"0": [[1, [["f(4,)", 0.52]]], ...]}}}}
 
 A call stands there as its `key` says; {"0": 1} is the result in place 1 of those of call 0. A result is what as_entry()
 makes of what came back: {"value": v} or {"raised": name of the error}, and "changed": [names] if the call has changed
 arguments. In a value, an array is {"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}, anything
 else the thing itself. Where an error is due and none came, the result is NO_ERROR. A call that a mistake has no result
-for comes out right in spite of it. The table has results only, no code; without the file, nothing is ever said.
+for comes out right in spite of it. {"0": [[1, prints]]} under "others" says that sentence 1 holds of a result of call 0
+that has these fingerprints; those of the right result stand first, as sentence -1. The table has results only, no code;
+without the file, nothing is ever said.
 """
 
 from __future__ import annotations
@@ -97,6 +101,47 @@ def explanation(known: dict[str, Any], calls: list[Seen]) -> list[tuple[str, str
     return (
         [pair for pair in zip(titles, both[0], strict=True) if all(pair[1] in other for other in both)] if both else []
     )
+
+
+def other_arguments(known: dict[str, Any], calls: list[Seen]) -> str:
+    """What the first wrong result would be right for, if each other wrong one would be so too, or cannot tell; "" if nothing."""
+    places = {call: str(place) for place, call in enumerate(known["calls"])}
+    wrong = [seen for seen in calls if not seen.right and "value" in seen.entry]
+    tables = [known.get("others", {}).get(places.get(seen.call, ""), []) for seen in wrong]
+    told = tables and not any("changed" in seen.entry for seen in wrong)
+    for number, _ in tables[0][1:] if told else []:
+        own = [[prints for other, prints in table[1:] if other == number] for table in tables]
+        pairs = zip(wrong, tables, own, strict=True)
+        if all(not prints or _mixed(seen, table[0][1], prints[0]) for seen, table, prints in pairs):
+            return str(known["sentences"][number])
+    return ""
+
+
+def _mixed(seen: Seen, right: list[Any], other: list[Any]) -> bool:
+    """Whether each part of a result is right or the other one's, and not all are right."""
+    parts = fingerprints(_value(seen.entry["value"]))
+    left = [(part, b) for part, a, b in zip(parts, right, other, strict=False) if not _alike(part, a, seen.tolerance)]
+    as_many = len(parts) == len(right) == len(other)
+    return as_many and bool(left) and all(_alike(part, b, seen.tolerance) for part, b in left)
+
+
+def fingerprints(value: Any) -> list[list[Any]]:
+    """Of each part of a result its kind, its shape and a sum in which each entry has a weight of its own, to know it again."""
+    return [_fingerprint(part) for part in (value if isinstance(value, tuple | list) else (value,))]
+
+
+def _fingerprint(part: Any) -> list[Any]:
+    array = np.asarray(part)
+    if array.dtype.kind not in "biuf":
+        return ["", 0.0]
+    weights = np.cos(np.arange(array.size)).reshape(array.shape)
+    total = (weights * np.nan_to_num(array.astype(float), nan=0.5, posinf=1e3, neginf=-1e3)).sum()
+    return [array.dtype.kind + str(array.shape), float(total)]
+
+
+def _alike(one: list[Any], two: list[Any], tolerance: float) -> bool:
+    """Whether two fingerprints are those of the same value."""
+    return bool(one[0] == two[0] and abs(one[1] - two[1]) <= 4 * tolerance * max(1.0, abs(two[1])))
 
 
 def _of_two(one: Any, one_fits: bool, other: Any, other_fits: bool) -> bool:

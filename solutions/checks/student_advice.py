@@ -14,10 +14,10 @@ from functools import cache
 from io import StringIO
 
 from endless_loops import limit
-from known_mistakes import Seen, explanation, known
+from known_mistakes import Seen, explanation, known, other_arguments
 from student_calls import SEEN, Again, Caller, labelled
 from student_errors import CheckFailed, NotReady, Stopped, TooLong
-from student_modules import needs
+from student_modules import needs, silent_stubs
 
 Function = tuple[str, str]  # (module, name)
 
@@ -31,6 +31,7 @@ class Advice:
         self.follow: dict[tuple[Function, ...], list[Function]] = {}
         self.hints: set[Function] = set()  # of which a hint is held back
         self.said: list[tuple[str, str]] = []  # all that is said of known mistakes
+        self.stopped: dict[Function, str] = {}  # the line that stopped a call
         self.names: dict[str, Function] = {}  # the function that a known mistake was told of
         for number, error in enumerate(failed):
             if error.function in self.causes or any(error.function in names for names in self.follow.values()):
@@ -43,6 +44,7 @@ class Advice:
                 self.follow.setdefault(causes, []).append(error.function)
                 continue
             self.causes[error.function] = None
+            self.stopped[error.function] = error.at
             self.said += said
             if name:
                 self.names[name] = error.function
@@ -67,8 +69,10 @@ class Advice:
 
 
 def advice(error: CheckFailed) -> list[tuple[str, str]]:
-    """What is said of a known mistake below a check that is the first one of its function to fail."""
-    return explanation(known(*error.function), all_calls(*error.function))
+    """What is said below a check that is the first one of its function to fail: of a known mistake, else of other arguments."""
+    table, calls = known(*error.function), all_calls(*error.function)
+    other = other_arguments(table, calls)
+    return explanation(table, calls) or ([("note", other)] if other else [])
 
 
 def name_in(said: list[tuple[str, str]]) -> str:
@@ -90,9 +94,12 @@ def causes_of(function: Function) -> tuple[Function, ...]:
 
 @cache
 def _failing(module: str) -> set[str]:
-    """The functions of a module that fail a public check; the checks are made anew, they may not be in this run."""
+    """The functions of a module that fail a public check; the checks are made anew, they may not be in this run.
+
+    Those that are not written yet are among them if they end in another way than NotImplementedError.
+    """
     errors = _made_again(module).errors
-    return {error.function[1] for error in errors if not isinstance(error, NotReady)}
+    return {error.function[1] for error in errors if not isinstance(error, NotReady)} | {*silent_stubs(module)}
 
 
 def all_calls(module: str, function: str) -> list[Seen]:

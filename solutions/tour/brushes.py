@@ -103,7 +103,9 @@ def bars(axes: Axes, heights: Sequence[float], form: str = ".2f", **options: Any
     """Bars with their numbers; a negative one has it below."""
     places = np.arange(1, len(heights) + 1)
     drawn = axes.bar(places, heights, **options)
-    axes.bar_label(drawn, [f"{np.round(h, int(form[1])) + 0.0:{form}}" for h in heights], fontsize=7.5, padding=1)
+    texts = [f"{np.round(h, int(form[1])) + 0.0:{form}}" for h in heights]
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.7}  # for a line that runs through
+    axes.bar_label(drawn, texts, fontsize=7.5, padding=1.5, bbox=ground)
 
 
 def token(axes: Axes, values: np.ndarray, colour: str, title: str) -> None:

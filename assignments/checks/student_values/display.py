@@ -90,7 +90,10 @@ def literal(value: Any, width: int = 100) -> str:
     if isinstance(value, dict):
         return _wrapped("{", [f"{key!r}: {literal(part, width)}" for key, part in value.items()], "}", width)
     if isinstance(value, list):
-        return _wrapped("[", [literal(part, width) for part in value], "]", width)
+        parts = [literal(part, width) for part in value]
+        if len(parts) > 1 and len({*parts}) == 1 and isinstance(value[0], dict):  # the same block again
+            return f"{len(parts)} * {_wrapped('[', parts[:1], ']', width)}"
+        return _wrapped("[", parts, "]", width)
     if inspect.isfunction(value):
         return _lambda(value)
     return _number(value) if isinstance(value, float | np.generic) else repr(value)

@@ -161,9 +161,14 @@ def similarity(attention: Any, angle: int = 40, length: float = 2.0) -> Figure:
     query = length * np.array([[np.cos(turned), np.sin(turned)]])
     weights = attention.scaled_dot_product_attention(query, keys, keys)[1][0]
     figure, axes = canvas(10, 3, 3, f"A query of length {length:.1f} at {angle} degrees among eight keys of length 1")
+    ground = {
+        "facecolor": "white",
+        "edgecolor": "none",
+        "pad": 0.5,
+    }  # so that the query does not hide the number of a key
     for i, (x, y) in enumerate(keys):
         axes[0].annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": GREY})
-        axes[0].text(1.2 * x, 1.2 * y, str(i + 1), ha="center", va="center", fontsize=8.5)
+        axes[0].text(1.2 * x, 1.2 * y, str(i + 1), ha="center", va="center", fontsize=8.5, zorder=5, bbox=ground)
     axes[0].annotate("", query[0], (0, 0), arrowprops={"arrowstyle": "-|>", "color": BLUE, "linewidth": 2.5})
     axes[0].set(xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal")
     label(axes[0], "blue: the query; grey: the keys", "feature 1", "feature 2")

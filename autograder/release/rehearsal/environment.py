@@ -8,7 +8,6 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -19,16 +18,9 @@ from autograder.release.prerequisites import require_kernel, require_otter
 from autograder.release.rehearsal.tree import GRADESCOPE
 
 KEPT = ("SYSTEMROOT", "LANG", "LC_ALL")  # environment variables that are handed on
+# An interpreter, its environment variables, and a line on how they came about.
+Environment = tuple[str, dict[str, str], str]
 FOLDERS = {"HOME": "home", "USERPROFILE": "home", "TMPDIR": "tmp", "TEMP": "tmp", "TMP": "tmp"}
-
-
-@dataclass(frozen=True)
-class Environment:
-    """An interpreter, its environment variables, and a line on how they came about."""
-
-    python: str
-    variables: dict[str, str]
-    how: str
 
 
 def asked(tree: Path) -> tuple[str, list[Path], list[str]]:
@@ -70,7 +62,7 @@ def installed(tree: Path, root: Path) -> Environment:
     # HOME is another one in a rehearsal, so that what is installed for this user must be pointed to.
     own = {"PYTHONPATH": str(root / "kit"), "PYTHONUSERBASE": site.getuserbase(), "JUPYTER_PATH": jupyter_data_dir()}
     variables = _variables(root, str(Path(sys.executable).parent)) | own
-    return Environment(sys.executable, variables, f"with what is installed here{how}")
+    return sys.executable, variables, f"with what is installed here{how}"
 
 
 def fresh(tree: Path, root: Path) -> Environment:
@@ -91,7 +83,7 @@ def fresh(tree: Path, root: Path) -> Environment:
     command = [own, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
     version = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     note = f", where Gradescope has {wanted}" if wanted not in ("", version) else ""
-    return Environment(own, _variables(root, scripts), f"in a fresh environment of Python {version}{note}")
+    return own, _variables(root, scripts), f"in a fresh environment of Python {version}{note}"
 
 
 def _variables(root: Path, scripts: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from autograder.feedback.results import number
+from autograder.intake.text import printable
 from autograder.release.rehearsal.results_format import Results, TestCase, Visibility
 from autograder.release.rehearsal.run import Rehearsal
 
@@ -93,8 +94,3 @@ def _points(score: float, possible: float) -> str:
 
 def _text(text: str | None) -> list[str]:
     return [printable(line) for line in (text or "").strip("\n").splitlines()]
-
-
-def printable(line: str) -> str:
-    """A line as a terminal may get it: no control characters, no change of direction."""
-    return "".join(c if c.isprintable() else "?" for c in line)

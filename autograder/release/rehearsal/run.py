@@ -51,8 +51,8 @@ def grade(place: Path, used: Environment) -> Rehearsal:
 
     Raises CommandError if there is no result, as Gradescope would then say that the autograder failed.
     """
-    start = time.monotonic()
-    status, printed, errors = _call([used.python, str(place / "source" / "run_otter.py")], place, used.variables)
+    (python, variables, how), start = used, time.monotonic()
+    status, printed, errors = _call([python, str(place / "source" / "run_otter.py")], place, variables)
     seconds = time.monotonic() - start
     reason = _reason(errors)
     try:
@@ -64,7 +64,7 @@ def grade(place: Path, used: Environment) -> Rehearsal:
         raise CommandError(f"results.json is not JSON: {error}") from error
     if status:
         raise CommandError(f"run_otter.py failed after results.json was written: {reason}")
-    return Rehearsal(document, printed, seconds, used.how)
+    return Rehearsal(document, printed, seconds, how)
 
 
 def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[int, str, str]:

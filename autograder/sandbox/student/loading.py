@@ -6,15 +6,16 @@ module whose contract functions are answered by the grader, so that nobody pays 
 
 import ast
 import builtins
+import contextlib
 import importlib
 import importlib.machinery
 import importlib.util
 import itertools
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from autograder.sandbox.student import replacing
@@ -32,9 +33,9 @@ class Loader(importlib.machinery.SourceFileLoader):
         self.submission = submission
 
     def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> Any:  # type: ignore[override]
-        names = self.submission.replaced(path)
-        if names:
-            tree = ast.parse(data, path)
+        names, edited = self.submission.replaced(path), self.submission.edited.get(path)
+        if names or edited:
+            tree = edited or ast.parse(data, path)
             return compile(replacing.replaced(tree, names), path, "exec", dont_inherit=True, optimize=_optimize)
         if (data, path) not in self.submission.compiled:
             code = super().source_to_code(data, path, _optimize=_optimize)
@@ -105,6 +106,7 @@ class StudentModules:
     def __init__(self, folder: str, baseline: "Baseline"):
         self.folder, self.baseline = folder, baseline
         self.compiled: dict[tuple[bytes, str], Any] = {}
+        self.edited: dict[str, ast.Module] = {}  # what is run in the place of a file: see repairing.py
         self._replaced: dict[tuple[str, str], Functions] = {}  # by context and file
         self._contexts: dict[str, Context] = {}
         self._current = ""
@@ -116,13 +118,26 @@ class StudentModules:
         self.enter(context)
         for name, functions in proxies.items():
             sys.modules[name] = self._proxy(name, functions)
-        self._replaced[context, self._path(modules[0])] = replaced
+        if replaced:
+            for path in self._files_of(modules[0], replaced):
+                self._replaced[context, path] = replaced
         for name in modules:
             importlib.import_module(name)
 
     def replaced(self, path: str) -> Functions:
         """The functions that the present context replaces in a file: what other files call by these names stays theirs."""
         return self._replaced.get((self._current, path), {})
+
+    def _files_of(self, module: str, names: Iterable[str]) -> set[str]:
+        """A module's own file, and those from which it imports functions of these names: it is imported once to see that."""
+        with contextlib.suppress(BaseException):  # it may need just these functions
+            importlib.import_module(module)
+        own = vars(sys.modules.get(module, ModuleType(module)))
+        codes = [getattr(own.get(name), "__code__", None) for name in names]
+        for name in self._own_modules():
+            if not isinstance(sys.modules[name], ProxyModule):
+                del sys.modules[name]
+        return {self._path(module), *(code.co_filename for code in codes if isinstance(code, CodeType))}
 
     def enter(self, context: str) -> None:
         """Let imports see the modules of this context, and no others of the student's."""

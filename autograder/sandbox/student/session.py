@@ -8,6 +8,7 @@ costs more than a call; the replies come in the same order. A request:
     ["changes", context, number]                      -> ["changed", changed]: how the arguments of that call differ by now
     ["look", context, kept]                           -> ["holds", value] or ["raised", error]
     ["write", context, kept, value]                   -> ["written"]
+and those of repairing.py.
 While it works on a request the student's side may ask, and be asked, in strict order:
     ["ask", name or handle, args, kwargs]             -> ["answer", value], ["same", number of the argument that is the
                                                          answer itself] or ["refused", kind, text]
@@ -32,6 +33,7 @@ from autograder.sandbox.student.asking import Questions
 from autograder.sandbox.student.calls import Calls
 from autograder.sandbox.student.errors import described
 from autograder.sandbox.student.loading import Baseline, StudentModules
+from autograder.sandbox.student.repairing import Repairing
 from autograder.sandbox.wire import Parameters
 from autograder.values.errors import loop
 
@@ -58,6 +60,7 @@ class Session:
             "changes": self._changes,
             "look": self._look,
             "write": self._write,
+            **Repairing(self.submission, self._answer).handlers,
         }
 
     def serve(self) -> None:
@@ -77,15 +80,18 @@ class Session:
 
     def reply(self, request: bytes) -> bytes:
         """The reply to one request."""
-        kind, *parts = wire.decode(request, from_grader=True)
         self.questions.begin_call()
         try:
-            reply = self._handlers[kind](*parts)
+            reply = self._answer(request)
         except BaseException as error:  # also SystemExit and KeyboardInterrupt, if the student's code raises them
             reply = ("raised", self._described(error))
         finally:
             self.questions.end_call()
         return wire.encode(reply)
+
+    def _answer(self, request: bytes) -> tuple[Any, ...]:
+        kind, *parts = wire.decode(request, from_grader=True)
+        return self._handlers[kind](*parts)
 
     def hold(self, reply: bytes, last: bool) -> None:
         """Send a reply, but together with those that come soon after it."""

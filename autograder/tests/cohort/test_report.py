@@ -328,14 +328,16 @@ def test_print_leaves_out_what_cannot_be_used_on_paper(page: Any) -> None:
 def test_functions_that_are_wrong_alike_are_shown_with_their_size_and_text() -> None:
     one = Unexplained(FUNCTION, "d" * 16, (next(iter(CRITERIA)),), f"def {FUNCTION}():\n    pass\n", EVIL)
     rows = list(run().rows)
-    for at in (1, 2):
+    for at in (1, 2, 3):
         grade = rows[at].grade
         assert grade is not None
-        rows[at] = replace(rows[at], grade=replace(grade, unexplained=(one,)))
+        mine = one if at < 3 else replace(one, replies="another")
+        rows[at] = replace(rows[at], grade=replace(grade, unexplained=(mine,)))
     page = report.html(replace(run(), rows=rows))
     assert "Wrong alike, and not known" in Texts(page).text and one.source.strip() in Texts(page).text
     assert EVIL not in page
     section = page.partition('id="unexplained"')[2].partition("</section>")[0]
+    assert "1 more is wrong in a way of its own" in section
     assert '<span class="tally">2</span>' in section and 'href="#s1"' in section and 'href="#s2"' in section
     assert "Wrong alike" not in report.html(replace(run(), rows=rows), anonymous=True)
     assert "Wrong alike" not in report.html(run())

@@ -68,7 +68,7 @@ def test_a_known_mistake_and_a_right_function_are_in_no_group(found: dict[str, l
 
 def test_group_shows_a_public_example_that_is_wrong(found: dict[str, list[Unexplained]]) -> None:
     example = found["ada"][0].example
-    assert "rms_norm(x, gamma)" in example and "# expected:" in example and "# yours:" in example
+    assert "rms_norm(x, gamma)" in example and "# expected:" in example and "# theirs:" in example
 
 
 def test_nobody_is_named(found: dict[str, list[Unexplained]]) -> None:

@@ -415,7 +415,9 @@ def pre_norm_block(x, params, n_heads, mask=None):
 
 def test_wrong_helper_in_a_file_of_its_own_costs_no_more(grade: Grade, references: dict[str, bytes]) -> None:
     source = references["scaled_attention.py"].decode() + "\n_right = softmax\n\n\ndef softmax(scores, axis=-1):\n"
-    source += "    return 1.01 * _right(scores, axis)\n"
+    source += (
+        "    return 1.01 * _right(scores, axis) + 0.001\n"  # one edit would be found in the file of the module alone
+    )
     here = whole(grade, {"scaled_attention.py": source})
     there = whole(grade, {"scaled_attention.py": "from nn.attn import *\n", "nn/attn.py": source, "nn/__init__.py": ""})
     assert here == there

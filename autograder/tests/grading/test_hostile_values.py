@@ -86,7 +86,7 @@ class Bent:
     def play(self, calls: Sequence[Call], known: Any = ()) -> list[Reply]:
         replies: list[Reply] = []
         for call in calls:
-            replies.append(self.reply(self.steps[id(call)]))
+            replies.append(self.reply(self.steps[id(call)]) if id(call) in self.steps else self.edited(call))
             if self.ended is not None:
                 break
         return replies
@@ -105,6 +105,14 @@ class Bent:
         value = bent(right.value, self.rng) if chance < 0.6 and right.error is None else right.value
         crossed = wire.decode(wire.encode(wire.marked(value)))
         return replace(right, value=crossed, changed=CHANGED if chance < 0.12 else (), shared=0.12 < chance < 0.14)
+
+    def edited(self, call: Call) -> Reply:
+        """What a search for a repair hears."""
+        edits = [
+            [self.rng.choice([-1, 0, 5, 10**9]) for _ in range(3)] for _ in range(self.rng.choice([0, 1, 60, 4000]))
+        ]
+        said = {"edits": np.array(edits, dtype=np.int64).reshape(-1, 3), "edit": self.rng.choice([(), (1,), (2, 3)])}
+        return Reply(value=said.get(call.kind, self.rng.choice(ODD)))
 
     def error(self) -> Error:
         kind, hint = self.rng.choice(KINDS), self.rng.choice(["", "missing", "signature", "refused", "<b>"])

@@ -1,12 +1,13 @@
 """Which pairs of known mistakes are tried, from bits that say of ten records where each shows and fits alone."""
 
 from dataclasses import replace
+from typing import Any
 
-from autograder.grading.search import Evidence, Single, likely
+from autograder.grading.search import Single, likely
 from autograder.homework import mistakes
 
 ALL = 0b11_1111_1111
-NOWHERE = Evidence(right=0, groups=[ALL], criteria=[ALL], fresh=0)
+NOWHERE: dict[str, Any] = {"right": 0, "groups": [ALL], "criteria": [ALL], "fresh": 0}
 
 
 def single(name: str, shows: int, fits: int = 0, memory: bool = False) -> Single:
@@ -14,8 +15,8 @@ def single(name: str, shows: int, fits: int = 0, memory: bool = False) -> Single
     return Single(replace(mistake, memory=memory), shows, fits)
 
 
-def tried(evidence: Evidence, *singles: Single) -> list[tuple[str, str]]:
-    return [(one.name, other.name) for one, other in likely(singles, evidence)]
+def tried(evidence: dict[str, Any], *singles: Single) -> list[tuple[str, str]]:
+    return [(one.name, other.name) for one, other in likely(singles, **evidence)]
 
 
 def test_the_fewer_records_speak_against_a_pair_the_sooner_it_is_tried() -> None:
@@ -33,7 +34,7 @@ def test_a_pair_that_most_records_speak_against_is_not_tried() -> None:
 
 
 def test_a_mistake_that_alone_reproduces_a_criterion_is_tried_beside_every_other_and_first() -> None:
-    evidence = replace(NOWHERE, criteria=[0b11, ALL - 0b11])
+    evidence = NOWHERE | {"criteria": [0b11, ALL - 0b11]}
     likelier = single("no_beta", ALL, ALL - 0b101)
     found = tried(evidence, likelier, single("no_root", ALL - 0b10, 0b11), single("default_eps", 0))
     assert found[:2] == [("no_beta", "no_root"), ("no_root", "default_eps")] and found[2:] == [
@@ -46,12 +47,12 @@ OTHERS = single("no_root", ALL), single("eps_missing", ALL)  # nothing speaks ag
 
 def test_what_is_kept_may_show_wherever_it_was_not_seen_alone() -> None:
     pair = single("no_beta", ALL - 1, memory=True), single("default_eps", 0)
-    evidence = replace(NOWHERE, right=ALL)
+    evidence = NOWHERE | {"right": ALL}
     kept = ("no_beta", "default_eps")
     assert tried(evidence, *pair, *OTHERS)[0] != kept
-    assert tried(replace(evidence, fresh=1), *pair, *OTHERS)[0] == kept
+    assert tried(evidence | {"fresh": 1}, *pair, *OTHERS)[0] == kept
     # The first call is wrong, and neither shows there.
-    assert tried(replace(NOWHERE, fresh=1), *pair, *OTHERS)[0] != kept
+    assert tried(NOWHERE | {"fresh": 1}, *pair, *OTHERS)[0] != kept
 
 
 def test_what_is_kept_may_be_written_into_by_a_mistake_of_the_same_criterion() -> None:

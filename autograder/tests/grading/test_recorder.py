@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.record import Step
-from autograder.grading.recorder import Check, NoSuchPart, NotKept, Recorder, rng_for
+from autograder.grading.recorder import Check, Recorder, rng_for
 from autograder.sandbox.wire import Kept
 
 X = np.array([[1.0, 2.0], [3.0, 5.0]])
@@ -85,9 +85,9 @@ def test_parts_of_a_tuple_are_named_as_in_the_docstring(recorder: Recorder, chec
     check.split(X)
     assert [step.rules.parts for step in recorder.steps] == [("others",), ()]
     assert [step.parts for step in recorder.steps] == [("first", "others")] * 2
-    with pytest.raises(NoSuchPart, match="'second' is no part of what split returns: first, others"):
+    with pytest.raises(ValueError, match="'second' is no part of what split returns: first, others"):
         check.part("second").split(X)
-    with pytest.raises(NoSuchPart):
+    with pytest.raises(ValueError, match="no part"):
         check.part("first").double(X)
 
 
@@ -150,7 +150,7 @@ def test_overwriting_and_looking(recorder: Recorder, check: Any) -> None:
     check.double(x)
     assert kinds(recorder) == ["call", "write", "look", "call"]
     assert np.array_equal(recorder.steps[-1].expected, np.full((2, 2), 2.0))
-    with pytest.raises(NotKept):
+    with pytest.raises(ValueError, match="comes from no earlier"):
         check.overwrite(X, 1.0)
 
 

@@ -87,6 +87,11 @@ def test_nothing_is_written_yet(home: Path) -> None:
         assert listed.startswith("Not written yet: ") and all(f in listed for f in entry.functions), module
 
 
+def test_the_function_asked_for_is_the_next_to_be_written(home: Path) -> None:
+    said = pytest_says(home, "--only", "softmax")
+    assert "Next: write softmax in scaled_attention.py, line" in said
+
+
 def test_modules_come_in_their_order(home: Path) -> None:
     said = pytest_says(home)
     assert re.findall(r"^(\w+)\.py$", said, re.MULTILINE) == list(MODULES)
@@ -117,6 +122,19 @@ def test_stub_line_that_was_left_in(home: Path) -> None:
     assert f"layernorm.py, line {last_line(wrong)} still raises NotImplementedError (and in " in said
 
 
+@pytest.mark.parametrize("body", ["raise ValueError('todo')", "pass", "return None", "return x", '"""later"""'])
+def test_code_that_computes_nothing_is_not_written_yet(home: Path, body: str) -> None:
+    write_solutions(home, *MODULES)
+    stub = f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}\n"
+    said = " ".join(checked(home, "layernorm", stub, "checks/test_transformer_block.py").split())
+    assert "layernorm.py Not written yet: layer_norm layer_norm is defined in lines" in said
+    assert "Called" not in said and "Probably" not in said
+    assert (
+        "pre_norm_block, post_norm_block and transformer_stack fail too: first mend layer_norm (layernorm.py)." in said
+    )
+    assert "Next: write layer_norm in layernorm.py, line " in said
+
+
 # A wrong result
 
 
@@ -124,6 +142,48 @@ def test_wrong_value_has_call_result_expectation_and_reason(home: Path) -> None:
     said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n")
     assert all(word in said for word in ("Called ", "Returned ", "Expected ", "Why "))
     assert "Hint" not in said and "Probably" not in said
+
+
+def test_what_a_result_would_be_right_for_is_said_where_no_known_mistake_fits(home: Path) -> None:
+    wrong = RIGHT_ATTENTION[RIGHT_ATTENTION.index("def multi_head_attention") :]
+    assert 'x @ params["w_q"]' in wrong
+    said = checked(home, "scaled_attention", wrong.replace('x @ params["w_q"]', 'x @ params["w_q"].T'))
+    assert "Note      Your result would be right with `params['w_q']` transposed." in said
+    assert said.count("Note ") == 1
+
+
+def test_what_is_remembered_between_calls_is_said(home: Path) -> None:
+    wrong = (
+        "MEAN = []\n\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    MEAN.append(x.mean(axis=-1, keepdims=True))\n"
+    )
+    wrong += "    return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta\n"
+    said = " ".join(checked(home, "layernorm", wrong).split())
+    assert "Called alone, it is right; after other calls, it is not: something is remembered between calls." in said
+
+
+def test_nothing_is_guessed_where_a_call_that_should_raise_returns_nothing(home: Path) -> None:
+    wrong = RIGHT_ATTENTION[RIGHT_ATTENTION.index("def split_heads") : RIGHT_ATTENTION.index("def merge_heads")]
+    wrong = re.sub(r"raise ValueError\(.*\)", "return None", wrong)
+    said = checked(home, "scaled_attention", wrong)
+    assert "Returned  None" in said and "Expected  ValueError" in said and "Probably" not in said
+
+
+def test_input_is_known_for_what_it_is(home: Path) -> None:
+    said = checked(home, "layernorm", "input('eps? ')\n")
+    assert "nobody answers input() while a submission is graded: delete the call" in " ".join(said.split())
+    assert "stdin" not in said
+
+
+def test_random_results_are_said_to_be_random(home: Path) -> None:
+    wrong = "def rms_norm(x, gamma, eps=1e-6):\n    return x + np.random.default_rng().normal(size=x.shape)\n"
+    said = " ".join(checked(home, "layernorm", wrong).split())
+    assert "it gives another result: look for random numbers" in said and "remembered" not in said
+
+
+def test_the_line_that_stops_a_call_is_what_to_mend(home: Path) -> None:
+    wrong = "def helper(x):\n    return x[0, 0, 0]\n\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return helper(x)\n"
+    said = checked(home, "layernorm", wrong)
+    assert f"Next: mend what stops rms_norm in layernorm.py, line {last_line(wrong) - 4};" in said
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if module != "concept_check"])
@@ -251,7 +311,7 @@ def test_same_text_is_said_once(home: Path) -> None:
 def test_mistake_in_a_module_that_is_used(home: Path) -> None:
     """Also if the checks of that module do not run."""
     write_solutions(home, "scaled_attention")
-    (home / "layernorm.py").write_text(RIGHT + "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    return x\n")
+    (home / "layernorm.py").write_text(RIGHT + "\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    return 2 * x\n")
     said = checked(home, "transformer_block", "")
     assert "pre_norm_block, post_norm_block and transformer_stack fail too: first mend layer_norm" in said
     assert "Called " not in said and "Next: mend layer_norm in layernorm.py, line" in said
@@ -265,7 +325,7 @@ def test_mistake_in_a_helper_of_the_same_module(home: Path) -> None:
 def test_module_that_is_not_used_is_not_blamed(home: Path) -> None:
     """A block with a layer norm of its own."""
     write_solutions(home, "scaled_attention")
-    own = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return x\n"
+    own = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return 2 * x\n"
     said = checked(home, "transformer_block", own)
     assert "Called " in said and "first mend layer_norm" not in said
 
@@ -507,7 +567,7 @@ def test_another_encoding_and_a_notebook_beside(home: Path) -> None:
 @pytest.mark.parametrize("function", ["padding_mask", "split_heads", "embed", "positional_encoding", "norm_moments"])
 def test_a_forgotten_return_is_not_taken_for_a_refusal_that_is_missing(home: Path, function: str) -> None:
     module = rubrics.current().module_of(function)
-    said = checked(home, module, f"def {function}(*args):\n    pass\n", "--hint")
+    said = checked(home, module, f"def {function}(*args):\n    result = args\n", "--hint")
     assert "Returned  None" in said and "Does every way through the function end" in " ".join(said.split())
     assert "Probably" not in said
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.grading import script as scripts
-from autograder.proof.steps import Group, Need, groups, needs, run
+from autograder.proof.steps import CallGroup, Need, groups, needs, run
 
 MODULE = "layernorm"
 
@@ -35,7 +35,7 @@ def test_what_is_said_to_be_for_nothing_can_be_left_out_together(wanted: list[Ne
 
 
 def test_a_step_is_for_what_it_alone_shows_and_one_of_two_for_what_is_asked_for_twice() -> None:
-    every: list[Group] = groups(scripts.current().hidden[MODULE])
+    every: list[CallGroup] = groups(scripts.current().hidden[MODULE])
     first, second, third = (group.steps[0].number for group in every[:3])
     alone, twice = Need("alone", frozenset({first})), Need("twice", frozenset({second, third}), times=2)
     names = {group.name: lost for group, lost in run(MODULE, [alone, twice]).items()}

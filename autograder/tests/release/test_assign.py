@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.faults import CommandError
-from autograder.release import assign
+from autograder.release import build
 
 HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\n    f()\n"
 
@@ -29,12 +29,12 @@ HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\
     ids=["disk", "ours", "rubric", "Otter's", "long", "nothing"],
 )
 def test_reason_is_one_line(stderr: str, said: str) -> None:
-    found = assign.reason(stderr)
+    found = build.reason(stderr)
     assert said in found and "\n" not in found and len(found) < 700
 
 
 def test_failure_of_otter_ends_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     failed = subprocess.CompletedProcess([], 1, "", f"{HEAD}ValueError: wrong")
     monkeypatch.setattr("subprocess.run", lambda *_, **__: failed)
-    with pytest.raises(CommandError, match=r"^otter assign failed: ValueError: wrong$"), assign.assigned(root=tmp_path):
+    with pytest.raises(CommandError, match=r"^otter assign failed: ValueError: wrong$"), build.assigned(root=tmp_path):
         pytest.fail("there is no result")

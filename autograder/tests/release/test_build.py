@@ -28,8 +28,8 @@ def test_committed_assignments_are_what_the_solutions_give(built: "Built") -> No
 
 
 def test_same_tree_gives_the_same_bytes(built: "Built", tree: Path, in_tree: InTree) -> None:
-    code = "with assign.assigned(check=False) as result: build.write(result, Path('dist'), Path('assignments'))"
-    done = in_tree(f"from pathlib import Path\nfrom autograder.release import assign, build\n{code}")
+    code = "with build.assigned(check=False) as result: build.write(result, Path('dist'), Path('assignments'))"
+    done = in_tree(f"from pathlib import Path\nfrom autograder.release import build\n{code}")
     assert done.returncode == 0, done.stderr
     assert (tree / "dist" / "student.zip").read_bytes() == built.student_zip.read_bytes()
     assert (tree / "dist" / "autograder.zip").read_bytes() == built.zip.read_bytes()

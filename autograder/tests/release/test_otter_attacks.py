@@ -20,7 +20,7 @@ from autograder.feedback.results import number
 from autograder.grading.grader import open_grader
 from autograder.homework import rubric as rubrics
 from autograder.intake.reading import read
-from autograder.release import assign, files
+from autograder.release import build, files
 from autograder.release.otter_plugin import GraderFault
 from autograder.tests.attacks.otter import OTTER
 
@@ -40,7 +40,7 @@ SOME = [pytest.param(name, marks=() if name == "overwritten_through_a_link" else
 @pytest.fixture(scope="session")
 def plain(built: "Built", tmp_path_factory: pytest.TempPathFactory) -> "Built":
     """The homework with the zip that `otter assign` alone writes."""
-    with assign.assigned(check=False) as result:
+    with build.assigned(check=False) as result:
         zipped = shutil.copy(next((result / "autograder").glob("*.zip")), tmp_path_factory.mktemp("plain"))
     return dataclasses.replace(built, zip=Path(zipped))
 

@@ -63,3 +63,10 @@ def test_every_entry_of_a_small_array_is_shown() -> None:
 )
 def test_a_literal_is_the_value(value: Any) -> None:
     np.testing.assert_equal(eval(literal(value), {"np": np}), value)
+
+
+def test_a_block_that_comes_again_is_written_once() -> None:
+    block = {"gamma": np.array([1.0, 2.0])}
+    text = literal([block, {"gamma": block["gamma"].copy()}])
+    assert text == "2 * [{'gamma': np.array([1.0, 2.0])}]"
+    assert literal([1, 1]) == "[1, 1]"

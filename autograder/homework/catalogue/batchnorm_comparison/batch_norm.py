@@ -183,7 +183,7 @@ batch_norm.wrong("no_affine_in_evaluation", "evaluation", {"gamma * (x - running
     read=FORMULA)
 batch_norm.wrong("only_y", "evaluation", {OLD: "        return y"}, {OLD: "        return y",
     "return y, new_mean, new_var": "return y"},
-    does="Your code returns y alone in evaluation.", right="Return (y, running_mean, running_var), in training and in evaluation.",
+    does="Your code returns y alone.", right="Return (y, running_mean, running_var), in training and in evaluation.",
     read="the part Returns of the docstring of `batch_norm`")
 batch_norm.wrong("refuses_two", "training", {"len(x) < 2": "len(x) <= 2"},
     does="Your training refuses a batch of two examples.", right="Two are enough: raise ValueError for fewer than two.",

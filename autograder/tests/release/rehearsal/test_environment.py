@@ -36,14 +36,14 @@ def test_environment_file_that_cannot_be_read(tmp_path: Path, text: str) -> None
 
 
 def test_other_versions_here_are_said(tmp_path: Path) -> None:
-    found = environment.installed(asking(tmp_path / "it", "numpy==0.1", "no-such-package==2"), tmp_path)
-    assert "; other versions than in the zip: numpy " in found.how
-    assert "(zip: 0.1), no-such-package not installed (zip: 2)" in found.how
+    _, _, how = environment.installed(asking(tmp_path / "it", "numpy==0.1", "no-such-package==2"), tmp_path)
+    assert "; other versions than in the zip: numpy " in how
+    assert "(zip: 0.1), no-such-package not installed (zip: 2)" in how
 
 
 def test_places_for_files_of_ones_own_are_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "1")
-    variables = environment.installed(asking(tmp_path / "it"), tmp_path).variables
+    _, variables, _ = environment.installed(asking(tmp_path / "it"), tmp_path)
     assert "SECRET" not in variables
     assert {Path(variables[name]).parent for name in environment.FOLDERS} == {tmp_path}
     assert variables["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")

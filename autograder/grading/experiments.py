@@ -1,0 +1,217 @@
+"""What a wrong result comes from, tried: a wrong public call with one thing changed, on the student's code and the reference.
+
+A *move* changes one entry of one argument, or all of a large one: it tells what a result depends on. A *change* leaves out
+an argument, turns a flag, takes one row: where the result is right then, it lies in that. The calls are made up from public
+examples, so they are the same for every submission, and each is made once. The player plays them in a process of their own that
+gets no hidden call, before the first of these, since what comes of them is shown.
+"""
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from autograder.grading.record import Record, Step
+from autograder.grading.thresholds import MOST_ENTRIES, MOST_MOVES, MOST_MOVES_ASKING
+from autograder.homework import reference, rubric
+from autograder.sandbox.messages import prepared
+from autograder.values.tree import copied
+
+Arguments = dict[str, Any]
+Path = tuple[str | int, ...]
+ELSEWHERE = 6  # sets of other numbers
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A call that is made up. `change` are the words for what is another, "" for a move; `path` leads to the argument, or the
+    part of one, that is moved, at `entry`, or all of it where that is None. `elsewhere` are the reference's results before and
+    after the same move among other numbers: what it does not depend on in one call alone says little."""
+
+    step: Step
+    change: str = ""
+    path: Path = ()
+    entry: tuple[int, ...] | None = None
+    elsewhere: tuple[tuple[Any, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of a trial."""
+
+    trial: Trial
+    record: Record
+
+
+@lru_cache(maxsize=1024)
+def trials(step: Step) -> tuple[Trial, ...]:
+    """The trials of a public example, itself first; none where functions are among its arguments or it must raise."""
+    given = arguments(step)
+    if step.rules.error or any(map(callable, given.values())):
+        return ()
+    changes = dict[bytes, Trial]()  # by what is sent, since the same call may have several words
+    for words, changed in (*plain(step.target.function, given), *_rows(given)):
+        for other in _made(step, changed):
+            changes.setdefault(other.call.payload, Trial(other, words))
+    moves = []
+    others = [_with_others(given, seed) for seed in range(ELSEWHERE)]
+    before = [_expected(step, other) for other in others]
+    for (path, entry, changed), *there in zip(*(_moves(step, one) for one in (given, *others)), strict=True):
+        elsewhere = tuple(zip(before, (_expected(step, one) for _, _, one in there), strict=True))
+        moves += [Trial(other, "", path, entry, elsewhere) for other in _made(step, changed)]
+    return (Trial(step), *changes.values(), *moves)
+
+
+def arguments(step: Step) -> Arguments:
+    """The arguments of a call by name."""
+    return dict(
+        inspect.signature(reference.functions()[step.target.function]).bind(*step.args, **step.kwargs).arguments
+    )
+
+
+def _made(step: Step, given: Arguments) -> Iterator[Step]:
+    """The call with other arguments; none where the reference refuses them."""
+    module, function = step.target.module, step.target.function
+    expected = _expected(step, given)
+    if expected is not None:
+        call = prepared(module, module, function, (), given)
+        yield replace(step, args=(), kwargs=given, expected=expected, call=call)
+
+
+def _expected(step: Step, given: Arguments) -> Any:
+    """What the reference gives; None where it refuses the arguments."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return reference.functions()[step.target.function](**copied(given))
+        except Exception:
+            return None
+
+
+# Changes
+
+
+def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """Other flags, words and counts, defaults in the place of what was passed, and a causal mask."""
+    parameters = inspect.signature(reference.functions()[function]).parameters
+    for name, parameter in parameters.items():
+        default = parameter.default
+        if default is not parameter.empty and name in given and not _equals(given[name], default):
+            yield f"`{name}={default!r}`", {n: v for n, v in given.items() if n != name}
+    for name, value in given.items():
+        if isinstance(value, bool):
+            yield f"`{name}={not value!r}`", given | {name: not value}
+        elif isinstance(value, int):
+            yield f"`{name}=1`", given | {name: 1}
+            yield f"`{name}` one smaller", given | {name: value - 1}
+            yield f"`{name}` one larger", given | {name: value + 1}
+        elif isinstance(value, str):
+            yield from ((f"`{name}={word!r}`", given | {name: word}) for word in sorted(_known_words() - {value}))
+    first = next((value for value in given.values() if isinstance(value, np.ndarray) and value.ndim > 1), None)
+    if "mask" in parameters and first is not None:
+        mask, causal = given.get("mask"), np.tri(first.shape[-2], dtype=bool)
+        if mask is None or mask.shape[-2:] == causal.shape:
+            yield "a causal mask", given | {"mask": causal if mask is None else mask & causal}
+
+
+def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """Fewer axes, the first row alone, every row twice, in all arguments that have as many."""
+    arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
+    first = next(iter(arrays.values()), np.zeros((0, 0)))
+    cut: list[tuple[str, int, Callable[[Any, int], Any]]] = [
+        ("the first row alone", 2, lambda array, axis: array.take([0], axis)),
+        ("every row twice", 2, lambda array, axis: array.repeat(2, axis)),
+        (
+            "the first entry of the first axis alone",
+            3,
+            lambda array, axis: array[0] if axis + array.ndim == 0 else array,
+        ),
+    ]
+    for words, axes, change in cut:
+        if first.ndim < axes or (axes == 2 and first.shape[-2] < 2 and "alone" in words):
+            continue
+        changed = {}
+        for name, array in arrays.items():
+            own = [-2] if array.dtype.kind != "b" else [-2, -1]
+            for axis in own if axes == 2 else [-first.ndim]:
+                if -axis <= array.ndim and array.shape[axis] == first.shape[-2 if axes == 2 else 0]:
+                    array = change(array, axis)
+            changed[name] = array
+        yield words, given | changed
+
+
+@lru_cache(maxsize=1)
+def _known_words() -> set[str]:
+    """Every text that an argument can be: what the references compare their arguments with."""
+    words = set[str]()
+    for function in reference.functions().values():
+        words.update(c for c in _constants(function.__code__) if isinstance(c, str) and c.isidentifier())
+    return words
+
+
+def _constants(code: Any) -> Iterator[Any]:
+    for constant in code.co_consts:
+        if isinstance(constant, tuple | frozenset):
+            yield from constant
+        else:
+            yield constant
+
+
+def _equals(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and not isinstance(one, np.ndarray | dict | list) and bool(one == other)
+
+
+# Moves
+
+
+def _moves(step: Step, given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
+    """One entry of one argument moved, as long as few are left; then all entries of one, each by another amount."""
+    asks = bool(rubric.current().neighbours(step.target.module))
+    left = MOST_MOVES_ASKING if asks else MOST_MOVES
+    for path, value in _numbers(given):
+        array = np.asarray(value)
+        single = array.size <= min(MOST_ENTRIES, left)
+        for entry in np.ndindex(array.shape) if single else [None]:
+            amounts = np.zeros(array.shape) if single else 1 + np.arange(array.size).reshape(array.shape) % 7 / 10
+            if entry is not None:
+                amounts[entry] = 1
+            left -= 1
+            if left >= 0:
+                yield path, entry, _with(given, path, _moved(array, amounts) if array.ndim else value * 1.5 + 0.1)
+
+
+def _moved(array: "np.ndarray[Any, Any]", amounts: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    if array.dtype.kind == "b":
+        return np.where(amounts > 0, ~array, array)
+    return (array + amounts * (0.2 + np.abs(np.where(np.isfinite(array), array, 0)) / 4)).astype(array.dtype)
+
+
+def _with_others(given: Arguments, seed: int) -> Arguments:
+    """The arguments with other numbers of the same size in every array of floats; where none is negative, none is."""
+    rng = np.random.default_rng(seed)
+    for path, value in list(_numbers(given)):
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            other = rng.normal(size=value.shape) * (1 + np.abs(value[np.isfinite(value)]).max(initial=0))
+            given = _with(given, path, (np.abs(other) if (value >= 0).all() else other).astype(value.dtype))
+    return given
+
+
+def _numbers(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Arrays of floats or truths, and floats, with the way to each."""
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _numbers(part, (*path, key))
+    elif isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind in "fb"):
+        yield path, value
+
+
+def _with(value: Any, path: Path, leaf: Any) -> Any:
+    if not path:
+        return leaf
+    parts = dict(value) if isinstance(value, dict) else list(value)
+    parts[path[0]] = _with(parts[path[0]], path[1:], leaf)  # type: ignore[index]
+    return parts

@@ -1,0 +1,150 @@
+"""A mistake that stands in no list: the smallest edits of the student's own text that make a function right.
+
+Programs are repaired like this to show the repair (CLARA, FAPR); here it is the proof that what is wrong is one mistake, and where.
+The edits are made from the text alone, in a process of the submission (sandbox/student/edits.py). What they return is judged
+here: on up to four wrong calls first, and where these become right on every call of the function, its form included, in a
+process that has seen no other edit. The search is bounded by counts, so that it ends alike on every machine; time ends it only
+where a submission has used up half of its own.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
+
+from autograder.grading.judge import judged
+from autograder.grading.played import wrong_in_value
+from autograder.grading.player import GONE, Player
+from autograder.grading.record import Record, Step, with_needed
+from autograder.grading.thresholds import (
+    FIRST_CALLS,
+    MOST_ENDLESS,
+    MOST_FUNCTIONS,
+    MOST_LINES,
+    MOST_SPENT,
+    MOST_SURVIVORS,
+    MOST_TOLD,
+)
+from autograder.homework.mistakes import Mistake
+from autograder.homework.rubric import Rubric
+from autograder.sandbox.messages import Reply, prepared_edit, prepared_edited, prepared_edits
+from autograder.sandbox.student.edits import MOST_EDITS
+
+TOGETHER = 50  # edits that are played with one message
+Play = Callable[[Sequence[Step]], list[Reply]]
+
+
+@dataclass(frozen=True)
+class Repair:
+    """One edit makes a function right, in `place`. `told` are the lines of each of the smallest ones, () where they say nothing."""
+
+    place: str
+    told: tuple[tuple[int, ...], ...]
+
+
+class Repairs:
+    """The searches of one submission, and what is left for them."""
+
+    def __init__(self, player: Player):
+        self.player = player
+        self.functions, self.edits, self.endless = MOST_FUNCTIONS, player.edits, 0
+
+    def search(
+        self, number: int, module: str, function: str, helpers: tuple[str, ...], records: Sequence[Record]
+    ) -> Repair | None:
+        """The smallest edits that make every record of a function right, beside correct `helpers`; None if there are none."""
+        own = [record for record in records if record.target.function == function]
+        first = _first_calls(own)
+        if not first or not self.functions or not self.edits:
+            return None
+        self.functions, self.endless = self.functions - 1, 0
+        others = [name for name in self.player.rubric.modules[module].functions if name != function]
+        steps = with_needed([record.step for record in records], [record.step for record in own])
+
+        def lines_of(edit: int) -> tuple[int, ...]:
+            """The lines of an edit that makes every record right, in a process that has seen no other; else ()."""
+            made = replace(first[0], call=prepared_edit(module, function, others, edit))
+            with self.player.apart(number, module, helpers, [made]) as play:
+                said, *replies = play(steps) or [GONE]
+            right = len(replies) == len(steps) and _all_right(steps, replies, function)
+            return tuple(said.value) if right else ()
+
+        with self.player.apart(number, module, helpers) as play:
+            asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others))
+            said = next(iter(play([asked])), GONE)
+            edits = said.value.tolist() if said.value is not None else []
+            for _, same in groupby(edits[:MOST_EDITS], key=itemgetter(1)):
+                passed = list(self._passing(play, list(same), first))
+                tells = len(passed) <= MOST_TOLD and not _is_boolean(own)
+                places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
+                for edit, _, line in passed[:MOST_SURVIVORS]:
+                    if line not in places and (tells or not places) and (lines := lines_of(edit)):
+                        places[line] = lines
+                if places:
+                    found = tuple(dict.fromkeys(places.values()))
+                    return Repair(_place(found[0]), found if tells and sum(map(len, found)) <= MOST_LINES else ())
+        return None
+
+    def _passing(self, play: Play, edits: list[list[int]], first: Sequence[Step]) -> Iterator[list[int]]:
+        """The edits that make the first calls right."""
+        for start in range(0, len(edits), TOGETHER):
+            left = edits[start : start + TOGETHER][: self.edits]
+            self.edits -= len(left)
+            for step in first:
+                edited = [replace(step, call=prepared_edited(step.call, number)) for number, *_ in left]
+                replies = play(edited) if self._goes_on else []
+                self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in replies)
+                left = [edit for edit, reply in zip(left, replies, strict=False) if _all_right([step], [reply])]
+            yield from left
+
+    @property
+    def _goes_on(self) -> bool:
+        return self.endless < MOST_ENDLESS and self.player.spent() < MOST_SPENT
+
+
+def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, records: Sequence[Record]) -> Mistake:
+    """A repair as a mistake: charged at the function's first wrong criterion of value, of form if only form is wrong."""
+    own = [record for record in records if record.target.function == function]
+    in_value = {record.step.criterion for record in own if wrong_in_value(record)}
+    wrong = {record.step.criterion for record in own if record.fault is not None}
+    criteria = [c.id for c in rubric.of(module) if c.id in wrong and c.looks_at != "examples"]
+    home = next(
+        (name for name in criteria if name in in_value and rubric.criteria[name].looks_at == "values"), criteria[0]
+    )
+    where = f" in {' or in '.join(map(_place, repair.told))}" if repair.told else ""
+    does = f"One small change{where} makes `{function}` right."
+    return Mistake(
+        module,
+        function,
+        f"repair ({repair.place})",
+        (home,),
+        does,
+        "",
+        f"the docstring of `{function}` in `{module}.py`",
+    )
+
+
+def _all_right(steps: Sequence[Step], replies: Sequence[Reply], function: str = "") -> bool:
+    return all(record.fault is None for record in judged(steps, replies) if function in ("", record.target.function))
+
+
+def _first_calls(records: Sequence[Record]) -> list[Step]:
+    """Wrong calls that can be made alone, the shortest of each criterion; the shortest of all comes first."""
+    wrong = [r.step for r in records if r.fault is not None and r.step.kind == "call"]
+    alone = [step for step in wrong if not step.needs and not step.rules.repeats]
+    shortest: dict[str, Step] = {}
+    for step in sorted(alone, key=lambda step: len(step.call.payload)):
+        shortest.setdefault(step.criterion, step)
+    return list(shortest.values())[:FIRST_CALLS]
+
+
+def _place(lines: Sequence[int]) -> str:
+    return f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+
+
+def _is_boolean(records: Sequence[Record]) -> bool:
+    """Whether results are booleans, which many edits make right."""
+    results = (record.step.expected for record in records if record.step.kind == "call")
+    return any(isinstance(value, bool | np.ndarray) and np.asarray(value).dtype.kind == "b" for value in results)

@@ -1,0 +1,565 @@
+"""Small edits of a function's own text, one of which may make it right.
+
+They are made from the text alone: its names, its numbers, its operators, the order of its parts. The same text gives the same
+edits in the same order in every process, so that an edit is known by its number. Small ones come first: the size of an edit is
+the number of nodes of the syntax tree that go or come.
+"""
+
+import ast
+import copy
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+from autograder.sandbox.student.namespace import bound_names
+
+MOST_BYTES, MOST_NODES = 100_000, 5_000  # of a text that is edited
+MOST_EDITS = 1_500  # that are tried of one function
+LARGEST = 10  # nodes that an edit exchanges
+MOST_PLACES = 6  # in which the same edit is made at once
+MOST_NUMBERS = 12  # of the text that are tried in the place of a constant
+
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult)
+BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
+ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+OPPOSITES = {ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
+# Names that are mistaken for one another.
+ALIKE = (
+    ("mean", "sum", "max", "min", "var", "std", "prod", "median"),
+    ("any", "all"),
+    ("sin", "cos"),
+    ("tril", "triu"),
+    ("maximum", "minimum"),
+    ("ones", "zeros", "eye"),
+    ("exp", "log", "expm1", "log1p", "log2", "log10"),
+    ("sqrt", "square", "abs", "cbrt"),
+    ("argmax", "argmin"),
+    ("float64", "float32"),
+    ("zeros_like", "ones_like"),
+    ("matmul", "multiply"),
+    ("less", "less_equal", "greater", "greater_equal"),
+)
+REDUCTIONS = (*ALIKE[0], *ALIKE[1], *ALIKE[8], "norm", "cumsum")
+KEYWORDS: tuple[dict[str, Any], ...] = (
+    *({"axis": axis} for axis in (-1, 0, 1)),
+    *({"axis": axis, "keepdims": True} for axis in (-1, 0, 1)),
+    *({"keepdims": True}, {"keepdims": None}, {"ddof": None}),
+)
+WITHOUT_EDITS = ("ctx", "annotation", "returns", "decorator_list", "type_comment")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a node stands: a field of its parent, and the position where that is a list."""
+
+    parent: ast.AST
+    field: str
+    index: int | None
+
+    def put(self, node: Any) -> None:
+        if self.index is None:
+            setattr(self.parent, self.field, node)
+        else:
+            getattr(self.parent, self.field)[self.index] = node
+
+    @property
+    def node(self) -> Any:
+        found = getattr(self.parent, self.field)
+        return found if self.index is None else found[self.index]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """In each of some places of one statement of the top level (`unit`) another node, or list of statements, than the `old` one."""
+
+    unit: ast.stmt
+    places: tuple[Place, ...]
+    old: Any
+    new: tuple[Any, ...]
+    lines: tuple[int, ...]
+    size: int
+
+    def make(self) -> None:
+        """Change the tree."""
+        for place, node in zip(self.places, self.new, strict=True):
+            place.put(node)
+
+    @contextmanager
+    def made(self) -> Iterator[None]:
+        """The tree with this edit."""
+        before = [place.node for place in self.places]
+        try:
+            self.make()
+            yield
+        finally:
+            for place, node in zip(self.places, before, strict=True):
+                place.put(node)
+
+
+class Text:
+    """The text of a module as far as one function is made of it: itself, private functions and constants.
+
+    `others` are functions that are left as they are. Raises ValueError for a text that is too large, SyntaxError for none.
+    """
+
+    def __init__(self, source: bytes, function: str, others: Iterable[str]):
+        if len(source) > MOST_BYTES:
+            raise ValueError("a text too large to be edited")
+        self.tree = ast.parse(source)
+        every = list(ast.walk(self.tree))
+        if len(every) > MOST_NODES:
+            raise ValueError("a text with too many nodes to be edited")
+        self.units = list(_units(self.tree, function, set(others)))
+        self.functions = [name for name, _ in bound_names([s for s in self.tree.body if not isinstance(s, ast.Assign)])]
+        self.numbers = _numbers(every)
+        self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
+
+    def _distinct(self) -> Iterator[Edit]:
+        seen = set()
+        for unit in self.units:
+            for edit in self._edits(unit):
+                key = (
+                    id(edit.places[0].parent),
+                    edit.places[0].field,
+                    edit.places[0].index,
+                    len(edit.places),
+                    _text(edit.new[0]),
+                )
+                if edit.size <= LARGEST and key not in seen and _text(edit.old) != key[-1]:
+                    seen.add(key)
+                    yield edit
+
+    def _edits(self, unit: ast.stmt) -> Iterator[Edit]:
+        names = _names(unit)
+        same: dict[tuple[str, str], list[Edit]] = defaultdict(list)
+        for place in _places(unit):
+            node = place.node
+            news = _statement(node) if isinstance(node, ast.stmt) else self._expression(node, place, names)
+            for new in news:
+                edit = _edit(unit, [place], [new])
+                yield edit
+                if isinstance(node, ast.expr):
+                    same[_text(node), _text(new)].append(edit)
+        yield from _bodies(unit)
+        for group in same.values():
+            if 1 < len(group) <= MOST_PLACES:
+                yield _together(group)
+        for group in _reductions(unit):
+            yield _together(group)
+
+    def _expression(self, node: ast.AST, place: Place, names: list[str]) -> Iterator[ast.AST]:
+        called = isinstance(place.parent, ast.Call) and place.field == "func"
+        match node:
+            case ast.Constant(value=value):
+                yield from map(_constant, self._constants(value))
+                if type(value) is int:
+                    yield from map(_name, names)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+                yield from map(_constant, self._constants(-value))
+            case ast.Name(id=name, ctx=ast.Load()):
+                others = self.functions if called and name in self.functions else names
+                if name in others:
+                    yield from (_name(other) for other in others if other != name)
+                yield from map(_name, _alike(name))
+        if isinstance(node, ast.Slice):
+            yield from _slices(node)
+        elif isinstance(node, ast.expr) and not _stored(node):
+            yield from _operation(node)
+            if not called:
+                yield from _around(node, place)
+                yield from _exchanged(node)
+
+    def _constants(self, value: Any) -> list[Any]:
+        match value:
+            case bool():
+                return [not value]
+            case int():
+                own = [number for number in self.numbers if type(number) is int]
+                return _others(value, [value + 1, value - 1, -value, 0, 1, -1, 2, 2 * value, *own])
+            case float():
+                near = [-value, 0.0, 1.0, 2 * value, value / 2, float(f"{value * 10:g}"), float(f"{value / 10:g}")]
+                return _others(value, [*near, *self.numbers])
+            case None:
+                return [True, 0, -1]
+        return []
+
+
+def _others(value: Any, found: list[Any]) -> list[Any]:
+    return [other for other in dict.fromkeys(found) if other != value]
+
+
+def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.stmt]:
+    """The statements of the top level that bind a function, and what these name in their turn."""
+    bound = [({name for name, _ in bound_names([statement])}, statement) for statement in tree.body]
+    wanted, seen = [function], {function, *others}
+    while wanted:
+        name = wanted.pop(0)
+        for names, statement in bound:
+            if name in names and not isinstance(statement, ast.Import | ast.ImportFrom):
+                yield statement
+                used = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+                new = [
+                    other
+                    for other in dict.fromkeys(used)
+                    if other not in seen and any(other in own for own, _ in bound)
+                ]
+                seen.update(new, names)
+                wanted += new
+
+
+def _numbers(nodes: Iterable[ast.AST]) -> list[Any]:
+    """The numbers of a text, those in its docstrings too."""
+    values = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    plain = [value for value in values if type(value) in (int, float)]
+    told = [
+        float(one)
+        for text in values
+        if isinstance(text, str)
+        for one in re.findall(r"\b\d+(?:\.\d+)?(?:e-?\d+)?\b", text[:2000])
+    ]
+    found = (*plain, *(int(one) if one.is_integer() and one < 1e15 else one for one in told))
+    return list(dict.fromkeys(number for number in found if number == number))[:MOST_NUMBERS]
+
+
+def _names(unit: ast.stmt) -> list[str]:
+    """The arguments and variables of a unit."""
+    found = []
+    for node in ast.walk(unit):
+        if isinstance(node, ast.arg):
+            found.append(node.arg)
+        elif isinstance(node, ast.Name) and _stored(node) and node.id != "_":
+            found.append(node.id)
+    return list(dict.fromkeys(found))
+
+
+def _places(node: ast.AST) -> Iterator[Place]:
+    """Every place of a unit whose node may be exchanged."""
+    if isinstance(node, ast.Raise | ast.JoinedStr):
+        return
+    for name, value in ast.iter_fields(node):
+        if name in WITHOUT_EDITS:
+            continue
+        for index, part in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if isinstance(part, ast.AST):
+                yield Place(node, name, index)
+                if not (isinstance(part, ast.UnaryOp) and isinstance(part.operand, ast.Constant)):
+                    yield from _places(part)
+
+
+def _edit(unit: ast.stmt, places: Sequence[Place], new: Sequence[Any], size: int | None = None) -> Edit:
+    old = places[0].node
+    where = old[0] if isinstance(old, list) else old if hasattr(old, "lineno") else places[0].parent
+    line = getattr(where, "lineno", getattr(unit, "lineno", 0))
+    for node in new:
+        for part in node if isinstance(node, list) else [node]:
+            _locate(part, where)
+    if size is None:
+        gone, come = ({id(n) for n in ast.walk(one) if not isinstance(n, _UNCOUNTED)} for one in (old, new[0]))
+        size = len(gone ^ come) or 2
+    return Edit(unit, tuple(places), old, tuple(new), (line,), size)
+
+
+_UNCOUNTED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
+
+
+def _locate(node: ast.AST, where: ast.AST) -> None:
+    """Give new nodes the place of an old one; those that have one keep it, with all below them."""
+    if "lineno" in node._attributes and hasattr(node, "lineno"):
+        return
+    ast.copy_location(node, where)
+    for child in ast.iter_child_nodes(node):
+        _locate(child, where)
+
+
+def _together(group: Sequence[Edit]) -> Edit:
+    """The same edit in several places."""
+    first = group[0]
+    places, new = [one.places[0] for one in group], [one.new[0] for one in group]
+    return Edit(
+        first.unit, tuple(places), first.old, tuple(new), tuple(sorted({one.lines[0] for one in group})), first.size + 1
+    )
+
+
+def _text(node: Any) -> str:
+    if isinstance(node, list):
+        return "\n".join(map(_text, node))
+    if isinstance(node, ast.Name):
+        return node.id
+    return repr(node.value) if isinstance(node, ast.Constant) else ast.unparse(node)
+
+
+def _name(name: str) -> ast.expr:
+    return ast.Name(name, ast.Load())
+
+
+def _constant(value: Any) -> ast.expr:
+    negative = type(value) in (int, float) and value < 0
+    return ast.UnaryOp(ast.USub(), ast.Constant(-value)) if negative else ast.Constant(value)
+
+
+def _alike(name: str) -> Iterator[str]:
+    yield from (other for names in ALIKE if name in names for other in names if other != name)
+
+
+def _swapped(parts: Sequence[Any]) -> Iterator[list[Any]]:
+    """The parts with two exchanged; three of them also in a circle."""
+    for i, j in combinations(range(len(parts)), 2):
+        order = list(parts)
+        order[i], order[j] = order[j], order[i]
+        yield order
+    if len(parts) == 3:
+        yield from ([*parts[1:], parts[0]], [parts[2], *parts[:2]])
+
+
+def _shorter(parts: Sequence[Any]) -> Iterator[list[Any]]:
+    """The parts without one of them."""
+    return ([*parts[:i], *parts[i + 1 :]] for i in range(len(parts)))
+
+
+def _operation(node: ast.expr) -> Iterator[ast.AST]:
+    """Another operation on the same parts, or on some of them."""
+    match node:
+        case ast.BinOp(left=left, op=op, right=right):
+            group = ARITHMETIC if isinstance(op, ARITHMETIC) else BITS
+            yield from (left, right, ast.BinOp(right, op, left))
+            yield from (ast.BinOp(left, other(), right) for other in group if not isinstance(op, other))
+            if isinstance(left, ast.BinOp):
+                yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
+            if isinstance(right, ast.BinOp):
+                yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
+        case ast.UnaryOp(operand=operand):
+            yield operand
+        case ast.BoolOp(op=op, values=values):
+            yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
+            yield from (one[0] if len(one) == 1 else ast.BoolOp(op, one) for one in _shorter(values))
+        case ast.Compare(left=left, ops=ops, comparators=parts):
+            for i, compares in enumerate(ops):
+                others: tuple[Any, ...] = ORDER if isinstance(compares, ORDER) else (OPPOSITES[type(compares)],)
+                exchanged = (other() for other in others if not isinstance(compares, other))
+                yield from (ast.Compare(left, [*ops[:i], other, *ops[i + 1 :]], parts) for other in exchanged)
+            if len(ops) > 1:
+                yield ast.Compare(left, ops[:-1], parts[:-1])
+                yield ast.Compare(parts[0], ops[1:], parts[1:])
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            yield from (body, orelse, ast.IfExp(test, orelse, body))
+        case ast.Attribute(value=value, attr=attr):
+            yield from (ast.Attribute(value, other, ast.Load()) for other in _alike(attr))
+            yield value
+        case ast.Call():
+            yield from _call(node)
+        case ast.Subscript(value=value, slice=index):
+            yield value
+            if isinstance(index, ast.Tuple):
+                orders = (*_swapped(index.elts), *_shorter(index.elts))
+                yield from (ast.Subscript(value, ast.Tuple(order, ast.Load()), node.ctx) for order in orders)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            yield from (type(node)(order, ast.Load()) for order in (*_swapped(parts), *_shorter(parts)))
+            yield from parts
+        case ast.Dict(keys=keys, values=values):
+            yield from (ast.Dict(keys, order) for order in _swapped(values))
+
+
+def _call(node: ast.Call) -> Iterator[ast.AST]:
+    """Arguments in another order or fewer, other keywords, the call left out."""
+    yield from (ast.Call(node.func, order, node.keywords) for order in _swapped(node.args))
+    yield from (ast.Call(node.func, fewer, node.keywords) for fewer in _shorter(node.args))
+    yield from (ast.Call(node.func, node.args, fewer) for fewer in _shorter(node.keywords))
+    yield from (arg.value if isinstance(arg, ast.Starred) else arg for arg in node.args)
+    if isinstance(node.func, ast.Attribute):
+        yield node.func.value
+    if _called(node) in REDUCTIONS:
+        yield from (_with(node, keywords) for keywords in (*KEYWORDS[:-2], {"axis": -2}, {"ddof": 1}))
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _with(node: ast.Call, keywords: dict[str, Any]) -> ast.Call:
+    """A call with other keywords; those that are to be None are left out."""
+    kept = [keyword for keyword in node.keywords if keyword.arg not in keywords]
+    new = [ast.keyword(name, _constant(value)) for name, value in keywords.items() if value is not None]
+    return ast.Call(node.func, node.args, kept + new)
+
+
+def _slices(node: ast.Slice) -> Iterator[ast.AST]:
+    lower, upper, step = node.lower, node.upper, node.step
+    one, last = _constant(1), _constant(-1)
+    yield from (ast.Slice(None, upper, step), ast.Slice(lower, None, step), ast.Slice(lower, upper, None))
+    yield from (ast.Slice(one, upper, step), ast.Slice(lower, last, step), ast.Slice(lower, upper, last))
+    yield from (ast.Slice(one, None, None), ast.Slice(None, last, None), _constant(0), last)
+
+
+def _around(node: ast.expr, place: Place) -> Iterator[ast.AST]:
+    """An operation more on what stands there."""
+    if isinstance(place.parent, ast.Assign | ast.keyword):
+        yield from map(_constant, (-1, 0, 1, None))
+    if place.field == "test" or isinstance(node, ast.Compare | ast.BoolOp):
+        yield from (ast.UnaryOp(ast.Not(), node), ast.UnaryOp(ast.Invert(), node), _constant(True), _constant(False))
+    elif isinstance(node, ast.Name | ast.BinOp | ast.Call | ast.Subscript | ast.Attribute) and not _stored(node):
+        yield ast.UnaryOp(ast.USub(), node)
+        if isinstance(place.parent, ast.Slice | ast.Compare | ast.Call | ast.Subscript) and place.field != "value":
+            yield from (ast.BinOp(node, op(), _constant(1)) for op in (ast.Add, ast.Sub))
+        if not isinstance(place.parent, ast.Attribute | ast.Subscript | ast.Starred | ast.keyword):
+            yield from (ast.Attribute(node, "T", ast.Load()), ast.Call(ast.Attribute(node, "copy", ast.Load()), [], []))
+            index = ast.Tuple([_constant(...), _constant(None)], ast.Load())
+            yield from (ast.Subscript(node, key, ast.Load()) for key in (index, _constant(None)))
+            numpy = (ast.Attribute(_name("np"), name, ast.Load()) for name in ("sqrt", "square", "abs", "exp"))
+            yield from (ast.Call(function, [node], []) for function in numpy)
+
+
+def _stored(node: ast.AST) -> bool:
+    return not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+
+
+def _exchanged(node: ast.expr) -> Iterator[ast.AST]:
+    """P(Q(x)) as Q(P(x)): two operations in the other order."""
+    for outer, inner in _operands(node):
+        for place, _ in _operands(inner):
+            one, other = copy.copy(node), copy.copy(inner)
+            operand = place.node
+            _set(other, place, one)
+            _set(one, outer, operand)
+            yield other
+
+
+def _operands(node: ast.AST) -> Iterator[tuple[Place, ast.expr]]:
+    match node:
+        case ast.BinOp():
+            places = [Place(node, "left", None), Place(node, "right", None)]
+        case ast.UnaryOp():
+            places = [Place(node, "operand", None)]
+        case ast.Subscript(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
+            places = [Place(node, "value", None)]
+        case ast.Call(args=args):
+            places = [Place(node, "args", i) for i, arg in enumerate(args) if not isinstance(arg, ast.Starred)]
+        case _:
+            places = []
+    yield from ((place, place.node) for place in places)
+
+
+def _set(node: ast.AST, place: Place, value: ast.AST) -> None:
+    """Exchange one operand of a copy of the node that a place speaks of."""
+    if place.index is not None:
+        setattr(node, place.field, list(getattr(node, place.field)))
+    Place(node, place.field, place.index).put(value)
+
+
+def _statement(node: ast.stmt) -> Iterator[ast.AST]:
+    """A statement left out, or another one with the same parts."""
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For | ast.Break | ast.Continue):
+        yield ast.Pass()
+    match node:
+        case ast.AugAssign(target=target, op=op, value=value):
+            yield ast.Assign([target], value)
+            yield from (ast.AugAssign(target, other(), value) for other in ARITHMETIC[:4] if not isinstance(op, other))
+            loaded = copy.copy(target)
+            loaded.ctx = ast.Load()
+            yield ast.Assign([target], ast.BinOp(loaded, op, value))
+        case ast.Assign(targets=[ast.Subscript() | ast.Name() as target], value=value):
+            yield from (ast.AugAssign(target, op(), value) for op in (ast.Add, ast.Mult))
+        case ast.If(test=test, body=body, orelse=[_, *_] as orelse):
+            yield ast.If(test, orelse, body)
+        case ast.For() | ast.While():
+            left = copy.copy(node)
+            left.body = [*node.body, ast.Break()]
+            yield left
+
+
+def _bodies(unit: ast.stmt) -> Iterator[Edit]:
+    """Statements moved by one, made twice, moved into a block or out of it; arguments copied first."""
+    for node in ast.walk(unit):
+        for field in ("body", "orelse"):
+            body = getattr(node, field, None)
+            if not isinstance(body, list) or not body:
+                continue
+            start = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+            for i, new in _moved(body, int(start)):
+                edit = _edit(unit, [Place(node, field, None)], [new], 3)
+                yield Edit(unit, edit.places, edit.old, edit.new, (body[i].lineno,), 3)
+            if node is unit and isinstance(unit, ast.FunctionDef):
+                for arg in unit.args.args:
+                    copied = ast.Call(ast.Attribute(_name(arg.arg), "copy", ast.Load()), [], [])
+                    new = [
+                        *body[: int(start)],
+                        ast.Assign([ast.Name(arg.arg, ast.Store())], copied),
+                        *body[int(start) :],
+                    ]
+                    yield _edit(unit, [Place(unit, field, None)], [new], 5)
+
+
+def _moved(body: list[ast.stmt], start: int) -> Iterator[tuple[int, list[ast.stmt]]]:
+    for i in range(start, len(body)):
+        one, before, after = body[i], body[:i], body[i + 1 :]
+        if after:
+            yield i, [*before, after[0], one, *after[1:]]
+        if isinstance(one, ast.Assign | ast.AugAssign | ast.Expr):
+            yield i, [*before, one, one, *after]
+        if isinstance(one, ast.For | ast.If | ast.While):
+            if len(one.body) > 1:
+                yield i, [*before, _block(one, one.body[:-1]), one.body[-1], *after]
+                yield i, [*before, one.body[0], _block(one, one.body[1:]), *after]
+            if after:
+                yield i, [*before, _block(one, [*one.body, after[0]]), *after[1:]]
+            if isinstance(one, ast.If) and not one.orelse:
+                yield i, [*before, *one.body, *after]
+
+
+def _block(node: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
+    made = copy.copy(node)
+    made.body = body  # type: ignore[attr-defined]
+    return made
+
+
+def _reductions(unit: ast.stmt) -> Iterator[list[Edit]]:
+    """The same keywords in all reductions of a unit, or in those of one name or with the same keywords so far."""
+    groups: dict[Any, list[Place]] = defaultdict(list)
+    for place in _places(unit):
+        if isinstance(place.node, ast.Call) and _called(place.node) in REDUCTIONS:
+            given = tuple(keyword.arg for keyword in place.node.keywords)
+            for key in ("", _called(place.node), given, (_called(place.node), given)):
+                groups[key].append(place)
+    for places, keywords in product(groups.values(), KEYWORDS):
+        if len(places) > 1:
+            yield [_edit(unit, [place], [_with(place.node, keywords)]) for place in places]
+
+
+# Which nodes are evaluated
+
+SEEN = "<seen>"  # a name that no program can spell
+
+
+def mark(units: Iterable[ast.stmt]) -> None:
+    """Number all expressions that have a value of their own."""
+    for number, node in enumerate(node for unit in units for node in ast.walk(unit)):
+        sliced = isinstance(node, ast.Tuple) and any(isinstance(part, ast.Slice | ast.Starred) for part in node.elts)
+        if isinstance(node, ast.expr) and not (sliced or _stored(node) or isinstance(node, ast.Slice | ast.Starred)):
+            node.number = number  # type: ignore[attr-defined]
+
+
+def noting(unit: ast.stmt) -> ast.stmt:
+    """A copy of a marked unit with `<seen>(number) or expression` for each expression; `<seen>` is to return nothing."""
+    noted: ast.stmt = _Noting().visit(copy.deepcopy(unit))
+    return ast.fix_missing_locations(noted)
+
+
+class _Noting(ast.NodeTransformer):
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.JoinedStr | ast.pattern):
+            return node
+        super().generic_visit(node)
+        if not hasattr(node, "number"):
+            return node
+        said = ast.Call(_name(SEEN), [ast.Constant(node.number)], [])
+        return ast.copy_location(ast.BoolOp(ast.Or(), [said, node]), node)  # type: ignore[list-item]
+
+
+def evaluated(edit: Edit, seen: set[int]) -> bool:
+    """Whether an edit is of something that was evaluated, by the numbers of the expressions that were."""
+    old = edit.old if isinstance(edit.old, list) else [edit.old]
+    inside = [node.number for one in old for node in ast.walk(one) if hasattr(node, "number")]
+    return not inside or not seen.isdisjoint(inside)

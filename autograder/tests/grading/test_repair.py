@@ -1,0 +1,165 @@
+"""A mistake that stands in no list is one mistake where one edit of the text makes every call right."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from autograder.grading.grader import Grader, Result, open_grader
+from autograder.grading.repair import Repairs
+from autograder.grading.thresholds import MOST_FUNCTIONS
+from autograder.homework import rubric as rubrics
+from autograder.intake.submission import Submission
+from autograder.sandbox.limits import Limits
+
+Alter = Callable[[str, str], dict[str, str]]
+
+SQUEEZED = """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    var = (centred**2).mean(axis=-1, keepdims=True)
+    return np.squeeze(gamma * centred / np.sqrt(var + eps) + beta)
+"""
+
+
+def graded(grader: Grader, files: dict[str, Any], module: str) -> Result:
+    encoded = {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
+    return grader.grade(Submission("repaired", encoded), (module,))
+
+
+def lost(result: Result) -> set[str]:
+    return {g.criterion.id.partition(".")[2] for g in result.graded if not g.passed}
+
+
+def sentences(result: Result) -> set[str]:
+    return {mistake.does for g in result.graded for mistake in g.mistakes if not mistake.right}
+
+
+def line_of(files: dict[str, str], module: str, text: str) -> int:
+    return next(n for n, line in enumerate(files[f"{module}.py"].splitlines(), 1) if text in line)
+
+
+def test_one_edit_is_one_mistake_and_its_line_is_told(grader: Grader, alter: Alter) -> None:
+    files = alter("layernorm", SQUEEZED)
+    result = graded(grader, files, "layernorm")
+    assert lost(result) == {"statistics"}
+    line = line_of(files, "layernorm", "np.squeeze")
+    assert sentences(result) == {f"One small change in line {line} makes `layer_norm` right."}
+    why = {g.criterion.id.partition(".")[2]: g.why for g in result.graded}
+    assert why["statistics"] == "mistake"
+    assert why["affine"] == "elsewhere"
+
+
+def test_without_edits_every_wrong_criterion_is_lost(alter: Alter) -> None:
+    with open_grader(limits=Limits(repairs=0)) as grader:
+        result = graded(grader, alter("layernorm", SQUEEZED), "layernorm")
+    assert lost(result) > {"statistics"}
+    assert not sentences(result)
+
+
+def test_what_is_wrong_in_two_functions_by_one_private_function_is_one_mistake(grader: Grader, alter: Alter) -> None:
+    source = """
+def _scaled(x, gamma):
+    return np.round(gamma * x, 1)
+
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return _scaled(centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps), gamma) + beta
+
+
+def rms_norm(x, gamma, eps=1e-6):
+    return _scaled(x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps), gamma)
+"""
+    files = alter("layernorm", source)
+    result = graded(grader, files, "layernorm")
+    assert lost(result) - {"example"} == {"statistics"}
+    line = line_of(files, "layernorm", "np.round")
+    told = {f"One small change in line {line} makes `{name}` right." for name in ("layer_norm", "rms_norm")}
+    assert sentences(result) <= told
+
+
+def test_two_mistakes_are_not_one(grader: Grader, alter: Alter) -> None:
+    two = SQUEEZED.replace("eps)", "eps) * 1.25").replace("- x.mean", "- 1.5 * x.mean")
+    assert not sentences(graded(grader, alter("layernorm", two), "layernorm"))
+
+
+def test_a_right_value_beside_a_wrong_argument_is_no_repair(grader: Grader, alter: Alter) -> None:
+    """What is wrong in form as well must be right in form too."""
+    both = SQUEEZED.replace("    centred", "    x += 1.0\n    centred")
+    assert not sentences(graded(grader, alter("layernorm", both), "layernorm"))
+
+
+def test_code_that_computes_nothing_is_never_repaired(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
+    tried: list[Any] = []
+    monkeypatch.setattr(Repairs, "search", lambda *args: tried.append(args))
+    graded(grader, alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return x"), "layernorm")
+    graded(grader, alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    raise ValueError"), "layernorm")
+    assert not tried
+
+
+def test_no_line_is_told_where_results_are_booleans(grader: Grader, alter: Alter) -> None:
+    source = """
+def dependency_matrix(f, x, delta=1e-3):
+    t = len(x)
+    base, found = np.array(f(x.copy())), np.zeros((t, t), dtype=bool)
+    for j in range(t):
+        for sign in (1, -1):
+            moved = x.copy()
+            moved[j] += sign * delta * np.cos(1 + 1.7 * np.arange(x.shape[1]))
+            found[:, j] |= ((np.asarray(f(moved)) - base) ** 2).sum(axis=1) > 1e-8
+    return found
+"""
+    result = graded(grader, alter("causal_mask", source), "causal_mask")
+    assert sentences(result) == {"One small change makes `dependency_matrix` right."}
+
+
+HOSTILE = {
+    "10 MB": "# " + "x" * 10_000_000,
+    "nodes": "TABLE = [" + "0, " * 100_000 + "]",
+    "nested": "TABLE = " + "[" * 90 + "]" * 90 + " + " + "-" * 900 + "1 * [0]",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_text_that_is_too_large_is_graded_without(grader: Grader, alter: Alter, kind: str) -> None:
+    files = alter("layernorm", SQUEEZED)
+    files["layernorm.py"] += "\n" + HOSTILE[kind] + "\n"
+    result = graded(grader, files, "layernorm")
+    assert "statistics" in lost(result)
+    assert not {"rms", "backward_x"} & lost(result)
+
+
+def test_an_endless_edit_does_no_harm(grader: Grader, alter: Alter) -> None:
+    source = """
+def rms_norm(x, gamma, eps=1e-6):
+    total, i = np.zeros(x.shape[:-1]), 0
+    while i < x.shape[-1]:
+        total = total + x[..., i] ** 2
+        i += 1
+    return np.squeeze(gamma * x / np.sqrt(total / x.shape[-1] + eps)[..., None]).astype(x.dtype)
+"""
+    result = graded(grader, alter("layernorm", source), "layernorm")
+    assert lost(result) <= {"rms", "epsilon", "example"}
+    assert not any(record.reply.ended for module in result.modules for record in module.records)
+
+
+def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
+    searched, search = list[str](), Repairs.search
+
+    def noted(self: Repairs, *args: Any) -> Any:
+        before = self.edits
+        found = search(self, *args)
+        if self.edits < before:
+            searched.append(args[2])
+        return found
+
+    monkeypatch.setattr(Repairs, "search", noted)
+    module = "scaled_attention"
+    text = alter(module, "")[f"{module}.py"]
+    for function in rubrics.current().modules[module].functions:
+        text += f"\n_right_{function} = {function}\n\n\ndef {function}(*args, **kwargs):\n"
+        text += f"    found = _right_{function}(*args, **kwargs)\n"
+        text += "    return tuple(1.01 * part + 0.01 for part in found) if isinstance(found, tuple) else 1.01 * found + 0.01\n"
+    graded(grader, {f"{module}.py": text}, module)
+    assert len(searched) == MOST_FUNCTIONS

@@ -1,0 +1,24 @@
+"""The audit of repairs: mutants in no list are repaired at their line, two known mistakes are not."""
+
+from autograder.proof import cases, mutants
+from autograder.proof.cases import Case
+from autograder.proof.repairs import _text, run
+
+
+def test_mutants_are_repaired_at_their_line_and_pairs_are_not() -> None:
+    tried = list(run(1, ("layernorm",), number=1))
+    assert {one.case.kind for one in tried} == {"mutant", "pair"}
+    repaired = [one for one in tried if one.what in ("at its line", "elsewhere", "not told")]
+    assert repaired
+    assert all(one.case.kind == "mutant" and one.what == "at its line" for one in repaired)
+
+
+def test_the_line_is_the_first_that_differs_from_the_right_text() -> None:
+    mutant: Case = next(m for m in mutants.mutants("layernorm") if "->  var = (beta ** 2)" in m.name)
+    text, line = _text(mutant)
+    assert text.splitlines()[line - 1].strip() == "var = (beta ** 2).mean(axis=-1, keepdims=True)"
+    assert (
+        text.count(f"def {mutant.function}(")
+        == cases.submission(mutant).files["layernorm.py"].count(b"def rms_norm(")
+        == 1
+    )

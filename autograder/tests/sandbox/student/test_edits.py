@@ -1,0 +1,109 @@
+"""Small edits of a function's text: which there are, in which order, and what is left alone."""
+
+import ast
+
+import pytest
+
+from autograder.sandbox.student.edits import MOST_BYTES, MOST_NODES, Edit, Text
+
+# A wrong line, and a right one that is one edit away.
+WRONG = {
+    "operator": ("return x + y", "return x - y"),
+    "operand only": ("return x + y", "return x"),
+    "regrouped": ("return x * y + 1", "return x * (y + 1)"),
+    "name": ("return x * y", "return x * x"),
+    "constant": ("return x[0]", "return x[1]"),
+    "negative constant": ("return x.mean(-1)", "return x.mean(-2)"),
+    "number of the docstring": ("return x * 10.0", "return x * 512"),
+    "default": ("return x", "return x"),
+    "comparison": ("return x < y", "return x <= y"),
+    "order of results": ("return x, y, 1", "return y, 1, x"),
+    "order of arguments": ("return f(x, y)", "return f(y, x)"),
+    "argument left out": ("return min(x, y, 3)", "return min(x, y)"),
+    "call left out": ("return np.squeeze(x)", "return x"),
+    "method left out": ("return x.copy()", "return x"),
+    "reduction": ("return x.sum(axis=0)", "return x.mean(axis=0)"),
+    "keyword": ("return x.mean(axis=0)", "return x.mean(axis=0, keepdims=True)"),
+    "keyword left out": ("return x.var(axis=0, ddof=1)", "return x.var(axis=0)"),
+    "keyword everywhere": (
+        "return x.mean(axis=0) - y.sum(axis=0)",
+        "return x.mean(axis=-1, keepdims=True) - y.sum(axis=-1, keepdims=True)",
+    ),
+    "name everywhere": ("return x * x + y", "return y * y + y"),
+    "slice": ("return x[1:]", "return x[:-1]"),
+    "condition": ("return x if y else 1", "return 1 if y else x"),
+    "nested": ("return np.sqrt(x) + 1", "return np.sqrt(x + 1)"),
+    "one more": ("return range(x)", "return range(x + 1)"),
+    "transposed": ("return y @ x", "return y @ x.T"),
+    "dropped": ("x += y\n    return x", "pass\n    return x"),
+    "moved": ("x = x + 1\n    y = x * 2\n    return y", "y = x * 2\n    x = x + 1\n    return y"),
+    "out of the block": (
+        "for i in y:\n        x = x + i\n        x = x / 2\n    return x",
+        "for i in y:\n        x = x + i\n    x = x / 2\n    return x",
+    ),
+    "copied first": ("x[0] = 1\n    return x", "x = x.copy()\n    x[0] = 1\n    return x"),
+}
+
+
+def text(body: str) -> str:
+    return f'def f(x, y=2):\n    """There are 512."""\n    {body}\n'
+
+
+def versions(source: str) -> list[str]:
+    found, tree = Text(source.encode(), "f", ()), []
+    for edit in found.edits:
+        with edit.made():
+            tree.append(ast.unparse(ast.fix_missing_locations(found.tree)))
+    return tree
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_what_is_one_edit_away_is_among_the_edits(kind: str) -> None:
+    wrong, right = WRONG[kind]
+    wanted = text(right) if kind != "default" else text(right).replace("y=2", "y=1")
+    assert ast.unparse(ast.parse(wanted)) in versions(text(wrong))
+
+
+def test_the_text_stays_as_it_was_and_its_edits_are_the_same_each_time() -> None:
+    source = text("for i in range(y):\n        x = x - i * np.mean(x, axis=0)\n    return x, y")
+    found = Text(source.encode(), "f", ())
+    before = ast.dump(found.tree)
+    for edit in found.edits:
+        with edit.made():
+            assert ast.dump(found.tree) != before
+    assert ast.dump(found.tree) == before
+    again = Text(source.encode(), "f", ()).edits
+    assert [_told(edit) for edit in found.edits] == [_told(edit) for edit in again]
+    assert [edit.size for edit in again] == sorted(edit.size for edit in again)
+
+
+def _told(edit: Edit) -> tuple[tuple[int, ...], int, list[str]]:
+    return edit.lines, edit.size, [ast.dump(node) if isinstance(node, ast.AST) else "" for node in edit.new]
+
+
+def test_private_functions_and_constants_are_edited_and_other_functions_are_not() -> None:
+    source = "A = 1\nB = 2\ndef _g(x):\n    return x + A\ndef h(x):\n    return B\ndef f(x):\n    return h(_g(x))\n"
+    found = Text(source.encode(), "f", ["h"])
+    assert {line for edit in found.edits for line in edit.lines} == {1, 4, 8}
+
+
+def test_an_edit_in_several_lines_says_all() -> None:
+    found = Text(text("x = x.mean(axis=0)\n    return x - y.mean(axis=0)").encode(), "f", ())
+    assert (3, 4) in {edit.lines for edit in found.edits}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"def f():\n    return " + b"1 + " * (MOST_BYTES // 4) + b"1\n",
+        b"def f():\n    return [" + b"0, " * MOST_NODES + b"]\n",
+        b"def f():\n    return " + b"(" * 5_000 + b"1" + b")" * 5_000,
+        b"def f():\n    return " + b"-" * 3_000 + b"1",
+        b"def f(:\n",
+        b"\xff\xfe\x00",
+    ],
+    ids=["bytes", "nodes", "brackets", "depth", "no Python", "no text"],
+)
+def test_a_text_too_large_to_be_edited_is_refused(source: bytes) -> None:
+    with pytest.raises((ValueError, SyntaxError, MemoryError, RecursionError)):
+        Text(source, "f", ())

@@ -120,10 +120,9 @@ def other_arguments(known: dict[str, Any], calls: list[Seen]) -> str:
 def _mixed(seen: Seen, right: list[Any], other: list[Any]) -> bool:
     """Whether each part of a result is right or the other one's, and not all are right."""
     parts = fingerprints(_value(seen.entry["value"]))
-    if not len(parts) == len(right) == len(other):
-        return False
-    left = [(part, b) for part, a, b in zip(parts, right, other, strict=True) if not _alike(part, a, seen.tolerance)]
-    return bool(left) and all(_alike(part, b, seen.tolerance) for part, b in left)
+    left = [(part, b) for part, a, b in zip(parts, right, other, strict=False) if not _alike(part, a, seen.tolerance)]
+    as_many = len(parts) == len(right) == len(other)
+    return as_many and bool(left) and all(_alike(part, b, seen.tolerance) for part, b in left)
 
 
 def fingerprints(value: Any) -> list[list[Any]]:

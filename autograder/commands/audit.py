@@ -164,7 +164,7 @@ def _end(problems: list[str]) -> None:
 
 def _progress(found: Iterable[Any], total: int) -> Iterable[Any]:
     console = Console(stderr=True)
-    return track(found, "auditing", total, console=console, disable=not console.is_terminal)
+    return track(found, "auditing", total, console=console) if console.is_terminal else found
 
 
 def _tolerances(margins: Iterable[Any]) -> None:

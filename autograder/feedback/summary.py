@@ -15,6 +15,7 @@ from autograder.homework import reference, rubric
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.intake.text import shown
+from autograder.values.source import instead_of_python
 
 ALONE = (
     "Every module is graded alone, next to correct versions of the others. A mistake that is recognised costs the criterion that "
@@ -96,6 +97,10 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     assert error is not None
     file = shown(error.file) or f"{module.module}.py"
     place = f" (line {error.line} of `{file}`)" if error.line else ""
+    line = error.line if "SyntaxError" in error.kinds else 0
+    other = instead_of_python(submission.files.get(error.file or file, b""), error.file or file, line)
+    if other:
+        return f"`{module.module}.py` could not be imported: {said(other)}."
     advice = ""
     if error.kind in ("ModuleNotFoundError", "ImportError"):
         advice = f" {OWN_FILES}"

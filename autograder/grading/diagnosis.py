@@ -173,7 +173,7 @@ class Diagnoser:
         self, module: str, function: str, records: list[Record], above: Mapping[str, Explanation]
     ) -> Explanation:
         wrong = [record for record in records if wrong_in_value(record)]
-        if wrong and all(record.reply.ended is not None or is_absent(record) for record in wrong):
+        if wrong and (always_raises(records) or all(r.reply.ended is not None or is_absent(r) for r in wrong)):
             return Explanation(empty=computes_nothing(records))
         if self._has_unexplained_helper(module, function, above):
             # It is played again beside correct helpers; what fits now is chance.
@@ -236,6 +236,12 @@ def has(mistakes: Iterable[Mistake], one: Mistake) -> bool:
 
 def _ids(mistakes: Iterable[Mistake]) -> set[str]:
     return {mistake.id for mistake in mistakes}
+
+
+def always_raises(records: Iterable[Record]) -> bool:
+    """Whether every call ends in one and the same error, in kind, text and line, as with `raise ValueError("todo")`."""
+    errors = {record.reply.error for record in records if record.step.kind == "call"}
+    return len(errors) == 1 and None not in errors
 
 
 def computes_nothing(records: Iterable[Record]) -> bool:

@@ -17,9 +17,16 @@ LOOK_SECONDS = 0.2  # between two looks at the clocks
 # What a question adds to the time of its call: three to four times what an ordinary one costs in all processes, so that a call
 # may ask as often as the contract says, whatever the load. Dear ones use up the time of the call; all use up the submission's.
 QUESTION_SECONDS = 0.001
+# Of its time, what a function keeps for later calls after it has used up all of it once: most such functions never end, and
+# each is called in several processes. It is still a hundred times what the references take.
+ENDLESS_SHARE = 0.1
 # What one submission may send, and how many values its replies may hold: a small array is few bytes on the wire and a hundred
 # here. The replies of the references take 0.3 MB and 42,000 values, if every array came as nested lists.
 MAX_RECEIVED_BYTES, MAX_KEPT_VALUES = 32 * 2**20, 300_000
+
+
+class CallSpent(TimeoutError):
+    """A call has used up its processor time. Only this says that it may be endless: what waits ends by the wall clock."""
 
 
 @dataclass
@@ -32,6 +39,9 @@ class Budget:
     own_seconds: float = 0.0  # processor time that grader and fork server have spent because of the submission
     received_bytes: int = 0
     kept_values: int = 0
+    endless: set[str] = field(
+        default_factory=set
+    )  # what has used up the processor time of a call, as Call.runs names it
     running: dict[int, float] = field(
         default_factory=dict
     )  # processes, with their processor time before this submission
@@ -91,9 +101,9 @@ class Budget:
 class Clock:
     """The deadlines of one request after another: processor time, and wall-clock time as a backstop."""
 
-    def __init__(self, budget: Budget, watch: Callable[[], None]):
-        """`watch` is called at each look, and may raise what ends the process."""
-        self.budget, self.watch = budget, watch
+    def __init__(self, budget: Budget, watch: Callable[[], None], share: float = 1):
+        """`watch` is called at each look, and may raise what ends the process; `share`: of the usual time of a call."""
+        self.budget, self.watch, self.share = budget, watch, share
         self.looked = self.began = time.monotonic()
         self.own = time.thread_time()
         self.used = budget.check()  # processor time of the submission at the last look
@@ -113,8 +123,10 @@ class Clock:
             # Nobody looked when the request began: it has used at most the time that has passed since.
             self.processor = max(self.used, used - elapsed)
         self.used = used
-        allowed = limits.call_seconds + self.questions * QUESTION_SECONDS
-        if used - self.processor > allowed or elapsed > allowed * limits.wall_factor:
+        allowed = limits.call_seconds * self.share + self.questions * QUESTION_SECONDS
+        if used - self.processor > allowed:
+            raise CallSpent("processor time of a call")
+        if elapsed > allowed * limits.wall_factor:
             raise TimeoutError("time of a call")
 
     def next(self) -> None:

@@ -68,13 +68,17 @@ class Reply:
 
 @dataclass(frozen=True)
 class Call:
-    """A request, ready to be sent. `arguments` are those whose changes are reported, `lent` the handles that may be asked for."""
+    """A request, ready to be sent. `arguments` are those whose changes are reported, `lent` the handles that may be asked for.
+
+    `runs` is what of the student's code it runs, a function or an import; "" for what runs none.
+    """
 
     kind: str
     context: str
     payload: bytes
     lent: frozenset[int] = frozenset()
     arguments: tuple[Any, ...] = ()
+    runs: str = ""
 
 
 def prepared(
@@ -100,6 +104,7 @@ def prepared(
         payload,
         frozenset(leaf.id for leaf in leaves(arguments) if isinstance(leaf, Handle) and not leaf.code),
         arguments,
+        f"{module}.{function}",
     )
 
 
@@ -122,7 +127,8 @@ def prepared_load(
     context: str, modules: Sequence[str], proxies: Mapping[str, Mapping[str, Parameters]], replaced: Sequence[str]
 ) -> Call:
     """Import modules into a context; see `StudentProcess.load`."""
-    return Call("load", context, wire.encode(("load", context, modules, proxies, replaced)))
+    payload = wire.encode(("load", context, modules, proxies, replaced))
+    return Call("load", context, payload, runs=" ".join(modules))
 
 
 def prepared_edits(call: Call, module: str, function: str, others: Sequence[str]) -> Call:

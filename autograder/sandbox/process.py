@@ -5,14 +5,15 @@ process does, it does while its own requests are answered and its own questions 
 """
 
 import contextlib
+import itertools
 import os
 import signal
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from autograder.sandbox import wire
 from autograder.sandbox.answerer import Answerer
-from autograder.sandbox.budget import LOOK_SECONDS, Clock
+from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, CallSpent, Clock
 from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.messages import Call, Ended, Reply, prepared_load, reply_of
@@ -44,6 +45,7 @@ class StudentProcess:
         self.alive = True  # as far as the sandbox knows
         self.confined = False
         self.asked: list[tuple[bytes, bytes]] = []
+        self._modules: dict[str, tuple[str, ...]] = {}  # what is imported into a context
         self._allowed: dict[str, frozenset[str]] = {}  # what a context may ask for
         self._patience = limits.call_seconds * limits.wall_factor
 
@@ -61,6 +63,7 @@ class StudentProcess:
         """
         proxies = stand_ins or {}
         named = {f"{module}.{function}" for module, functions in proxies.items() for function in functions}
+        self._modules[context] = tuple(modules)
         self._allowed[context] = frozenset(named | {f"{modules[0]}.{function}" for function in replaced})
         return self.play([prepared_load(context, modules, proxies, replaced)])[0]
 
@@ -76,10 +79,12 @@ class StudentProcess:
             return replies
         if self.ended is None:
             try:
-                self._exchange(calls, known, replies)
+                for part in self._parts(calls):
+                    self._exchange(part, known, replies)
+                    known = ()
                 return replies
-            except TimeoutError:
-                self._end("deadline", *self._interrupted(calls[len(replies) :]))
+            except TimeoutError as error:
+                self._end("deadline", *self._interrupted(calls[len(replies) :], isinstance(error, CallSpent)))
             except wire.Gone:
                 self._end("crash")
                 if not self.confined and self.ended == Ended("crash"):
@@ -91,7 +96,7 @@ class StudentProcess:
         return [*replies, Reply(ended=self.ended)]
 
     def _exchange(self, calls: Sequence[Call], known: Sequence[tuple[bytes, bytes]], replies: list[Reply]) -> None:
-        clock = Clock(self.budget, self._watch)
+        clock = Clock(self.budget, self._watch, ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1)
         relay = Relay(self.answerer, self.connection, clock, self._patience, self.asked)
         self._signal("SIGCONT")
         try:
@@ -121,7 +126,19 @@ class StudentProcess:
         if self._is_full():
             raise wire.Gone("its temporary folder is full")
 
-    def _interrupted(self, calls: Sequence[Call]) -> tuple[str, int]:
+    def _parts(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
+        """The calls, those that may be endless apart: with others in one message nobody could say whose time it is that passes."""
+        groups = itertools.groupby(calls, self._may_be_endless)
+        return itertools.chain.from_iterable(
+            ((call,) for call in own) if apart else (tuple(own),) for apart, own in groups
+        )
+
+    def _may_be_endless(self, call: Call) -> bool:
+        """Whether it runs what has used up the time of a call before, or may ask for it as one of several modules."""
+        endless, modules = self.budget.endless, self._modules.get(call.context, ())
+        return call.runs in endless or (len(modules) > 1 and bool(endless))
+
+    def _interrupted(self, calls: Sequence[Call], spent: bool) -> tuple[str, int]:
         """File and line of the loop in which a process that has used up its time is interrupted; ("", 0): it does not say.
 
         First come replies to those of the `calls` that it had made before. None of them counts: they are made again.
@@ -135,8 +152,10 @@ class StudentProcess:
                 if wire.kind(message) == "ask":
                     continue  # sent before the signal came
                 reply = wire.decode(self.budget.receive(message))
-                error = reply_of(reply, left.pop(0), self.lines).error
+                call = left.pop(0)
+                error = reply_of(reply, call, self.lines).error
                 if error is not None and error.kind == "KeyboardInterrupt":
+                    self.budget.endless |= {call.runs} if spent and call.runs else set()
                     return error.file, error.line
         return "", 0
 

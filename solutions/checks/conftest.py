@@ -246,6 +246,7 @@ def next_step(failed: list[Report], passed: int) -> str:
     unwritten = [
         (m, f) for m in MODULES for f in unwritten_functions(m, functions_in(m)) if (FOLDER / f"{m}.py").is_file()
     ]
+    unwritten.sort(key=lambda key: key[1] not in ASKED)
     if unwritten:
         module, function = unwritten[0]
         return f"Next: write {function} in {place(module, function)}; pytest --only {function}."

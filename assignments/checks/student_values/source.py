@@ -9,20 +9,26 @@ from collections.abc import Collection, Iterator
 
 def no_python(data: bytes, name: str) -> str:
     """A sentence about what a file is instead of Python; "" where it can be read, or its error needs no other words."""
+    try:
+        ast.parse(data)
+    except (SyntaxError, ValueError) as error:
+        return instead_of_python(data, name, getattr(error, "lineno", 0) or 0)
+    return instead_of_python(data, name)
+
+
+def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
+    """The same of a file in which Python has stopped at a line, 0 if at none; the file is not parsed here."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return f"{name} is saved as UTF-16: save it as UTF-8"
     text = data.decode("utf-8", "replace")
     if re.match(r'\s*\{\s*"(cells|metadata|nbformat)"', text):
         return f"{name} is a notebook: copy the code of its cells into a new file {name}"
-    try:
-        ast.parse(data)
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", 0) or 0
-        found = text.splitlines()[line - 1].strip() if 0 < line <= len(text.splitlines()) else ""
-        if found.startswith(("%", "!")):
-            return f"{name}, line {line} is for notebooks only: {found[:60]}"
-        if found.startswith(">>>"):
-            return f"{name}, line {line} begins with the prompt >>> of Python: remove it"
+    lines = text.splitlines()
+    found = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    if found.startswith(("%", "!")):
+        return f"{name}, line {line} is for notebooks only: {found[:60]}"
+    if found.startswith(">>>"):
+        return f"{name}, line {line} begins with the prompt >>> of Python: remove it"
     return ""
 
 

@@ -96,7 +96,9 @@ def test_the_rule_of_grading_stands_last() -> None:
     [
         (b"name = input()\n", "Nobody answers `input()`"),
         (b"import torch\n", "delete the line if nothing uses it"),
-        ("x = 1\n".encode("utf-16"), "not saved as UTF-8"),
+        ("x = 1\n".encode("utf-16"), "is saved as UTF-16: save it as UTF-8"),
+        (b'{"cells": [null]}', "is a notebook: copy the code of its cells into a new file layernorm.py"),
+        (b"x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),
         ("x = 1\n".encode("utf-16-le"), "not saved as UTF-8"),
         ("x = 'ä'\n".encode("latin-1"), "not saved as UTF-8"),
         (b"def f(:\n", "Python cannot read the file"),

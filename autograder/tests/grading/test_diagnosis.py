@@ -105,6 +105,16 @@ def dependency_matrix(f, x, delta=1e-3):
     assert explanation.sure == () == explanation.named
 
 
+@pytest.mark.parametrize("error", ["ValueError('todo')", "Exception('TODO')"])
+def test_nothing_is_guessed_of_code_that_only_raises(error: str) -> None:
+    for module, signature in (
+        ("layernorm", "layer_norm(x, gamma, beta, eps=1e-5)"),
+        ("scaled_attention", "softmax(scores, axis=-1)"),
+    ):
+        found = explained_source(module, f"def {signature}:\n    raise {error}\n")
+        assert not named(found) and found[signature.partition("(")[0]].empty
+
+
 def test_of_several_that_agree_none_is_named() -> None:
     records = versions.records("layernorm", versions.with_mistakes("layernorm", "layer_norm.eps_missing"))
     ordinary = [r for r in records if r.target.function == "layer_norm" and "given_by_the_caller" in r.step.test]

@@ -55,7 +55,14 @@ def test_nothing_handed_in_earns_nothing(grade: Grade) -> None:
     assert "There is no file layernorm.py" in document["output"]
 
 
-@pytest.mark.parametrize("module", [name for name in rubrics.current().modules if name != "concept_check"])
+BAD = [
+    pytest.param(name, marks=[pytest.mark.slow] * (name not in ("layernorm", "decoder")))
+    for name in rubrics.current().modules
+    if name != "concept_check"
+]
+
+
+@pytest.mark.parametrize("module", BAD)
 def test_one_bad_module_costs_itself_and_the_integration_alone(grade: Grade, alter: Alter, module: str) -> None:
     bad = "\n".join(f"def {f}(*args, **kwargs):\n    return None" for f in rubrics.current().modules[module].functions)
     found = modules(lost(grade(alter(module, bad))))
@@ -536,3 +543,36 @@ def embed(tokens, table):
     found = entries(grade(files))
     assert found["decoder.embed"]["status"] == "passed" and found["integration.decoder"]["status"] == "failed"
     assert found["integration.norms"]["status"] == "passed"
+
+
+FOLLOWED = """
+
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    std = np.sqrt((centred**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1))
+    return gamma * centred / (std + eps) + beta
+
+
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    n = layer_norm(x, np.ones_like(gamma), np.zeros_like(gamma), eps)
+    g = grad_out * gamma
+    s = np.sqrt(x.var(axis=-1, keepdims=True) + eps)
+    along = n * (g * n).mean(axis=-1, keepdims=True)
+    axes = tuple(range(x.ndim - 1))
+    return (g - g.mean(axis=-1, keepdims=True) - along) / s, (grad_out * n).sum(axis=axes), grad_out.sum(axis=axes)
+"""
+
+
+def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, references: dict[str, bytes]) -> None:
+    source = references["layernorm.py"].decode() + FOLLOWED
+    assert whole(grade, {"layernorm.py": source}) == {
+        f"layernorm.{name}" for name in ("example", "statistics", "epsilon")
+    }
+    repaired = source[: source.index("def layer_norm(", len(source) - len(FOLLOWED))] + source[
+        source.rindex("def layer_norm_backward") :
+    ].replace("(g * n)", "(g + n)")
+    document = grade({"layernorm.py": repaired})
+    assert lost(document) == {"layernorm.example", "layernorm.backward_x"}
+    line = 1 + repaired[: repaired.index("(g + n)")].count("\n")
+    assert f"One small change in line {line} " in entries(document)["layernorm.backward_x"]["output"]

@@ -87,6 +87,11 @@ def test_nothing_is_written_yet(home: Path) -> None:
         assert listed.startswith("Not written yet: ") and all(f in listed for f in entry.functions), module
 
 
+def test_the_function_asked_for_is_the_next_to_be_written(home: Path) -> None:
+    said = pytest_says(home, "--only", "softmax")
+    assert "Next: write softmax in scaled_attention.py, line" in said
+
+
 def test_modules_come_in_their_order(home: Path) -> None:
     said = pytest_says(home)
     assert re.findall(r"^(\w+)\.py$", said, re.MULTILINE) == list(MODULES)

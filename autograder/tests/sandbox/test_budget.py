@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import budget, wire
-from autograder.sandbox.budget import Budget, Clock, container_memory
+from autograder.sandbox.budget import Budget, CallSpent, Clock, container_memory
 from autograder.sandbox.limits import Limits
 
 LIMITS = Limits(call_seconds=1, submission_seconds=10, wall_factor=2)
@@ -126,6 +126,18 @@ def test_questions_add_to_the_time_of_their_call_alone(time: Time, account: Budg
     time.passes(0.28, 0.28)
     with pytest.raises(TimeoutError, match="call"):
         running.check()
+
+
+def test_of_a_share_of_the_time_it_is_said_whether_it_was_processor_time(time: Time, account: Budget) -> None:
+    running = Clock(account, lambda: None, budget.ENDLESS_SHARE)
+    time.passes(0.3, 0.3)
+    with pytest.raises(CallSpent):
+        running.check()
+    running.next()
+    time.passes(0.3, 0)
+    with pytest.raises(TimeoutError) as waited:
+        running.check()
+    assert not isinstance(waited.value, CallSpent)
 
 
 def many(time: Time, running: Clock, wall: float, processor: float) -> None:

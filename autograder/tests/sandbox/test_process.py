@@ -7,7 +7,7 @@ import numpy as np
 import psutil
 import pytest
 
-from autograder.sandbox import budget
+from autograder.sandbox import budget, relay
 from autograder.sandbox.limits import Limits
 from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
@@ -131,6 +131,7 @@ def test_the_loop_of_an_import_that_does_not_end() -> None:
 
 def test_what_a_loop_asks_is_not_counted_as_what_it_returns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "MAX_RECEIVED_BYTES", 50_000)
+    monkeypatch.setattr(relay, "MAX_QUESTIONS", 200)
     source = "import neighbour, numpy as np\ndef f(x):\n    while True:\n        neighbour.plus(x)\n        x = x + 1\n"
     with opened(source, TIGHT) as (_, process):
         process.load("m", ["m"], STAND_INS)
@@ -143,6 +144,19 @@ def test_replies_that_were_held_back_do_not_hide_the_loop() -> None:
         process.load("m", ["m"])
         replies = process.play([prepared("m", "m", "f", [x]) for x in (0, 0, 1, 1)])
         assert replies[-1].ended == Ended("deadline", "m.py", 2)
+
+
+def test_who_was_interrupted_in_a_loop_may_be_endless_and_nobody_else() -> None:
+    source = "def f(x):\n    while x: pass\ndef g(x):\n    return x\n"
+    calls = [prepared("m", "m", function, [x]) for function, x in (("g", 1), ("f", 0), ("f", 1), ("g", 2))]
+    with opened(source, TIGHT.model_copy(update={"wall_factor": 99})) as (sandbox, process):
+        process.load("m", ["m"])
+        assert process.play(calls)[-1].ended == Ended("deadline", "m.py", 2)
+        assert process.budget.endless == {"m.f"}
+        again = sandbox.start()
+        again.load("m", ["m"])
+        assert [reply.value for reply in again.play([calls[0], calls[1], calls[3]])] == [1, None, 2]
+        assert [len(part) for part in again._parts([calls[0], calls[3], *calls])] == [3, 1, 1, 1]
 
 
 def test_the_time_of_one_call_is_not_that_of_all() -> None:

@@ -1,0 +1,107 @@
+"""What is said after one thing in a wrong public call was another."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.feedback.dependence import dependence
+from autograder.feedback.observations import observe
+from autograder.grading.experiments import Tried, trials
+from autograder.homework import reference
+from autograder.tests.feedback.making import played, step
+
+F = reference.functions()
+X = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 9.0]])
+GAMMA, BETA, GRAD = np.array([1.0, 2.0, 0.5]), np.array([0.5, 0.0, -1.0]), np.array([[1.0, -2.0, 0.5], [0.5, 1.0, 3.0]])
+BATCH = (X, GAMMA, BETA, np.array([0.0, 1.0, 2.0]), np.array([1.0, 4.0, 2.0]), True)
+
+
+def tried(function: str, wrong: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Tried]:
+    return [Tried(trial, played(trial.step, wrong)) for trial in trials(step(function, *args, **kwargs))]
+
+
+def no_beta(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return F["layer_norm"](x, gamma, 0 * beta, eps)
+
+
+def no_last_beta(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return F["layer_norm"](x, gamma, beta * [1, 1, 0], eps)
+
+
+def over_all(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return gamma * (x - x.mean()) / np.sqrt(x.var() + eps) + beta
+
+
+def about_running(
+    x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any, training: Any, **rest: Any
+) -> Any:
+    y, *new = F["batch_norm"](x, gamma, beta, running_mean, running_var, training, **rest)
+    return (y + running_mean if training else y, *new)
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "args", "said"),
+    [
+        ("layer_norm", no_beta, (X, GAMMA, BETA), "When only `beta` changes, your result stays as it is, and should change."),
+        ("layer_norm", no_last_beta, (X, GAMMA, BETA), "When only the entry [2] of `beta` changes, your result stays"),
+        ("layer_norm", over_all, (X, GAMMA, BETA), "When only row 0 of `x` changes, row 1 of your result changes, and should not."),
+        ("batch_norm", about_running, BATCH, "When only `running_mean` changes, your `y` changes, and should not."),
+        ("layer_norm", F["layer_norm"], (X, GAMMA, BETA), ""),
+        ("layer_norm", lambda *_: None, (X, GAMMA, BETA), ""),
+    ],
+)  # fmt: skip
+def test_what_a_result_depends_on(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
+    assert dependence(tried(function, wrong, *args)).startswith(said)
+    assert said or not dependence(tried(function, wrong, *args))
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "args", "said"),
+    [
+        ("batch_norm", about_running, BATCH, "The same call is right with `training=False`."),
+        ("layer_norm", over_all, (X, GAMMA, BETA), "The same call is right with the first row alone."),
+        ("layer_norm", lambda x, *rest: F["layer_norm"](x, *rest) + x.ndim - 1, (X, GAMMA, BETA), ""),
+    ],
+)
+def test_what_makes_the_call_right(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
+    found = tried(function, wrong, *args)
+    text = observe(found[0].record, (), found)
+    assert text.endswith(said) and ("The same call" in text) == bool(said)
+
+
+def test_a_result_that_is_right_for_other_arguments_by_chance_is_not_said_to_be() -> None:
+    def whole_columns(scores: Any, mask: Any) -> Any:
+        return np.where(np.broadcast_to(mask, scores.shape).all(axis=0), scores, -np.inf)
+
+    scores, mask = np.array([[0.5, 1.0], [2.0, 4.0]]), np.array([[True, False], [True, True]])
+    found = tried("apply_mask", whole_columns, scores, mask)
+    assert "without its last row" in observe(found[0].record)
+    assert "would be right" not in observe(found[0].record, (), found)
+
+
+def test_a_transpose_by_chance_is_not_said() -> None:
+    def scrambled(x: Any, n_heads: int) -> Any:
+        return np.swapaxes(x, -1, -2).reshape(n_heads, x.shape[-2], -1)
+
+    found = tried("split_heads", scrambled, np.arange(8.0).reshape(2, 4), 2)
+    assert "transpose" in observe(found[0].record)
+    assert "transpose" not in observe(found[0].record, (), found)
+
+
+def test_rounding_and_a_causal_mask_are_tried() -> None:
+    found = tried("softmax", lambda scores, axis=-1: np.round(F["softmax"](scores, axis), 4), X)
+    assert observe(found[0].record, (), found) == "Your result is the right one rounded to 4 decimals."
+
+    def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+        own = np.tri(len(q), dtype=bool)
+        return F["scaled_dot_product_attention"](q, k, v, own if mask is None else own & mask)
+
+    found = tried("scaled_dot_product_attention", causal, X, GRAD, GRAD)
+    assert observe(found[0].record, (), found) == "Your result would be right with a causal mask."
+
+
+def test_a_call_with_functions_or_an_error_has_no_trials() -> None:
+    assert trials(step("residual", X, np.sin)) == ()
+    assert trials(step("split_heads", X, 2)) == ()

@@ -1,0 +1,50 @@
+"""What messages say of other criteria and functions holds, for a sample of the audit's cases."""
+
+import re
+
+import pytest
+
+from autograder.feedback.messages import message
+from autograder.grading import script
+from autograder.grading.grader import Result
+from autograder.homework import rubric
+from autograder.proof.cases import cases, sample, submission
+from autograder.proof.in_process import InProcess
+
+SAMPLE = [case for case in sample([case for case in cases() if case.kind in ("mistake", "hole")], 1) if case.module]
+PLACE = re.compile(r"charged under ((?:`[^`]*`(?: and )?)+)|[Ll]ost to the same mistakes? as ((?:`[^`]*`(?: and )?)+)")
+WORKS = re.compile(r"works as soon as ((?:`\w+`(?: and )?)+) (?:is|are) right")
+
+
+@pytest.fixture(scope="module")
+def grader() -> InProcess:
+    return InProcess(script.current())
+
+
+def names(found: str) -> set[str]:
+    return set(re.findall(r"`([^`]*)`", found))
+
+
+def untrue(result: Result, function: str) -> list[str]:
+    """What messages say that does not hold, where `function` alone is wrong."""
+    said = {graded.criterion.id: message(graded, result) for graded in result.graded}
+    lost = {graded.criterion.id for graded in result.graded if not graded.passed}
+    found = []
+    for text in said.values():
+        for places in PLACE.findall(text):
+            found += [f"{name} is not lost: {text}" for name in names("".join(places)) - lost]
+        for helpers in WORKS.findall(text):
+            found += [f"{name} is right: {text}" for name in names(helpers) - {function}]
+        if "remembered between" in text:
+            found.append(text)
+    for graded in result.graded:
+        if graded.passed and graded.why == "elsewhere" and not graded.charged:
+            found += [f"{m.id} is charged nowhere" for m in graded.mistakes if m.does in said[graded.criterion.id]]
+    return found
+
+
+@pytest.mark.parametrize("module", rubric.current().modules)
+def test_what_is_said_of_other_criteria_holds(grader: InProcess, module: str) -> None:
+    for case in SAMPLE:
+        if case.module == module and not any(mistake.memory for mistake in case.mistakes):
+            assert untrue(grader.grade(submission(case), module, case.function), case.function) == [], case.name

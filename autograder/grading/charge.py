@@ -1,7 +1,8 @@
 """What a mistake costs: each is charged once, as by a teacher who carries an error forward, here with a proof.
 
 For each function with a wrong call (`charge: mistakes` in rubric.yaml):
-1. its explanation is the smallest set of known mistakes that reproduces the most criteria (diagnosis.py);
+1. its explanation is the smallest set of known mistakes that reproduces the most criteria (diagnosis.py) or, where none
+   reproduces all, one small edit of its own text that makes it right (repair.py), which belongs to the first wrong criterion;
 2. the criteria that these mistakes belong to are lost;
 3. every other criterion whose calls the explanation reproduces is earned, if each of the criterion's own known mistakes, added
    to the explanation, would have changed a recorded reply; what a mistake hides is lost with it;

@@ -6,7 +6,8 @@ In which order things are played stands in player.py, what a mistake costs in ch
    once more, alone; only then, or where a known mistake explains it, it is shown as a counterexample.
 2. The hidden criteria, from the lowest level of modules up.
 3. Each function with a wrong call is explained (diagnosis.py), and its mistakes are charged. Of visible criteria, verdicts and
-   names come from visible records only: students see them at once.
+   names come from visible records only: students see them at once. What no known mistake explains is repaired, if one
+   small edit of the student's text does it (repair.py), and is then charged as one mistake.
 4. A function that is charged with anything while a helper of the same module is wrong, missing, not written or raises, is played
    again beside correct helpers, in a process of its own. Where that costs less it counts: what is right then was the
    helper's fault, what is still wrong is the function's. So nobody is charged for the exception of somebody else.

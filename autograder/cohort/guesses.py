@@ -42,7 +42,7 @@ class Question:
 def of(submission: Submission) -> list[Guess]:
     """The guesses of a submission, in the order of the notebook; none of a file that is not as the notebook writes it."""
     try:
-        found = json.loads(submission.files.get(FILE, b"{}"))
+        found = json.loads(submission.text(FILE) or b"{}")
         given = [Guess(question, str(one["guess"]), one["right"] is True) for question, one in found.items()]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []

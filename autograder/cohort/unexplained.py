@@ -58,7 +58,7 @@ class Group:
 def of(result: Result) -> Iterator[Unexplained]:
     """What is not explained in one submission."""
     for module in result.modules:
-        text = result.submission.files.get(f"{module.module}.py", b"")
+        text = result.submission.text(f"{module.module}.py")
         for function, records in module.unexplained.items():
             wrong = [record for record in records if wrong_in_value(record)]
             yield Unexplained(

@@ -98,7 +98,7 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     file = shown(error.file) or f"{module.module}.py"
     place = f" (line {error.line} of `{file}`)" if error.line else ""
     line = error.line if "SyntaxError" in error.kinds else 0
-    other = instead_of_python(submission.files.get(error.file or file, b""), error.file or file, line)
+    other = instead_of_python(submission.text(error.file or file), error.file or file, line)
     if other:
         return f"`{module.module}.py` could not be imported: {said(other)}."
     advice = ""
@@ -106,7 +106,7 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
         advice = f" {OWN_FILES}"
     elif error.kind == "EOFError" and error.text == NO_LINE:
         advice = f" {NO_INPUT}"
-    elif not _is_utf8(submission.files.get(f"{module.module}.py", b"")):
+    elif not _is_utf8(submission.text(f"{module.module}.py")):
         advice = f" {UTF8}"
     elif "SyntaxError" in error.kinds:
         advice = f" Python cannot read the file; run `python {module.module}.py` at home to see the place."

@@ -9,6 +9,7 @@ from autograder.faults import CommandError
 from autograder.intake.text import shown
 from autograder.values.names import mend, resembles
 
+MOST_BYTES = 100_000  # of a file that the grader itself reads; Python's tree of a text takes up to 500 times as much
 NOTES_SHOWN = 20  # notes on one upload that a student is shown
 
 _TEXTS: dict[str, Callable[["Note"], str]] = {
@@ -78,6 +79,11 @@ class Submission:
     name: str
     files: dict[str, bytes]
     refused: tuple[Note, ...] = ()
+
+    def text(self, name: str) -> bytes:
+        """A file that the grader itself reads; b"" for none, and for one so long that reading it takes seconds and gigabytes."""
+        content = self.files.get(name, b"")
+        return content if len(content) <= MOST_BYTES else b""
 
     @property
     def notes(self) -> tuple[Note, ...]:

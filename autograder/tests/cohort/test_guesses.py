@@ -37,6 +37,10 @@ def test_a_file_that_is_no_guesses_has_none(document: Any) -> None:
     assert of(document) == []
 
 
+def test_a_file_as_long_as_an_upload_may_be_is_not_read() -> None:
+    assert guesses.of(Submission("s", {guesses.FILE: b"[" + b"[]," * 5_000_000 + b"[]]"})) == []
+
+
 def test_nothing_is_shown_that_does_not_stand_in_the_notebook() -> None:
     mine = {QUESTION: entry("<b>Ada is stupid</b>", True), "Ada is stupid?": entry(RIGHT), "": entry([RIGHT])}
     assert of(mine) == []

@@ -81,3 +81,8 @@ def test_name_that_is_nearly_right_is_accepted_where_one_file_is_meant(files: li
 def test_two_copies_of_one_content_are_no_choice() -> None:
     found = Submission("ada", {"layernorm (1).py": b"x", "layernorm (2).py": b"x"}).accepting_names(["layernorm"])
     assert found.files["layernorm.py"] == b"x"
+
+
+def test_of_a_file_that_nobody_writes_by_hand_the_grader_reads_nothing() -> None:
+    submission = Submission("s", {"short.py": b"x = 1", "long.py": b"x = [" + b"1," * 5_000_000 + b"]"})
+    assert [submission.text(name) for name in ("short.py", "long.py", "none.py")] == [b"x = 1", b"", b""]

@@ -43,7 +43,7 @@ def about_running(
 
 
 def unless_long(tokens: Any, table: Any) -> Any:
-    return table[np.roll(tokens, 1) if len(tokens) > 2 else tokens]
+    return table[tokens] + np.sin(tokens[:, None]) * (len(tokens) > 2)
 
 
 @pytest.mark.parametrize(

@@ -438,7 +438,8 @@ def _undecided(charge: Graded, explanations: Mapping[str, Explanation], function
     """Those that do the same on every call as a mistake that is charged, so that none of them may be named."""
     concerned = {function, *(mistake.function for mistake in charge.mistakes)}
     found = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
-    charged_one = not charge.mistakes or any(has(found.values(), mistake) for mistake in charge.mistakes)
+    named_ones = charge.criterion.looks_at == "examples"  # its mistakes are those that have a name
+    charged_one = not charge.mistakes or named_ones or any(has(found.values(), mistake) for mistake in charge.mistakes)
     return tuple(found.values()) if charged_one else ()
 
 

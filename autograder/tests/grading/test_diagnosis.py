@@ -24,6 +24,10 @@ def named(explanations: dict[str, Explanation]) -> set[str]:
     return {mistake.id for explanation in explanations.values() for mistake in explanation.named}
 
 
+def visible(records: list[Record]) -> list[Record]:
+    return [r for r in records if not r.step.criterion or rubric.current().criteria[r.step.criterion].visible]
+
+
 def test_a_right_module_needs_no_explanation() -> None:
     assert explained("layernorm") == {}
 
@@ -126,9 +130,14 @@ def test_of_several_that_agree_none_is_named() -> None:
 
 def test_only_the_records_that_are_given_are_explained() -> None:
     records = versions.records("layernorm", versions.with_mistakes("layernorm", "layer_norm.eps_hard_coded"))
-    visible = [r for r in records if not r.step.criterion or rubric.current().criteria[r.step.criterion].visible]
-    wrong = {r.target.function for r in visible if r.fault is not None}
-    assert set(versions.diagnoser().explain("layernorm", visible)) == wrong
+    wrong = {r.target.function for r in visible(records) if r.fault is not None}
+    assert set(versions.diagnoser().explain("layernorm", visible(records))) == wrong
+
+
+def test_errors_alone_name_neither_two_mistakes_nor_what_is_kept() -> None:
+    records = versions.records("decoder", versions.with_mistakes("decoder", "embed.squeezed"))
+    explanation = versions.diagnoser().explain("decoder", visible(records))["decoder_logits"]
+    assert len(explanation.mistakes) < 2 and not any(mistake.memory for mistake in explanation.mistakes)
 
 
 HELPED = "dependency_matrix.transposed"

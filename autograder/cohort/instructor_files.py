@@ -72,8 +72,8 @@ def _decoded(data: bytes) -> str:
 
 def _made(
     lines: Iterable[tuple[str, dict[str, str]]], make: Callable[[str, dict[str, str]], Made | None]
-) -> list[Made]:
-    """What `make` makes of each line, None left out. Raises ArgumentsError with all lines that it refuses with a ValueError."""
+) -> tuple[list[Made], list[str]]:
+    """What `make` makes of each line, None left out, and what is wrong with those that it refuses with a ValueError."""
     found, problems = [], []
     for place, cells in lines:
         try:
@@ -81,9 +81,13 @@ def _made(
             found += [] if made is None else [made]
         except ValueError as error:
             problems.append(f"{place}: {error}")
-    if problems:
-        raise ArgumentsError("\n".join(problems))
-    return found
+    return found, problems
+
+
+def refuse(problems: Iterable[str]) -> None:
+    """Raise ArgumentsError with all of them, if there are any."""
+    if text := "\n".join(problems):
+        raise ArgumentsError(text)
 
 
 # The roster
@@ -105,7 +109,8 @@ def roster(path: Path, rubric: Rubric) -> list[Person]:
 
     Raises ArgumentsError for a file without anything to know a student by, and for dates that cannot be used.
     """
-    found = _made(_lines(path, ()), lambda place, cells: _person(cells, rubric))
+    found, problems = _made(_lines(path, ()), lambda place, cells: _person(cells, rubric))
+    refuse(problems)
     if not any(person.student.identities for person in found):
         raise ArgumentsError(f"{path}: no column has an address or an id; as a roster has: name, sid, email, section")
     return found
@@ -189,8 +194,11 @@ class Override:
         return f"{what}: {self.reason}" + (f" ({who})" if who else "")
 
 
-def overrides(paths: Iterable[Path], rubric: Rubric) -> list[Override]:
-    """The lines of all files. Raises ArgumentsError, with every line in which anything is missing, unknown or out of range."""
+def overrides(paths: Iterable[Path], rubric: Rubric) -> tuple[list[Override], list[str]]:
+    """The lines of all files, and every line in which anything is missing, unknown or out of range.
+
+    Raises ArgumentsError for a file that cannot be read or lacks a column.
+    """
     lines = (line for path in paths for line in _lines(path, COLUMNS))
     return _made(lines, lambda place, cells: _override(place, cells, rubric))
 

@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from autograder.cohort.instructor_files import TOTAL, Override, Person
+from autograder.cohort.instructor_files import TOTAL, Override, Person, refuse
 from autograder.cohort.store import Grade
-from autograder.faults import ArgumentsError
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.intake.entries import Entry, Identity, Student
 
@@ -139,9 +138,11 @@ def finished(
     return with_overrides(with_lateness(found, rubric), overrides)
 
 
-def check(entries: Sequence[Entry], rubric: Rubric, roster: Sequence[Person], overrides: Sequence[Override]) -> None:
+def problems(
+    entries: Sequence[Entry], rubric: Rubric, roster: Sequence[Person], overrides: Sequence[Override]
+) -> list[str]:
     """The same complaints, as far as they need no grades."""
-    _by_position(with_roster(rows(entries, {}, {}), roster, rubric), overrides)
+    return _by_position(with_roster(rows(entries, {}, {}), roster, rubric), overrides)[1]
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
@@ -301,34 +302,29 @@ def with_overrides(rows: Sequence[StudentRow], overrides: Sequence[Override]) ->
     Raises ArgumentsError with every line whose student is nobody, several, or has no grade whose criterion could be set, and
     every two lines that contradict one another.
     """
-    mine = _by_position(rows, overrides)
-    problems = [
-        f"{one.place}: {one.student} has no grade; only the total can be set"
-        for at, row in enumerate(rows)
-        for one in mine.get(at, ())
-        if row.grade is None and one.criterion != TOTAL
-    ]
-    if problems:
-        raise ArgumentsError("\n".join(problems))
+    mine, problems = _by_position(rows, overrides)
+    refuse(problems)
     return [_set_by_hand(row, mine[at]) if at in mine else row for at, row in enumerate(rows)]
 
 
-def _by_position(rows: Sequence[StudentRow], overrides: Sequence[Override]) -> dict[int, list[Override]]:
-    """The overrides of each row; of several that say the same the first. Raises ArgumentsError with all that cannot be used."""
+def _by_position(
+    rows: Sequence[StudentRow], overrides: Sequence[Override]
+) -> tuple[dict[int, list[Override]], list[str]]:
+    """The overrides of each row, of several that say the same the first; and what is wrong with those that cannot be used."""
     found: dict[int, dict[str, Override]] = {}
     problems = []
     for one in overrides:
         try:
-            mine = found.setdefault(_position(one, rows), {})
+            at = _position(one, rows)
         except ValueError as error:
             problems.append(f"{one.place}: {error}")
             continue
-        first = mine.setdefault(one.criterion, one)
+        if (rows[at].absent or rows[at].fault) and one.criterion != TOTAL:
+            problems.append(f"{one.place}: {one.student} has no grade; only the total can be set")
+        first = found.setdefault(at, {}).setdefault(one.criterion, one)
         if first.points != one.points:
             problems.append(f"{one.place}: {one.student}: {one}; but {first.place} says: {first}")
-    if problems:
-        raise ArgumentsError("\n".join(problems))
-    return {at: list(mine.values()) for at, mine in found.items()}
+    return {at: list(mine.values()) for at, mine in found.items()}, problems
 
 
 def _position(override: Override, rows: Sequence[StudentRow]) -> int:

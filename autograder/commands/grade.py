@@ -78,9 +78,10 @@ def grade(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, a shutdown: ends as Ctrl-C does
     current = rubric.current()
     people = instructor_files.roster(roster, current) if roster else []
-    by_hand = instructor_files.overrides(overrides, current)
+    by_hand, unusable = instructor_files.overrides(overrides, current)
     found = listing(paths, out)
-    rows.check(found.entries, current, people, by_hand)  # refused before an hour of grading, not after it
+    unusable += rows.problems(found.entries, current, people, by_hand)
+    instructor_files.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     for form in (

@@ -1,11 +1,14 @@
 """Points set by hand: checked line by line, applied last, shown."""
 
+import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from autograder.cohort import instructor_files
 from autograder.cohort.rows import StudentRow, with_overrides
+from autograder.commands.main import main
 from autograder.faults import ArgumentsError
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
@@ -27,7 +30,14 @@ def rows() -> list[StudentRow]:
 
 def applied(tmp_path: Path, text: str) -> list[StudentRow]:
     (tmp_path / "o.csv").write_text(HEAD + text, encoding="utf-8")
-    return with_overrides(rows(), instructor_files.overrides([tmp_path / "o.csv"], RUBRIC))
+    return with_overrides(rows(), used(tmp_path / "o.csv"))
+
+
+def used(*paths: Path) -> list[instructor_files.Override]:
+    """The lines of files that are all right in themselves."""
+    found, problems = instructor_files.overrides(paths, RUBRIC)
+    instructor_files.refuse(problems)
+    return found
 
 
 @pytest.mark.parametrize("student", ["ADA@x", "1", "s1", "Ada"])
@@ -94,7 +104,7 @@ GRADERS = ("student,criterion,points,reason,author,date\n", "student;criterion;p
 def of_two(tmp_path: Path, first: str, second: str) -> list[StudentRow]:
     (tmp_path / "one.csv").write_text(GRADERS[0] + first)
     (tmp_path / "two.csv").write_text(GRADERS[1] + second)
-    return with_overrides(rows(), instructor_files.overrides([tmp_path / "one.csv", tmp_path / "two.csv"], RUBRIC))
+    return with_overrides(rows(), used(tmp_path / "one.csv", tmp_path / "two.csv"))
 
 
 def test_files_of_two_graders_are_merged_with_who_and_when(tmp_path: Path) -> None:
@@ -120,3 +130,25 @@ def test_graders_who_contradict_one_another_are_named(tmp_path: Path) -> None:
 def test_who_and_when_are_given_if_there_is_a_column(tmp_path: Path, author: str, date: str, said: str) -> None:
     with pytest.raises(ArgumentsError, match=said):
         of_two(tmp_path, f"1,total,50,seen,{author},{date}\n", "")
+
+
+def test_every_bad_line_is_named_before_anything_is_graded(tmp_path: Path) -> None:
+    """Those that are wrong in themselves, that fit nobody, and that contradict one another, whatever else is wrong."""
+    (tmp_path / "class" / "ada").mkdir(parents=True)
+    (tmp_path / "class" / "ada" / "layernorm.py").write_text("")
+    bad = f"ada,total,many,x\nnobody,total,5,x\n7,{FIRST.id},1,x\nada,total,5,x\nada,total,6,x\nada,total,5,\n"
+    (tmp_path / "o.csv").write_text(HEAD + bad)
+    (tmp_path / "roster.csv").write_text("name,sid\nChidi,7\n")
+    words = (
+        tmp_path / "class",
+        "-o",
+        tmp_path / "out",
+        "--overrides",
+        tmp_path / "o.csv",
+        "--roster",
+        tmp_path / "roster.csv",
+    )
+    done = CliRunner().invoke(main, ["grade", *map(str, words)])
+    assert done.exit_code == 2
+    assert sorted(re.findall(r"o\.csv:(\d+): ", done.stderr)) == ["2", "3", "4", "6", "7"]
+    assert not (tmp_path / "out").exists()

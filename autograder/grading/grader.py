@@ -252,7 +252,7 @@ class _Grading:
                 charged=tuple(name for name in charge.charged if name != criterion.id and name in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
-                at_least=any(explanations[m.function].certain for m in charge.mistakes if m.function in explanations),
+                at_least=any(explanations[m.function].at_least for m in charge.mistakes if m.function in explanations),
                 depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
 

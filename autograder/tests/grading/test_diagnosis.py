@@ -6,6 +6,7 @@ import pytest
 
 from autograder.grading.diagnosis import Explanation
 from autograder.grading.record import Record
+from autograder.grading.search import Left
 from autograder.homework import inlined, mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply
 from autograder.tests import versions
@@ -211,6 +212,14 @@ def test_an_explanation_does_not_depend_on_earlier_submissions() -> None:
     first = explained("layernorm", "layer_norm.no_root")
     explained("layernorm", "layer_norm.no_beta", "layer_norm.eps_squared")
     assert explained("layernorm", "layer_norm.no_root") == first
+
+
+def test_the_search_ends_where_a_submission_has_had_its_versions_whatever_others_have_had() -> None:
+    ids = ("layer_norm.sample_variance", "layer_norm.eps_outside_root")
+    records = versions.records("layernorm", versions.with_mistakes("layernorm", *ids))
+    diagnoser, lefts = versions.diagnoser.__wrapped__(), (Left(), Left(), Left(0))
+    assert [named(diagnoser.explain("layernorm", records, left)) for left in lefts] == [set(ids), set(ids), set()]
+    assert Left().versions > lefts[0].versions == lefts[1].versions
 
 
 def test_a_process_that_ended_is_no_known_mistake() -> None:

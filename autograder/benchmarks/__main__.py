@@ -28,36 +28,58 @@ WORKERS = 2
 START, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
-def mixed_class(size: int) -> list[Submission]:
-    """Two thirds right, the others wrong, empty or crashing, in turn; none that runs into a deadline."""
+def mixed_class(size: int, first: int = 0) -> list[Submission]:
+    """Uploads of which no two are alike, and none that runs into a deadline; `first` is the number of the first one.
+
+    Two thirds are right, in the styles of proof/alternatives. Of the rest nearly all have one known mistake in such a style, each
+    another one; one of 24 ends its process at import, one is empty. Every file has a line of its own.
+    """
     every = cases.cases()
-    wrong = [case for case in every if case.kind == "mistake"][::7]
-    good = [case for case in every if case.kind == "alternative"]
-    ring = []
-    for number in range(24):
-        ring.append((good if number % 3 else wrong)[number % len(good)])
-    files = [cases.submission(case) for case in ring]
-    files[6] = Submission(
-        "crash", files[6].files | {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"}
-    )
-    files[12] = Submission("empty", {})
-    return [Submission(f"{n:04}", files[n % len(files)].files) for n in range(size)]
+    styles = [cases.submission(case) for case in every if case.kind == "alternative"]
+    mistakes = [case for case in every if case.kind == "mistake"]
+    made = []
+    for number in range(first, first + size):
+        files = dict(styles[number % len(styles)].files)
+        if number % 3 == 0:
+            case = mistakes[number * 7 % len(mistakes)]
+            files[f"{case.module}.py"] = cases.submission(case).files[f"{case.module}.py"]
+        if number % 24 == 6:
+            files |= {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"}
+        own = {name: b"# upload %d\n" % number + text for name, text in files.items() if name.endswith(".py")}
+        made.append(Submission(f"{number:05}", {} if number % 24 == 12 else files | own))
+    return made
+
+
+def without_repair(submission: Submission, kit: str) -> Any:
+    """What a worker does, but that it repairs nothing."""
+    sandbox = worker.warm().sandbox
+    sandbox.limits, limits = sandbox.limits.model_copy(update={"repairs": 0}), sandbox.limits
+    try:
+        return worker.grade(submission, kit)
+    finally:
+        sandbox.limits = limits
 
 
 def throughput(sample: int, size: int) -> dict[str, float]:
-    """Submissions a second: ours on `size` submissions, start included; `otter run` on the first `sample` of them."""
-    submissions = mixed_class(size)
+    """Submissions a second: `otter run` on `sample` of them, ours on three classes of `size`, no upload twice.
+
+    The first class is graded "cold", the start of the workers included; the next "warm"; the last one "plain", without repair.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        otter = _otter_rate(Path(folder), submissions[:sample])
+        rates = {"otter": _otter_rate(Path(folder), mixed_class(sample))}
     workers = pool.local(WORKERS)
-    started = time.perf_counter()
     try:
-        described = workers.submit(worker.describe).result()
-        list(workers.executor.map(worker.grade, submissions, [described.digest] * size))
-        ours = size / (time.perf_counter() - started)
+        started = time.perf_counter()
+        digest = workers.submit(worker.describe).result().digest
+        for number, name in enumerate(("cold", "warm", "plain")):
+            submissions = mixed_class(size, number * size)
+            grade = without_repair if name == "plain" else worker.grade
+            list(workers.executor.map(grade, submissions, [digest] * size))
+            rates[name] = size / (time.perf_counter() - started)
+            started = time.perf_counter()
     finally:
         workers.end()
-    return {"ours": ours, "otter": otter, "ratio": ours / otter}
+    return rates
 
 
 def _otter_rate(folder: Path, submissions: list[Submission]) -> float:
@@ -173,13 +195,16 @@ def main() -> None:
 
 
 def _report(rate: Any, wired: Any, floored: Any, grown: Any, endless: float) -> str:
+    ratios = ", ".join(f"{rate[name] / rate['otter']:.0f}" for name in ("cold", "warm", "plain"))
     rows = [
-        ("submissions a second, mixed class, two workers", f"{rate['ours']:.1f}"),
+        ("submissions a second, mixed class, two workers: cold, the start included", f"{rate['cold']:.1f}"),
+        ("warm", f"{rate['warm']:.1f}"),
+        ("warm, without repair", f"{rate['plain']:.1f}"),
         ("the same with `otter run`", f"{rate['otter']:.2f}"),
-        ("ratio (goal: at least 50)", f"{rate['ratio']:.0f}"),
+        ("ratio to it: cold, warm, warm without repair (goal: at least 50)", ratios),
         ("processor time of a right submission", f"{floored['ours']:.0f} ms"),
         ("the same tests called directly", f"{floored['floor']:.0f} ms"),
-        ("ratio (goal: at most 3)", f"{floored['ratio']:.1f}"),
+        ("ratio (goal: at most 2)", f"{floored['ratio']:.1f}"),
         ("a call with a 16 kB array over the wire, median", f"{wired['over']:.0f} µs"),
         ("its overhead against a direct call (goal: below 100)", f"{wired['alone']:.0f} µs"),
         ("the same for each of ten calls in one message, as in grading", f"{max(wired['together'], 0):.0f} µs"),

@@ -59,13 +59,18 @@ class _Warm:
 _warm = _Warm()
 
 
+def warm() -> Grader:
+    """The grader of this process, ready."""
+    return _warm.open()
+
+
 def describe() -> Kit:
     """The kit and the sandbox layers of this process, which is ready to grade afterwards.
 
     Raises RubricError or SandboxFault.
     """
     with _lock:
-        return Kit(digest.of_kit(), tuple(_warm.open().sandbox.layers))
+        return Kit(digest.of_kit(), tuple(warm().sandbox.layers))
 
 
 def check() -> None:
@@ -98,7 +103,7 @@ def grade(submission: Submission, kit: str) -> dict[str, Any]:
 
 def _grade(submission: Submission) -> dict[str, Any]:
     try:
-        result = _warm.open().grade(submission)
+        result = warm().grade(submission)
     except BaseException:
         _warm.close()
         raise

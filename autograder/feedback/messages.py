@@ -211,7 +211,7 @@ class _Lost:
 
     def named(self) -> str:
         begun = bool(self.what()) or self.example is not None
-        return named(self.new, _function(self.graded) if begun else "") if self.new else ""
+        return named(self.new, _function(self.graded) if begun else "", self.graded.at_least) if self.new else ""
 
     def as_before(self) -> str:
         said = [f"{mistake.does} (See `{self.before.mistakes[mistake.id]}`.)" for mistake in self.told]

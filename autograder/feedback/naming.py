@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from autograder.homework.mistakes import Mistake
 
 
-def named(mistakes: Sequence[Mistake], function: str = "") -> str:
+def named(mistakes: Sequence[Mistake], function: str = "", at_least: bool = False) -> str:
     """The full text of mistakes, as paragraphs. `function` is the one that is said to have been called: of others the name is said.
 
     The same mistake in two functions is told once, and so is what is right where it is the same for all. Of a repair (repair.py)
@@ -14,19 +14,19 @@ def named(mistakes: Sequence[Mistake], function: str = "") -> str:
     repairs = [mistake for mistake in mistakes if not mistake.right]
     if repairs:
         others = [mistake for mistake in mistakes if mistake.right]
-        return "\n\n".join(([named(others, function)] if others else []) + [_does(repairs)])
+        return "\n\n".join(([named(others, function, at_least)] if others else []) + [_does(repairs)])
     same: dict[str, list[Mistake]] = {}
     for mistake in mistakes:
         same.setdefault(mistake.name, []).append(mistake)
     groups, right = list(same.values()), _right(mistakes)
     if all(map(seen, mistakes)) or len(groups) == 1:
-        label = "Seen" if seen(mistakes[0]) else "Probably"
+        label = "Seen" if seen(mistakes[0]) else f"Probably{', at least' * at_least}"
         return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Right:** {right}"
     lines = []
     for number, own in enumerate(groups, 1):
         said = f"{'Seen: ' if seen(own[0]) else ''}{_placed(own, function)}"
         lines.append(f"{number}. {said}" + (f"  \n   **Right:** {own[0].right}" if own[0].right != right else ""))
-    listed = f"**Probably {_count(len(groups))} mistakes:**\n\n" + "\n".join(lines)
+    listed = f"**Probably {'at least ' * at_least}{_count(len(groups))} mistakes:**\n\n" + "\n".join(lines)
     return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Right:** {right}"
 
 

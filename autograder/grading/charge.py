@@ -1,7 +1,8 @@
 """What a mistake costs: each is charged once, as by a teacher who carries an error forward, here with a proof.
 
 For each function with a wrong call (`charge: mistakes` in rubric.yaml):
-1. its explanation is the smallest set of known mistakes that reproduces the most criteria (diagnosis.py);
+1. its explanation is the smallest set of known mistakes that reproduces the most criteria (diagnosis.py) or, where none
+   reproduces all, one small edit of its own text that makes it right (repair.py), which belongs to the first wrong criterion;
 2. the criteria that these mistakes belong to are lost;
 3. every other criterion whose calls the explanation reproduces is earned, if each of the criterion's own known mistakes, added
    to the explanation, would have changed a recorded reply; what a mistake hides is lost with it;
@@ -45,6 +46,7 @@ class Graded:
     `record` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
     mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
     judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
+    `at_least`: the mistakes told are not all that is wrong, or differ from what is.
     """
 
     criterion: Criterion
@@ -57,6 +59,7 @@ class Graded:
     undecided: tuple[Mistake, ...] = ()
     blamed: tuple[str, ...] = ()
     depends: bool = False
+    at_least: bool = False
 
     @property
     def passed(self) -> bool:

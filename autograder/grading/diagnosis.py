@@ -18,7 +18,7 @@ from autograder.grading.observed import observed
 from autograder.grading.played import Played, wrong_in_value
 from autograder.grading.record import Record, Step
 from autograder.grading.search import Candidate, Search, Table
-from autograder.grading.thresholds import MOST_RIVALS
+from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_RIVALS
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, of_function
 from autograder.homework.rubric import Rubric
@@ -33,7 +33,8 @@ class Explanation:
 
     `chosen` are the known mistakes that reproduce the most, `rivals` others that reproduce as much. `observed` are changed
     arguments, wrong dtypes and the like, which come from none of these. `right_in_value`: nothing else is wrong. `empty`: the
-    function computes nothing. `repair` stands for one small edit of its text that makes every call right (repair.py).
+    function computes nothing. `repair` stands for one small edit of its text that makes every call right (repair.py);
+    `certain`: with such an edit it replies to every call as with the chosen mistake alone.
 
     A chosen candidate that is not complete decides only what is charged: code that is wrong in another way may agree with it on
     one criterion by chance. It is told to nobody, unless only a few wrong records are not reproduced, and no right one.
@@ -45,6 +46,7 @@ class Explanation:
     right_in_value: bool = False
     empty: bool = False
     repair: Mistake | None = None
+    certain: bool = False
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
@@ -77,7 +79,7 @@ class Explanation:
     def sure(self) -> tuple[Mistake, ...]:
         """The mistakes of which there is enough evidence."""
         nearly = self.chosen is not None and self.chosen.is_nearly_complete
-        return self.mistakes if self.complete or nearly else ()
+        return self.mistakes if self.complete or nearly or self.certain else ()
 
     @property
     def inherited(self) -> tuple[Mistake, ...]:
@@ -130,6 +132,18 @@ class Diagnoser:
             return {}
         explanation = self._explain(module, function, own, above)
         return {function: replace(explanation, observed=_unnamed(own, explanation))}
+
+    def evident(self, module: str, function: str, records: Sequence[Record]) -> list[Candidate]:
+        """Single known mistakes whose wrong reply the function gave in a few calls at least, those with the most first; none that
+        would have made a right call wrong."""
+        table = Table(self.played(module, function))
+        search = Search(self.rubric, module, function, records, [table])
+        exact = [m for m in of_function(module, function) if not m.inexact and not m.memory]
+        right = [record for record in records if record.fault is None]
+        wrong = [record for record in records if wrong_in_value(record) and record.reply.error is None]
+        tried = filter(None, (search.candidate(table, (mistake,)) for mistake in exact))
+        found = [(sum(map(candidate.fits, wrong)), candidate) for candidate in tried if candidate.reproduces(right)]
+        return [c for calls, c in sorted(found, key=lambda pair: -pair[0]) if calls >= LEAST_EVIDENCE]
 
     def hidden(self, explanation: Explanation, criterion: str) -> tuple[Mistake, ...] | None:
         """The criterion's own known mistakes in this function that would not show beside the explanation; () if all would.

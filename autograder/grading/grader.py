@@ -6,7 +6,8 @@ In which order things are played stands in player.py, what a mistake costs in ch
    once more, alone; only then, or where a known mistake explains it, it is shown as a counterexample.
 2. The hidden criteria, from the lowest level of modules up.
 3. Each function with a wrong call is explained (diagnosis.py), and its mistakes are charged. Of visible criteria, verdicts and
-   names come from visible records only: students see them at once.
+   names come from visible records only: students see them at once. What no known mistake explains is repaired, if one
+   small edit of the student's text does it (repair.py), and is then charged as one mistake.
 4. A function that is charged with anything while a helper of the same module is wrong, missing, not written or raises, is played
    again beside correct helpers, in a process of its own. Where that costs less it counts: what is right then was the
    helper's fault, what is still wrong is the function's. So nobody is charged for the exception of somebody else.
@@ -28,9 +29,9 @@ from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, with_needed
-from autograder.grading.repair import Repairs, charged_as
+from autograder.grading.repair import Repairs, charged_as, is_boolean
 from autograder.grading.script import Script
-from autograder.grading.thresholds import MOST_TRIED, SMALLEST_TELLING
+from autograder.grading.thresholds import MOST_EVIDENT, MOST_TRIED, SMALLEST_TELLING
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
@@ -246,6 +247,7 @@ class _Grading:
                 charged=tuple(name for name in charge.charged if name != criterion.id and name in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
+                at_least=any(explanations[m.function].certain for m in charge.mistakes if m.function in explanations),
                 depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
 
@@ -298,9 +300,22 @@ class _Grading:
         helpers = reading.helped.get(function, ((), ()))[0]
         repair = self.repairs.search(number, reading.module, function, helpers, reading.records)
         if repair is None:
-            return reading
+            return self._repaired_beside(number, reading, function, helpers)
         mistake = charged_as(repair, self.rubric, reading.module, function, reading.records)
         explanations = reading.explanations | {function: Explanation(repair=mistake)}
+        return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda one: one.cost)
+
+    def _repaired_beside(self, number: int, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
+        """A reading in which one known mistake is told of a function, since an edit leaves just that: it has another one too."""
+        own = [record for record in reading.records if record.target.function == function]
+        if is_boolean(own):
+            return reading
+        search = (number, reading.module, function, helpers, reading.records)
+        evident = self.diagnoser.evident(reading.module, function, own)[:MOST_EVIDENT]
+        found = [candidate for candidate in evident if self.repairs.beside(*search, candidate.reply)]
+        if len({candidate.ids for candidate in found}) != 1:
+            return reading
+        explanations = reading.explanations | {function: Explanation(found[0], certain=True)}
         return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda one: one.cost)
 
     def _charged(self, reading: "_Reading") -> "_Reading":

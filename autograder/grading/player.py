@@ -116,7 +116,9 @@ class Player:
         self.rubric = script.rubric
         self.levels: list[Level] = []
         self.restarts = 0
-        self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}  # what this submission has asked
+        self.asked: dict[
+            tuple[int, bool], list[tuple[bytes, bytes]]
+        ] = {}  # by this submission, if nothing is known yet
         self.whole = Level((), INTEGRATED)
         self.edits = 0  # edited versions of its functions that may be tried
         self.spent: Callable[[], float] = float  # the share of its processor time that is used up
@@ -125,7 +127,13 @@ class Player:
     def in_sandbox(cls, sandbox: Sandbox, script: Script, submission: Submission, known: Known) -> "Player":
         """A player in processes of the sandbox, whose present submission this becomes."""
         sandbox.place(submission.files)
-        player = cls(lambda: SandboxProcess(sandbox.start()), script, submission, known)
+
+        def start() -> SandboxProcess:
+            process = sandbox.start()
+            process.notes = not known
+            return SandboxProcess(process)
+
+        player = cls(start, script, submission, known)
         player.edits = sandbox.limits.repairs
         player.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
         return player

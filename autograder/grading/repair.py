@@ -34,6 +34,7 @@ from autograder.sandbox.student.edits import MOST_EDITS
 
 TOGETHER = 50  # edits that are played with one message
 Play = Callable[[Sequence[Step]], list[Reply]]
+Replied = Callable[[Record], Reply]
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Repairs:
 
     def __init__(self, player: Player):
         self.player = player
-        self.functions, self.edits, self.endless = MOST_FUNCTIONS, player.edits, 0
+        self.functions, self.edits, self.endless = frozenset[str](), player.edits, 0
 
     def search(
         self, number: int, module: str, function: str, helpers: tuple[str, ...], records: Sequence[Record]
@@ -57,9 +58,9 @@ class Repairs:
         """The smallest edits that make every record of a function right, beside correct `helpers`; None if there are none."""
         own = [record for record in records if record.target.function == function]
         first = _first_calls(own)
-        if not first or not self.functions or not self.edits:
+        if not first or not self.edits or len(self.functions | {function}) > MOST_FUNCTIONS:
             return None
-        self.functions, self.endless = self.functions - 1, 0
+        self.functions, self.endless = self.functions | {function}, 0
         others = [name for name in self.player.rubric.modules[module].functions if name != function]
         steps = with_needed([record.step for record in records], [record.step for record in own])
 
@@ -77,7 +78,7 @@ class Repairs:
             edits = said.value.tolist() if said.value is not None else []
             for _, same in groupby(edits[:MOST_EDITS], key=itemgetter(1)):
                 passed = list(self._passing(play, list(same), first))
-                tells = len(passed) <= MOST_TOLD and not _is_boolean(own)
+                tells = len(passed) <= MOST_TOLD and not is_boolean(own)
                 places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
                 for edit, _, line in passed[:MOST_SURVIVORS]:
                     if line not in places and (tells or not places) and (lines := lines_of(edit)):
@@ -86,6 +87,24 @@ class Repairs:
                     found = tuple(dict.fromkeys(places.values()))
                     return Repair(_place(found[0]), found if tells and sum(map(len, found)) <= MOST_LINES else ())
         return None
+
+    def beside(
+        self,
+        number: int,
+        module: str,
+        function: str,
+        helpers: tuple[str, ...],
+        records: Sequence[Record],
+        reply: Replied,
+    ) -> bool:
+        """Whether an edit makes the function reply as a known mistake does, whose replies `reply` gives."""
+        steps = [
+            _as(record.step, reply(record)) if record.target.function == function else record.step for record in records
+        ]
+        named = [step.expected for step in steps if step.parts and step.kind == "call" and not step.rules.error]
+        fits = all(isinstance(value, tuple) for value in named)
+        altered = judged(steps, [record.reply for record in records])
+        return fits and self.search(number, module, function, helpers, altered) is not None
 
     def _passing(self, play: Play, edits: list[list[int]], first: Sequence[Step]) -> Iterator[list[int]]:
         """The edits that make the first calls right."""
@@ -102,6 +121,14 @@ class Repairs:
     @property
     def _goes_on(self) -> bool:
         return self.endless < MOST_ENDLESS and self.player.spent() < MOST_SPENT
+
+
+def _as(step: Step, known: Reply) -> Step:
+    """A step to which a known reply is right."""
+    if step.kind != "call":
+        return step
+    error = known.error.kind if known.error is not None else ""
+    return replace(step, expected=known.value, rules=replace(step.rules, error=error))
 
 
 def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, records: Sequence[Record]) -> Mistake:
@@ -144,7 +171,7 @@ def _place(lines: Sequence[int]) -> str:
     return f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
 
 
-def _is_boolean(records: Sequence[Record]) -> bool:
+def is_boolean(records: Sequence[Record]) -> bool:
     """Whether results are booleans, which many edits make right."""
     results = (record.step.expected for record in records if record.step.kind == "call")
     return any(isinstance(value, bool | np.ndarray) and np.asarray(value).dtype.kind == "b" for value in results)

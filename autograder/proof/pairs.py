@@ -23,7 +23,7 @@ What = Literal["both", "hidden", "like", "wrong"]
 
 
 @dataclass(frozen=True)
-class Tried:
+class PairVerdict:
     """What a pair came to; `of` are the mistakes that hide it or that it is like; `missing` and `more` are criteria."""
 
     row: Row
@@ -46,29 +46,29 @@ class Tried:
         return f"{self.case.name}: {said[self.what]}"
 
 
-def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[Tried]:
+def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[PairVerdict]:
     """Try pairs of mistakes by direct calls, in their order, in `jobs` processes."""
     yield from each(_try, chosen, jobs)
 
 
-def _try(grader: InProcess, case: Case) -> Tried:
+def _try(grader: InProcess, case: Case) -> PairVerdict:
     result = grader.grade(submission(case), case.module, case.function)
     return judged(grader, row(case, result, deviations=False))
 
 
-def judged(grader: InProcess, found: Row) -> Tried:
+def judged(grader: InProcess, found: Row) -> PairVerdict:
     """What a pair came to. It may lose more than the criteria of its mistakes only where they hide something."""
     case = found.case
     missing = tuple(sorted(case.criteria - found.lost.keys()))
     extra = {name: graded for name, graded in found.lost.items() if name not in case.criteria}
     more = tuple(name for name, graded in extra.items() if not may_lose(case, graded))
     if not missing and not more:
-        return Tried(found, "both")
+        return PairVerdict(found, "both")
     played = grader.diagnoser.played(case.module, case.function)
     what, of = _like(played, case, found)
     if what == "wrong" and not more and (hiding := _hides_form(played, case, missing)):
         what, of = "hidden", hiding
-    return Tried(found, what, of, missing, more)
+    return PairVerdict(found, what, of, missing, more)
 
 
 def _like(played: Played, case: Case, found: Row) -> tuple[What, tuple[str, ...]]:
@@ -117,9 +117,9 @@ def _replies_as(played: Played, one: Version, other: Version, numbers: Iterable[
     return True
 
 
-def lines(tried: Iterable[Tried]) -> Iterator[str]:
+def lines(tried: Iterable[PairVerdict]) -> Iterator[str]:
     """For each function how its pairs came out, and all that do not cost both, by what hides them."""
-    groups: dict[str, list[Tried]] = {}
+    groups: dict[str, list[PairVerdict]] = {}
     for one in tried:
         groups.setdefault(one.case.function, []).append(one)
     for function, own in groups.items():
@@ -132,6 +132,6 @@ def lines(tried: Iterable[Tried]) -> Iterator[str]:
         yield from (f"  {one}" for one in own if one.what in ("hidden", "like"))
 
 
-def problems(tried: Iterable[Tried]) -> list[str]:
+def problems(tried: Iterable[PairVerdict]) -> list[str]:
     """The pairs that cost less than both, or more, without a reason."""
     return [str(one) for one in tried if one.what == "wrong"]

@@ -6,7 +6,6 @@ explains. Two known mistakes in one function are to stay two: where one edit rep
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
@@ -27,16 +26,8 @@ EACH = 6  # mutants and pairs of a function; all of them would take hours
 What = Literal["right", "explained", "at its line", "elsewhere", "not told", "not repaired"]
 
 
-@dataclass(frozen=True)
-class Tried:
-    """A mutant or a pair, and what came of it."""
-
-    case: Case
-    what: What
-
-
-def run(jobs: int | None = None, only: Sequence[str] = (), number: int = EACH) -> Iterator[Tried]:
-    """Try to repair so many mutants and pairs of each function, in `jobs` processes."""
+def run(jobs: int | None = None, only: Sequence[str] = (), number: int = EACH) -> Iterator[tuple[Case, What]]:
+    """Try to repair so many mutants and pairs of each function, in `jobs` processes: each, and what came of it."""
     modules = only or tuple(rubrics.current().modules)
     known = mutants.equivalent()
     made = [case for module in modules for case in mutants.mutants(module) if case.name not in known]
@@ -44,7 +35,7 @@ def run(jobs: int | None = None, only: Sequence[str] = (), number: int = EACH) -
     yield from each(_try, chosen, jobs, sandbox=True)
 
 
-def _try(grader: Grader, case: Case) -> Tried:
+def _try(grader: Grader, case: Case) -> tuple[Case, What]:
     text, line = _text(case)
     submission = Submission(case.name, references.files() | {f"{case.module}.py": text.encode()})
     steps = (*grader.script.shown(case.module), *grader.script.hidden.get(case.module, ()))
@@ -53,15 +44,15 @@ def _try(grader: Grader, case: Case) -> Tried:
         records = judged(steps, [replies[step] for step in steps])
         explanation = grader.diagnoser.explain(case.module, records).get(case.function)
         if explanation is None:
-            return Tried(case, "right")
+            return case, "right"
         if explanation.empty or (case.kind == "mutant" and explanation.complete):
-            return Tried(case, "explained")
+            return case, "explained"
         repair = Repairs(player).search(0, case.module, case.function, (), records)
     if repair is None:
-        return Tried(case, "not repaired")
+        return case, "not repaired"
     if not repair.told:
-        return Tried(case, "not told")
-    return Tried(case, "at its line" if any(line in lines for lines in repair.told) else "elsewhere")
+        return case, "not told"
+    return case, "at its line" if any(line in lines for lines in repair.told) else "elsewhere"
 
 
 def _text(case: Case) -> tuple[str, int]:
@@ -80,11 +71,11 @@ def _text(case: Case) -> tuple[str, int]:
 def report(jobs: int | None = None, only: Sequence[str] = ()) -> int:
     """Print both shares, and what is repaired elsewhere than where it is wrong."""
     tried = list(run(jobs, only))
-    for one in tried:
-        if one.what == "elsewhere" and one.case.kind == "mutant":
-            click.echo(f"another line: {one.case.name}")
+    for case, what in tried:
+        if what == "elsewhere" and case.kind == "mutant":
+            click.echo(f"another line: {case.name}")
     for kind, said in (("mutant", "mutants that no known mistake explains"), ("pair", "pairs of known mistakes")):
-        own = [one.what for one in tried if one.case.kind == kind and one.what not in ("right", "explained")]
+        own = [what for case, what in tried if case.kind == kind and what not in ("right", "explained")]
         repaired = [what for what in own if what != "not repaired"]
         click.echo(f"{len(repaired)} of {len(own)} {said} are repaired by one edit")
         if kind == "mutant":

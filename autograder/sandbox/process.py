@@ -45,6 +45,7 @@ class StudentProcess:
         self.alive = True  # as far as the sandbox knows
         self.confined = False
         self.asked: list[tuple[bytes, bytes]] = []
+        self.notes = True  # what is asked, in `asked`: for one submission in a class
         self._modules: dict[str, tuple[str, ...]] = {}  # what is imported into a context
         self._allowed: dict[str, frozenset[str]] = {}  # what a context may ask for
         self._patience = limits.call_seconds * limits.wall_factor
@@ -97,7 +98,7 @@ class StudentProcess:
 
     def _exchange(self, calls: Sequence[Call], known: Sequence[tuple[bytes, bytes]], replies: list[Reply]) -> None:
         clock = Clock(self.budget, self._watch, ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1)
-        relay = Relay(self.answerer, self.connection, clock, self._patience, self.asked)
+        relay = Relay(self.answerer, self.connection, clock, self._patience, self.asked if self.notes else None)
         self._signal("SIGCONT")
         try:
             self._wait_until_confined(clock)

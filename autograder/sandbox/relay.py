@@ -21,9 +21,14 @@ class Relay:
     """The conversation with one student process while its requests are answered."""
 
     def __init__(
-        self, answerer: Answerer, student: Connection, clock: Clock, patience: float, asked: list[tuple[bytes, bytes]]
+        self,
+        answerer: Answerer,
+        student: Connection,
+        clock: Clock,
+        patience: float,
+        asked: list[tuple[bytes, bytes]] | None,
     ):
-        """`asked` takes the questions (by digest), with their sealed answers, that could be answered ahead another time."""
+        """`asked`, if given, takes questions (by digest) and sealed answers that could travel ahead another time."""
         self.answerer, self.student, self.clock, self.patience, self.asked = answerer, student, clock, patience, asked
         self.allowed: frozenset[str] = frozenset()
         self.lent: frozenset[int] = frozenset()
@@ -68,13 +73,10 @@ class Relay:
             answer = wire.encode(("refused", "ValueError", "this function is not available here"))
         else:
             answer = self._answered(message)
-            small = len(answer) <= MAX_ASKED_BYTES and len(self.asked) < MAX_ASKED
-            if (
-                small
-                and not any(isinstance(leaf, Handle) for leaf in leaves([args, kwargs]))
-                and wire.kind(answer) != "refused"
-            ):
-                self.asked.append((wire.digest(message), wire.sealed(message, answer)))
+            if self.asked is not None and len(answer) <= MAX_ASKED_BYTES and len(self.asked) < MAX_ASKED:
+                of_data = not any(isinstance(leaf, Handle) for leaf in leaves([args, kwargs]))
+                if of_data and wire.kind(answer) != "refused":
+                    self.asked.append((wire.digest(message), wire.sealed(message, answer)))
         self.student.send(answer, patience=self.patience)
 
     def _answered(self, question: bytes) -> bytes:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from autograder.feedback.messages import message
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.grading.repair import Repairs
 from autograder.grading.thresholds import MOST_FUNCTIONS
@@ -88,6 +89,32 @@ def test_a_right_value_beside_a_wrong_argument_is_no_repair(grader: Grader, alte
     """What is wrong in form as well must be right in form too."""
     both = SQUEEZED.replace("    centred", "    x += 1.0\n    centred")
     assert not sentences(graded(grader, alter("layernorm", both), "layernorm"))
+
+
+def test_a_known_mistake_beside_an_edit_is_told_and_not_that_it_is_all(grader: Grader, alter: Alter) -> None:
+    source = """
+def split_heads(x, n_heads):
+    d_head = x.shape[-1] // n_heads
+    return x[..., : d_head * n_heads].reshape(*x.shape[:-2], n_heads, x.shape[-2], d_head)
+"""
+    result = graded(grader, alter("scaled_attention", source), "scaled_attention")
+    told = next(g for g in result.graded if g.criterion.id == "scaled_attention.split_heads")
+    assert [mistake.id for mistake in told.mistakes] == ["split_heads.reshape_only"]
+    assert told.at_least
+    assert "**Probably, at least:**" in message(told, result)
+    assert not sentences(result)
+
+
+def test_a_known_mistake_that_right_calls_speak_against_is_not_told(grader: Grader, alter: Alter) -> None:
+    source = """
+def split_heads(x, n_heads):
+    t, d = x.shape[-2:]
+    if d % n_heads:
+        raise ValueError("not divisible")
+    return np.swapaxes(x, -1, -2).reshape(x.shape[:-2] + (n_heads, t, d // n_heads))
+"""
+    result = graded(grader, alter("scaled_attention", source), "scaled_attention")
+    assert not [m for g in result.graded for m in g.mistakes]
 
 
 def test_code_that_computes_nothing_is_never_repaired(grader: Grader, alter: Alter, monkeypatch: Any) -> None:

@@ -6,7 +6,7 @@ from autograder.grading import script
 from autograder.proof import cases, pairs
 from autograder.proof.cases import Case
 from autograder.proof.in_process import InProcess
-from autograder.proof.pairs import Tried
+from autograder.proof.pairs import PairVerdict
 from autograder.tests.proof.making import graded, known, made
 
 
@@ -46,7 +46,7 @@ def test_a_pair_that_loses_what_neither_belongs_to_is_a_problem(grader: InProces
 def test_lines_count_and_list_what_does_not_cost_both() -> None:
     case = pair("sample_variance", "default_eps")
     named = made(case, graded("layernorm.statistics", "mistake", "sample_variance", "default_eps"))
-    tried = [Tried(named, "both"), Tried(made(case), "hidden", ("layer_norm.sample_variance",))]
+    tried = [PairVerdict(named, "both"), PairVerdict(made(case), "hidden", ("layer_norm.sample_variance",))]
     said = list(pairs.lines(tried))
     assert said[0].startswith(
         "layer_norm: 2 pairs; 1 cost both, 1 of them with both names; 1 are hidden by one of the two"

@@ -256,7 +256,9 @@ def test_swapped_parts(home: Path) -> None:
 
 def test_parts_that_differ_are_named(home: Path) -> None:
     wrong = "_right = norm_moments\n\n\ndef norm_moments(x, kind):\n    mean, var = _right(x, kind)\n    return mean, 2 * var\n"
-    assert "Why       Only `var` of the result is wrong. `var`: Every entry" in checked(home, "batchnorm_comparison", wrong)
+    assert "Why       Only `var` of the result is wrong. `var`: Every entry" in checked(
+        home, "batchnorm_comparison", wrong
+    )
 
 
 @pytest.mark.parametrize(

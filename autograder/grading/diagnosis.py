@@ -37,7 +37,8 @@ class Explanation:
     `certain`: with such an edit it replies to every call as with the chosen mistake alone.
 
     A chosen candidate that is not complete decides only what is charged: code that is wrong in another way may agree with it on
-    one criterion by chance. It is told to nobody, unless only a few wrong records are not reproduced, and no right one.
+    one criterion by chance. It is told to nobody, unless only a few wrong records are not reproduced, and no right one; or, as
+    "at least", where it is evident.
     """
 
     chosen: Candidate | None = None
@@ -78,8 +79,17 @@ class Explanation:
     @property
     def sure(self) -> tuple[Mistake, ...]:
         """The mistakes of which there is enough evidence."""
-        nearly = self.chosen is not None and self.chosen.is_nearly_complete
-        return self.mistakes if self.complete or nearly or self.certain else ()
+        return self.mistakes if self.complete or self._nearly or self.at_least else ()
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the mistakes are told though they are not all that is wrong, or differ from what is."""
+        evident = self.chosen is not None and not self.complete and not self._nearly and self.chosen.is_evident
+        return self.certain or evident
+
+    @property
+    def _nearly(self) -> bool:
+        return self.chosen is not None and self.chosen.is_nearly_complete
 
     @property
     def inherited(self) -> tuple[Mistake, ...]:

@@ -17,14 +17,14 @@ import contextlib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from autograder.grading import script as scripts
 from autograder.grading.charge import Graded, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
-from autograder.grading.experiments import Tried, trials
+from autograder.grading.experiments import Tried, played_again, trials
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
 from autograder.grading.player import Known, Player
@@ -190,14 +190,19 @@ class _Grading:
         examples = [self.alone[module].get(name) for name in found if not found[name].complete]
         wrong = [e for e in examples if e is not None and e.reply.ended is None and not is_absent(e)]
         of = {example.step: trials(example.step) for example in wrong[:MOST_TRIED]}
-        steps = [trial.step for own in of.values() for trial in own]
-        replies = iter(self.player.trials(module, steps) if steps else ())
+        records = iter(self._tried(module, [trial.step for own in of.values() for trial in own]))
         return {
-            step: tuple(
-                Tried(trial, judged([trial.step], [reply])[0]) for trial, reply in zip(own, replies, strict=False)
+            step: played_again(
+                [Tried(trial, record) for trial, record in zip(own, records, strict=False)],
+                partial(self._tried, module),
             )
             for step, own in of.items()
         }
+
+    def _tried(self, module: str, steps: Sequence[Step]) -> list[Record]:
+        """Made-up calls played before any hidden one; fewer where they take long."""
+        replies = self.player.trials(module, steps) if steps else []
+        return [judged([step], [reply])[0] for step, reply in zip(steps, replies, strict=False)]
 
     def _records(self, steps: Sequence[Step], alone: bool = False) -> list[Record]:
         replies = [self.player.alone(step) if alone else self.replies[step] for step in steps]
@@ -248,7 +253,7 @@ class _Grading:
                 charged=tuple(name for name in charge.charged if name != criterion.id and name in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
-                at_least=any(explanations[m.function].certain for m in charge.mistakes if m.function in explanations),
+                at_least=any(explanations[m.function].at_least for m in charge.mistakes if m.function in explanations),
                 depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
 
@@ -439,7 +444,8 @@ def _undecided(charge: Graded, explanations: Mapping[str, Explanation], function
     """Those that do the same on every call as a mistake that is charged, so that none of them may be named."""
     concerned = {function, *(mistake.function for mistake in charge.mistakes)}
     found = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
-    charged_one = not charge.mistakes or any(has(found.values(), mistake) for mistake in charge.mistakes)
+    named_ones = charge.criterion.looks_at == "examples"  # its mistakes are those that have a name
+    charged_one = not charge.mistakes or named_ones or any(has(found.values(), mistake) for mistake in charge.mistakes)
     return tuple(found.values()) if charged_one else ()
 
 

@@ -32,7 +32,7 @@ JUST_AS_WRONG = (
 # tried, and nodes that one exchanges; of 15 doubles in one function that one edit made right, 9 needed a larger one.
 FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played on all; by judgement
 LEAST_EVIDENCE = (
-    3  # calls with the wrong reply of a known mistake beside which an edit is told of; chosen on 280 modules
+    3  # calls with the wrong reply of a known mistake that is told as one of several; chosen on 280 modules
 )
 MOST_EVIDENT = 2  # known mistakes that an edit is sought beside, of one function; by judgement
 MOST_FUNCTIONS = 4  # of one submission that are searched; by judgement

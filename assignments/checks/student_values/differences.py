@@ -160,7 +160,11 @@ def factor(expected: Array, actual: Array, allowed: float) -> float | None:
         return None
     finite = np.isfinite(expected)
     wanted, got = expected[finite].astype(float), actual[finite].astype(float)
-    if not wanted.any() or 1 < wanted.size < SEVERAL or not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
+    if (
+        not wanted.any()
+        or 1 < wanted.size < SEVERAL
+        or not np.array_equal(expected[~finite], actual[~finite], equal_nan=True)
+    ):
         return None
     with np.errstate(all="ignore"):
         found = float(got @ wanted / (wanted @ wanted))

@@ -58,7 +58,9 @@ def trials(step: Step) -> tuple[Trial, ...]:
     if step.rules.error or any(map(callable, given.values())):
         return ()
     changes = dict[bytes, Trial]()  # by what is sent, since the same call may have several words
-    for words, changed in (*plain(step.target.function, given), *_zeros(step.target.function, given), *_rows(given)):
+    function = step.target.function
+    changed_so = (*plain(function, given), *_zeros(function, given), *_rows(given), *_whole_numbers(given))
+    for words, changed in changed_so:
         for other in _made(step, changed):
             changes.setdefault(other.call.payload, Trial(other, words))
     moves = []
@@ -203,6 +205,16 @@ def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
                     array = change(array, axis)
             changed[name] = array
         yield words, given | changed
+
+
+def _whole_numbers(given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """In the place of a vector of whole numbers, like tokens: zeros, or one fewer."""
+    for name, value in given.items():
+        if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu":
+            if value.any():
+                yield f"every entry of `{name}` 0", given | {name: np.zeros_like(value)}
+            if len(value) > 2:
+                yield f"`{name}` without its last entry", given | {name: value[:-1]}
 
 
 @lru_cache(maxsize=1)

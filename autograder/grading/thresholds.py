@@ -10,6 +10,7 @@ nothing was measured. Numbers of rooms below are named here and stand there, sin
 # `PRINTED` in homework/suite.py: the deviation allowed to worked examples; what four printed decimals cannot show.
 
 MOST_PAIRS = 650  # pairs of mistakes tried for one function, beside the same helpers, the likeliest first; by audit
+MOST_VERSIONS = 4000  # tried for one submission besides single mistakes; the dearest module of 280 needed 2000
 UNLIKELY = 0.6  # share of the records above which they rule a pair out; by audit with --pairs
 MOST_INLINED = (
     400  # mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions

@@ -58,7 +58,9 @@ def trials(step: Step) -> tuple[Trial, ...]:
     if step.rules.error or any(map(callable, given.values())):
         return ()
     changes = dict[bytes, Trial]()  # by what is sent, since the same call may have several words
-    for words, changed in (*plain(step.target.function, given), *_rows(given), *_whole_numbers(given)):
+    function = step.target.function
+    changed_so = (*plain(function, given), *_zeros(function, given), *_rows(given), *_whole_numbers(given))
+    for words, changed in changed_so:
         for other in _made(step, changed):
             changes.setdefault(other.call.payload, Trial(other, words))
     moves = []
@@ -170,6 +172,13 @@ def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
         mask, causal = given.get("mask"), np.tri(first.shape[-2], dtype=bool)
         if mask is None or mask.shape[-2:] == causal.shape:
             yield "a causal mask", given | {"mask": causal if mask is None else mask & causal}
+
+
+def _zeros(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """Each float that has a default, such as an eps, as if it were not there."""
+    for name, parameter in inspect.signature(reference.functions()[function]).parameters.items():
+        if isinstance(parameter.default, float):
+            yield f"`{name}=0.0`", given | {name: 0.0}
 
 
 def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:

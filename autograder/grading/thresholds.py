@@ -41,7 +41,8 @@ MOST_ENDLESS = 5  # edits that do not end, after which a search does; by judgeme
 MOST_SPENT = 0.5  # share of a submission's processor time after which no search goes on; by judgement
 
 # What only chooses words, or the example that is shown.
-# `NEARLY`, `UNEXPLAINED`, `MANY` in values/differences.py: "nearly right", "every entry", how many are named; by judgement.
+# `NEARLY`, `UNEXPLAINED`, `MANY`, `SEVERAL` in values/differences.py: "nearly right", "every entry", how many are named, how many
+# share an amount by more than chance; by judgement.
 # `DIGITS` in values/display.py: digits tried until two values look different. `TOLERANCE` in solutions/checks/student_calls.py
 # and `DIGITS` in release/home_table.py: what is right, and what a known mistake gives, in the checks at home.
 

@@ -37,6 +37,10 @@ def over_all(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     return gamma * (x - x.mean()) / np.sqrt(x.var() + eps) + beta
 
 
+def two_roots(x: Any, gamma: Any, eps: float = 1e-6) -> Any:
+    return gamma * x / (np.sqrt((x**2).mean(-1, keepdims=True)) + np.sqrt(eps))
+
+
 def about_the_median(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     away = x - np.median(x, axis=-1, keepdims=True)
     return gamma * away / np.sqrt((away**2).mean(-1, keepdims=True) + eps) + beta
@@ -85,6 +89,7 @@ def test_what_rests_in_one_call_by_chance_is_not_said_to_rest() -> None:
     [
         ("batch_norm", about_running, BATCH, "The same call is right with `training=False`."),
         ("layer_norm", over_all, (X, GAMMA, BETA), "The same call is right with the first row alone."),
+        ("rms_norm", two_roots, (X, GAMMA), "The same call is right with `eps=0.0`."),
         ("layer_norm", lambda x, *rest: F["layer_norm"](x, *rest) + x.ndim - 1, (X, GAMMA, BETA), ""),
         ("embed", unless_long, (TOKENS, X), "with `tokens` without its last entry."),
         ("embed", lambda tokens, table: 2 * table[tokens] - table[0], (TOKENS, X), "with every entry of `tokens` 0."),

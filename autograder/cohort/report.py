@@ -68,7 +68,8 @@ def rendered(template: str, **content: object) -> str:
 
 def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     grades = submissions_that_count(run.rows)
-    groups = unexplained.groups({grade.key: grade.unexplained for grade in grades})
+    people = [row.student for row in run.rows]
+    groups = unexplained.groups({grade.key: grade.unexplained for grade in grades}, people)
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
     return {
         "anonymous": anonymous,

@@ -7,8 +7,9 @@ enough to show a teacher what a class has in common, and for a draft of a known 
 
 import ast
 import hashlib
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record
 from autograder.homework import rubric
+from autograder.intake.entries import Student
 from autograder.values.compare import magnitude
 from autograder.values.tree import leaves
 
@@ -66,8 +68,9 @@ def of(result: Result) -> Iterator[Unexplained]:
             )
 
 
-def groups(found: Mapping[str, Iterable[Unexplained]]) -> list[Group]:
-    """Those of all submissions, by key, that reply alike: the largest group first."""
+def groups(found: Mapping[str, Iterable[Unexplained]], people: Iterable[Student] = ()) -> list[Group]:
+    """Those of all submissions, by key, that reply alike: the largest group first; no variable has a name or id of `people`."""
+    words = {word for one in people for word in _words(f"{one.name} {one.sid} {one.email.partition('@')[0]}")}
     alike: dict[tuple[str, str], list[tuple[str, Unexplained]]] = {}
     for key, every in found.items():
         for one in every:
@@ -75,7 +78,8 @@ def groups(found: Mapping[str, Iterable[Unexplained]]) -> list[Group]:
     made = []
     for pairs in alike.values():
         pairs.sort(key=lambda pair: (not pair[1].source, len(pair[1].source), pair[0]))
-        made.append(Group(tuple(one for _, one in pairs), tuple(key for key, _ in pairs)))
+        members = tuple(replace(one, source=_without(words, one.source)) for _, one in pairs)
+        made.append(Group(members, tuple(key for key, _ in pairs)))
     return sorted(made, key=lambda group: (-len(group.keys), group.shortest.function, group.shortest.replies))
 
 
@@ -168,6 +172,28 @@ def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
     wanted.body = [*(node for node in tree.body if node in needed), *wanted.body]
     plain: ast.stmt = _Plain().visit(wanted)
     return plain
+
+
+def _without(words: Set[str], source: str) -> str:
+    """A function's text in which nothing that it defines, but its arguments, has one of these words in its name."""
+    if words.isdisjoint(_words(source)):
+        return source
+    function = ast.parse(source).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    outer = {function.name, *(one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg))}
+    inner = list(ast.walk(function))
+    defined = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    defined |= {node.arg for node in inner if isinstance(node, ast.arg)}
+    defined |= {node.name for node in inner if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    spoken = sorted(name for name in defined - outer if not words.isdisjoint(_words(name)))
+    for number, name in enumerate(spoken, 1):
+        source = re.sub(rf"(?<![\w.]){name}(?!\w)", f"name_{number}", source)
+    return source
+
+
+def _words(text: str) -> set[str]:
+    """The words of a name or an identifier, of two letters or digits or more, in lower case."""
+    return {word.lower() for word in re.findall(r"\d\d+|[^\W\d_A-Z]{2,}|[A-Z][^\W\d_A-Z]+|[A-Z]{2,}", text)}
 
 
 def _is_from(node: ast.stmt, modules: Sequence[str]) -> bool:

@@ -118,7 +118,8 @@ def _drafts(out: Path, least: int) -> None:
     from autograder.grading.grader import open_grader
     from autograder.proof import learning
 
-    every = unexplained.groups({key: grade.unexplained for key, grade in store.read_all(out).items()})
+    people = [one for who in store.students(out).values() for one in who]
+    every = unexplained.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
     lines = []
     with open_grader() as grader:
         for draft in learning.drafts(grader, [group for group in every if len(group.keys) >= least]):

@@ -201,6 +201,19 @@ class _Lost:
         )
         return next((r for r in own if r.fault is not None and not _alike(r, first)), None)
 
+    def beyond(self) -> str:
+        """Public calls are explained alone, since what is said of them is shown first."""
+        graded, record = self.graded, self.graded.record
+        if record is None or self.place or graded.why != "unexplained" or graded.criterion.visible or graded.blamed:
+            return ""
+        named = {place for name, place in self.before.mistakes.items() if name.startswith(f"{record.target.function}.")}
+        public = [f"`{place}`" for place in sorted(named) if rubric.current().criteria[place].visible]
+        return (
+            f"What is named under {public[0]} does not explain every wrong call of `{record.target.function}`."
+            if public
+            else ""
+        )
+
     def beside(self) -> str:
         names = " and ".join(f"`{name}`" for name in self.graded.blamed)
         return f"This was tried with a correct {names} in place of yours." if names else ""
@@ -280,6 +293,7 @@ class _Lost:
 AGAIN = (_Lost.again, _Lost.another, _Lost.undecided)
 PARAGRAPHS = (
     _Lost.what,
+    _Lost.beyond,
     _Lost.beside,
     _Lost.not_yet,
     _Lost.named,

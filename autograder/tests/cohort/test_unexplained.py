@@ -12,6 +12,7 @@ from autograder.cohort.unexplained import Unexplained, standalone
 from autograder.grading.grader import Grader
 from autograder.grading.record import Record
 from autograder.homework.mistakes import text_of
+from autograder.intake.entries import Student
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Reply
 
@@ -74,6 +75,29 @@ def test_group_shows_a_public_example_that_is_wrong(found: dict[str, list[Unexpl
 def test_nobody_is_named(found: dict[str, list[Unexplained]]) -> None:
     for one in (*found["ada"], *found["grace"]):
         assert "Ada" not in str(one) and "Grace" not in str(one)
+
+
+def test_no_variable_has_the_name_of_a_person() -> None:
+    text = """def rms_norm(x, gamma, eps=1e-06):
+
+    def GraceMean(hopper_x):
+        return np.mean(hopper_x ** 2, axis=-1, keepdims=True)
+    ada_1815 = GraceMean(hopper_x=x)
+    max = np.max(ada_1815)
+    variance = max + eps
+    return gamma * x / np.sqrt(variance)
+"""
+    one = Unexplained("rms_norm", "0", (), text, "")
+    people = [Student("Ada Lovelace", "1815"), Student("Grace Hopper"), Student("Ian Max", email="eps@variance.edu")]
+    made = unexplained.groups({"a": [one]}, people)[0].shortest.source
+    for name in ("Grace", "hopper", "ada", "1815"):
+        assert name not in made
+    assert "np.max(" in made and "variance = " in made and "gamma, eps=1e-06" in made
+    before, after, names = {"np": np}, {"np": np}, np.array([3.0, 4.0])
+    exec(text, before)
+    exec(made, after)
+    assert np.array_equal(before["rms_norm"](names, 1.0), after["rms_norm"](names, 1.0))  # type: ignore[operator]
+    assert unexplained.groups({"a": [one]})[0].shortest.source == text
 
 
 def test_a_function_takes_with_it_what_it_uses_of_its_file() -> None:

@@ -1,6 +1,7 @@
 """What is said after one thing in a wrong public call was another."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from autograder.feedback.dependence import dependence
 from autograder.feedback.observations import observe
-from autograder.grading.experiments import Tried, trials
+from autograder.grading.experiments import Tried, played_again, trials
 from autograder.homework import reference
 from autograder.tests.feedback.making import played, step
 
@@ -19,8 +20,9 @@ TOKENS = np.array([1, 0, 0])
 BATCH = (X, GAMMA, BETA, np.array([0.0, 1.0, 2.0]), np.array([1.0, 4.0, 2.0]), True)
 
 
-def tried(function: str, wrong: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Tried]:
-    return [Tried(trial, played(trial.step, wrong)) for trial in trials(step(function, *args, **kwargs))]
+def tried(function: str, wrong: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Tried, ...]:
+    found = [Tried(trial, played(trial.step, wrong)) for trial in trials(step(function, *args, **kwargs))]
+    return played_again(found, lambda steps: [played(one, wrong) for one in steps])
 
 
 def no_beta(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
@@ -33,6 +35,11 @@ def no_last_beta(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
 
 def over_all(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     return gamma * (x - x.mean()) / np.sqrt(x.var() + eps) + beta
+
+
+def about_the_median(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    away = x - np.median(x, axis=-1, keepdims=True)
+    return gamma * away / np.sqrt((away**2).mean(-1, keepdims=True) + eps) + beta
 
 
 def about_running(
@@ -60,6 +67,17 @@ def unless_long(tokens: Any, table: Any) -> Any:
 def test_what_a_result_depends_on(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
     assert dependence(tried(function, wrong, *args)).startswith(said)
     assert said or not dependence(tried(function, wrong, *args))
+
+
+def test_what_rests_in_one_call_by_chance_is_not_said_to_rest() -> None:
+    """The second of the three numbers of a row is its median, so that gamma[1] is multiplied by 0."""
+    found = tried("layer_norm", about_the_median, X[:1], GAMMA, BETA)
+    assert dependence(
+        [replace(one, again=tuple((before, before) for before, _ in one.again)) for one in found]
+    )  # nothing moves elsewhere
+    assert dependence(found) == ""
+    unplayed = [replace(one, again=()) for one in tried("layer_norm", no_beta, X, GAMMA, BETA)]
+    assert dependence(unplayed) == ""
 
 
 @pytest.mark.parametrize(

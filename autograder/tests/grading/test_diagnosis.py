@@ -6,6 +6,7 @@ import pytest
 
 from autograder.grading.diagnosis import Explanation
 from autograder.grading.record import Record
+from autograder.grading.search import Left
 from autograder.homework import inlined, mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply
 from autograder.tests import versions
@@ -137,7 +138,9 @@ def test_only_the_records_that_are_given_are_explained() -> None:
 def test_errors_alone_name_neither_two_mistakes_nor_what_a_first_call_refutes() -> None:
     records = visible(versions.records("decoder", versions.with_mistakes("decoder", "embed.squeezed")))
     first = next(r for r in records if r.target.function == "decoder_logits" and r.fault is not None)
-    kept, none = (versions.diagnoser().explain("decoder", records, alone) for alone in ({}, {"decoder_logits": first}))
+    kept, none = (
+        versions.diagnoser().explain("decoder", records, alone=alone) for alone in ({}, {"decoder_logits": first})
+    )
     assert [mistake.memory for mistake in kept["decoder_logits"].mistakes] == [True]
     assert none["decoder_logits"].mistakes == ()
 
@@ -213,6 +216,14 @@ def test_an_explanation_does_not_depend_on_earlier_submissions() -> None:
     first = explained("layernorm", "layer_norm.no_root")
     explained("layernorm", "layer_norm.no_beta", "layer_norm.eps_squared")
     assert explained("layernorm", "layer_norm.no_root") == first
+
+
+def test_the_search_ends_where_a_submission_has_had_its_versions_whatever_others_have_had() -> None:
+    ids = ("layer_norm.sample_variance", "layer_norm.eps_outside_root")
+    records = versions.records("layernorm", versions.with_mistakes("layernorm", *ids))
+    diagnoser, lefts = versions.diagnoser.__wrapped__(), (Left(), Left(), Left(0))
+    assert [named(diagnoser.explain("layernorm", records, left)) for left in lefts] == [{*ids}, {*ids}, {ids[0]}]
+    assert Left().versions > lefts[0].versions == lefts[1].versions
 
 
 def test_a_process_that_ended_is_no_known_mistake() -> None:

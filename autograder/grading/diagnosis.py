@@ -122,15 +122,22 @@ class Diagnoser:
         """The replies of a function's known versions beside correct helpers."""
         return self._played(module, function, ())
 
-    def explain(self, module: str, records: Iterable[Record], left: Left | None = None) -> dict[str, Explanation]:
+    def explain(
+        self,
+        module: str,
+        records: Iterable[Record],
+        left: Left | None = None,
+        alone: Mapping[str, Record | None] | None = None,
+    ) -> dict[str, Explanation]:
         """Every function of a module that has a wrong record, explained as far as it can be, in the order of the rubric.
 
+        `alone` has for functions a call that was wrong before any other was made, which nothing kept between calls explains.
         Of the records that are given nothing but these is looked at: what is shown before the due date is made from visible ones.
         """
         found: dict[str, Explanation] = {}
         every = list(records)
         for function in self.rubric.modules[module].functions:
-            found |= self.explained(module, function, every, found, left)
+            found |= self.explained(module, function, every, found, left, (alone or {}).get(function))
         return found
 
     def explained(
@@ -140,12 +147,13 @@ class Diagnoser:
         records: Iterable[Record],
         above: Mapping[str, Explanation],
         left: Left | None = None,
+        alone: Record | None = None,
     ) -> dict[str, Explanation]:
         """One function of a module, if it has a wrong record, beside helpers that are wrong as explained `above`."""
         own = [record for record in records if record.target.function == function]
         if all(record.fault is None for record in own):
             return {}
-        explanation = self._explain(module, function, own, above, left or Left())
+        explanation = self._explain(module, function, own, above, left or Left(), alone.step if alone else None)
         return {function: replace(explanation, observed=_unnamed(own, explanation))}
 
     def evident(self, module: str, function: str, records: Sequence[Record]) -> list[Candidate]:
@@ -185,7 +193,13 @@ class Diagnoser:
         return tuple(unseen.values()) if shown else None
 
     def _explain(
-        self, module: str, function: str, records: list[Record], above: Mapping[str, Explanation], left: Left
+        self,
+        module: str,
+        function: str,
+        records: list[Record],
+        above: Mapping[str, Explanation],
+        left: Left,
+        alone: Step | None,
     ) -> Explanation:
         wrong = [record for record in records if wrong_in_value(record)]
         if wrong and (always_raises(records) or all(r.reply.ended is not None or is_absent(r) for r in wrong)):
@@ -201,7 +215,7 @@ class Diagnoser:
             tables += [replace(table, given=given) for table in tables]
         # What computes nothing loses all criteria, so that what fits in one of them decides nothing, and is no two mistakes.
         empty = bool(wrong) and computes_nothing(records)
-        search = Search(self.rubric, module, function, records, tables, left, 1 if empty else 2)
+        search = Search(self.rubric, module, function, records, tables, left, 1 if empty else 2, alone)
         if not wrong:
             return Explanation(search.formal(), right_in_value=True)
         found = search.complete() or ([] if empty else search.inlined() or search.partial())

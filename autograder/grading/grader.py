@@ -287,7 +287,8 @@ class _Grading:
         if self.player.broken(module) is not None:  # there is nothing to explain
             empty = {name: Explanation(empty=True) for name in self.rubric.modules[module].functions}
             return self._charged(_Reading(module, tuple(records), empty))
-        reading = self._charged(_Reading(module, tuple(records), self.diagnoser.explain(module, records, self.left)))
+        explanations = self.diagnoser.explain(module, records, self.left, self.alone[module])
+        reading = self._charged(_Reading(module, tuple(records), explanations))
         wrong = reading.wrong_functions
         for function in self.rubric.modules[module].functions:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)

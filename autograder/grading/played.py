@@ -71,6 +71,10 @@ class Played:
     def reply(self, version: Version, number: int) -> Reply:
         return self.classes[number][self.reply_class(version, number)]
 
+    def alone(self, version: Version, step: Step) -> Reply:
+        """A version's reply to a step before which nothing was called."""
+        return self._play(version, [step])[0]
+
     def rounds(self, version: Version, exact: Version) -> bool:
         """Whether a version is the exact one up to rounding, but for a few calls where rounding ruins it."""
         calls = [number for number, step in self.steps.items() if step.kind == "call"]

@@ -135,10 +135,14 @@ def test_only_the_records_that_are_given_are_explained() -> None:
     assert set(versions.diagnoser().explain("layernorm", visible(records))) == wrong
 
 
-def test_errors_alone_name_neither_two_mistakes_nor_what_is_kept() -> None:
-    records = versions.records("decoder", versions.with_mistakes("decoder", "embed.squeezed"))
-    explanation = versions.diagnoser().explain("decoder", visible(records))["decoder_logits"]
-    assert len(explanation.mistakes) < 2 and not any(mistake.memory for mistake in explanation.mistakes)
+def test_errors_alone_name_neither_two_mistakes_nor_what_a_first_call_refutes() -> None:
+    records = visible(versions.records("decoder", versions.with_mistakes("decoder", "embed.squeezed")))
+    first = next(r for r in records if r.target.function == "decoder_logits" and r.fault is not None)
+    kept, none = (
+        versions.diagnoser().explain("decoder", records, alone=alone) for alone in ({}, {"decoder_logits": first})
+    )
+    assert [mistake.memory for mistake in kept["decoder_logits"].mistakes] == [True]
+    assert none["decoder_logits"].mistakes == ()
 
 
 HELPED = "dependency_matrix.transposed"

@@ -94,3 +94,14 @@ print([row.name for row in rows if "median" in row.name])
 def test_audit_finds_nothing_wrong_with_the_new_entry(tree: Path) -> None:
     done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
     assert done.stdout.splitlines() == ["", f"['mistake: {NAME}']"], done.stdout + done.stderr
+
+
+def test_audit_says_which_entry_a_new_one_cannot_be_told_from(tree: Path) -> None:
+    """The same mistake, accepted once more under another name and with other sentences."""
+    text = draft(tree).read_text().replace('"median"', '"middle"').replace("__median", "__middle")
+    again = tree / "dist" / "again.txt"
+    again.write_text(text.replace("the root of the median", "the root of what is in the middle"))
+    done = command(tree, "learn", "--accept", again)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
+    assert f"mistake: {NAME} cannot be told from rms_norm.middle" in done.stdout, done.stdout + done.stderr

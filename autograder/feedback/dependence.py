@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.experiments import Path, Tried
-from autograder.grading.thresholds import MOVES, RESTS
-from autograder.values.compare import deviations
+from autograder.grading.experiments import Path, Tried, moved, part
 
 Array = np.ndarray[Any, Any]
 MOST_SAID = 2  # sentences
@@ -29,41 +27,31 @@ def dependence(tried: Sequence[Tried]) -> str:
     of_leaves = [(path, list(own)) for path, own in groupby(moves, lambda one: one.trial.path)]
     said: list[tuple[int, str]] = []
     for number, name in enumerate(names):
-        one, other = _part(base.step.expected, number, names), _part(base.reply.value, number, names)
+        one, other = part(base.step.expected, number, names), part(base.reply.value, number, names)
         if np.shape(one) != np.shape(other):
             continue
         for path, own in of_leaves:
             pairs = [
                 (
                     t.trial.entry,
-                    _moved(one, _part(t.record.step.expected, number, names)),
-                    _moved(other, _part(t.record.reply.value, number, names)),
-                    *(_moved(*(_part(value, number, names) for value in pair)) for pair in t.trial.elsewhere),
+                    moved(one, part(t.record.step.expected, number, names)),
+                    moved(other, part(t.record.reply.value, number, names)),
+                    _again(t, number, names),
+                    *(moved(*(part(value, number, names) for value in pair)) for pair in t.trial.elsewhere),
                 )
                 for t in own
             ]
-            if all(moved is not None for _, *every in pairs for moved in every):
+            if all(found is not None for _, *every in pairs for found in every):
                 said += _of_leaf(_named(path), name, pairs)
     return " ".join(sentence for _, sentence in sorted(said, key=lambda one: one[0])[:MOST_SAID])
 
 
-def _part(value: Any, number: int, names: Sequence[str]) -> Any:
-    if len(names) < 2:
-        return value
-    return value[number] if isinstance(value, tuple | list) and len(value) == len(names) else None
-
-
-def _moved(before: Any, after: Any) -> Array | None:
-    """By entry: 1 moved, 0 not moved, -1 neither clearly; None where that cannot be said."""
-    if not all(
-        isinstance(value, np.ndarray | float) and np.asarray(value).dtype.kind == "f" for value in (before, after)
-    ):
-        return None
-    one, other = np.asarray(before), np.asarray(after)
-    if one.shape != other.shape or np.isnan(one).any() or np.isnan(other).any():
-        return None
-    away = deviations(one, other)
-    return np.where(away > MOVES, 1, np.where(away <= RESTS, 0, -1))
+def _again(tried: Tried, number: int, names: Sequence[str]) -> Array:
+    """Where your result moves among other numbers; everywhere, where that was not played."""
+    shape = np.shape(part(tried.record.step.expected, number, names))
+    found = [moved(*(part(record.reply.value, number, names) for record in pair)) for pair in tried.again]
+    alike = [one for one in found if one is not None and one.shape == shape]
+    return np.abs(alike).max(axis=0) if alike and len(alike) == len(found) else np.ones(shape, int)
 
 
 def _named(path: Path) -> str:
@@ -73,10 +61,11 @@ def _named(path: Path) -> str:
 def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, str]]:
     """The coarsest thing in which the two differ, first the coarsest: the whole argument (0), rows, columns or entries of it (1),
     a row of it that moves a row of the result (2)."""
-    entries, *moved = zip(*pairs, strict=True)
-    right, yours, *elsewhere = (np.array(one).reshape(len(pairs), -1) for one in moved)
+    entries, *found = zip(*pairs, strict=True)
+    right, yours, again, *elsewhere = (np.array(one).reshape(len(pairs), -1) for one in found)
     ever = np.max([right, *np.abs(elsewhere)], axis=0)  # what moves the right result, here or elsewhere
-    for first, second, mine in ((yours, ever, True), (right, yours, False)):
+    yours_ever = np.where((right == 1) & (yours == 0), again, yours)
+    for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
         if (first == 1).any() and (second == 0).all():
             yield 0, _sentence(leaf, part, mine)
             return
@@ -85,7 +74,7 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
     shape = tuple(n + 1 for n in np.max(entries, axis=0))
     if len(pairs) < np.prod(shape):
         return
-    for first, second, mine in ((yours, ever, True), (right, yours, False)):
+    for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
         where = _where(((first == 1).any(axis=1) & (second == 0).all(axis=1)).reshape(shape))
         if where:
             yield 1, _sentence(f"{where} of {leaf}", part, mine)
@@ -93,9 +82,11 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
     given = np.shape(pairs[0][1])
     if len(shape) != 2 or len(given) != 2:
         return
-    right, ever, yours = (np.moveaxis(found.reshape(*shape, *given), 2, 1) for found in (right, ever, yours))
+    right, ever, yours, yours_ever = (
+        np.moveaxis(one.reshape(*shape, *given), 2, 1) for one in (right, ever, yours, yours_ever)
+    )
     for i, j in np.ndindex(shape[0], given[0]):
-        for first, second, mine in ((yours, ever, True), (right, yours, False)):
+        for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
             if (first[i, j] == 1).any() and (second[i, j] == 0).all():
                 yield 2, _sentence(f"row {i} of {leaf}", part, mine, f"row {j} of ")
                 return

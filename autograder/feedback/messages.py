@@ -26,7 +26,9 @@ from autograder.homework.rubric import INTEGRATION
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
 AT_HOME = "This is the worked example in the docstring of `{function}`: run it at home and compare."
-PUBLIC_IS_RIGHT = "Your function is right on the small public examples, so think of other shapes, sizes and edge cases."
+PUBLIC_IS_RIGHT = (
+    "Your function is right on the small public examples, so think of other shapes, other values and edge cases."
+)
 ANOTHER = "There is another mistake as well."
 TOO_LITTLE = (
     "It is not earned yet: too few of the functions that this criterion looks at give right results, so that nothing can be "
@@ -157,8 +159,8 @@ class _Lost:
         new = tuple(mistake for mistake in graded.mistakes if mistake.id not in before.mistakes)
         example = _example(graded)
         place = before.examples.get(example, "") if example else ""
-        if place and example is not None and not _alike(example, graded.record):
-            example, place = None, ""  # it stands there for another symptom
+        if (place or graded.blamed) and example is not None and not _alike(example, graded.record):
+            example, place = None, ""  # it stands there for another symptom, or shows that of a helper
         return cls(graded, module, before, told, new, example, place)
 
     def again(self) -> str:
@@ -199,6 +201,19 @@ class _Lost:
         )
         return next((r for r in own if r.fault is not None and not _alike(r, first)), None)
 
+    def beyond(self) -> str:
+        """Public calls are explained alone, since what is said of them is shown first."""
+        graded, record = self.graded, self.graded.record
+        if record is None or self.place or graded.why != "unexplained" or graded.criterion.visible or graded.blamed:
+            return ""
+        named = {place for name, place in self.before.mistakes.items() if name.startswith(f"{record.target.function}.")}
+        public = [f"`{place}`" for place in sorted(named) if rubric.current().criteria[place].visible]
+        return (
+            f"What is named under {public[0]} does not explain every wrong call of `{record.target.function}`."
+            if public
+            else ""
+        )
+
     def beside(self) -> str:
         names = " and ".join(f"`{name}`" for name in self.graded.blamed)
         return f"This was tried with a correct {names} in place of yours." if names else ""
@@ -221,7 +236,7 @@ class _Lost:
         other = self._otherwise_wrong() if self.graded.why == "form" else None
         if other is not None and other.fault is not None and other.fault.kind in OF_VALUE:
             return f"In another call of `{other.target.function}`: {sentence(other, place=False)}"
-        return ANOTHER if self.graded.mistakes and undecided(self.graded.undecided) else ""
+        return ANOTHER if self.graded.mistakes and self.graded.undecided else ""
 
     def undecided(self) -> str:
         return undecided(self.graded.undecided)
@@ -278,6 +293,7 @@ class _Lost:
 AGAIN = (_Lost.again, _Lost.another, _Lost.undecided)
 PARAGRAPHS = (
     _Lost.what,
+    _Lost.beyond,
     _Lost.beside,
     _Lost.not_yet,
     _Lost.named,

@@ -17,7 +17,7 @@ import numpy as np
 from autograder.grading.observed import observed
 from autograder.grading.played import Played, wrong_in_value
 from autograder.grading.record import Record, Step
-from autograder.grading.search import Candidate, Search, Table
+from autograder.grading.search import Candidate, Left, Search, Table
 from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_RIVALS
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, of_function
@@ -37,7 +37,8 @@ class Explanation:
     `certain`: with such an edit it replies to every call as with the chosen mistake alone.
 
     A chosen candidate that is not complete decides only what is charged: code that is wrong in another way may agree with it on
-    one criterion by chance. It is told to nobody, unless only a few wrong records are not reproduced, and no right one.
+    one criterion by chance. It is told to nobody, unless only a few wrong records are not reproduced, and no right one; or, as
+    "at least", where it is evident.
     """
 
     chosen: Candidate | None = None
@@ -78,8 +79,17 @@ class Explanation:
     @property
     def sure(self) -> tuple[Mistake, ...]:
         """The mistakes of which there is enough evidence."""
-        nearly = self.chosen is not None and self.chosen.is_nearly_complete
-        return self.mistakes if self.complete or nearly or self.certain else ()
+        return self.mistakes if self.complete or self._nearly or self.at_least else ()
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the mistakes are told though they are not all that is wrong, or differ from what is."""
+        evident = self.chosen is not None and not self.complete and not self._nearly and self.chosen.is_evident
+        return self.certain or evident
+
+    @property
+    def _nearly(self) -> bool:
+        return self.chosen is not None and self.chosen.is_nearly_complete
 
     @property
     def inherited(self) -> tuple[Mistake, ...]:
@@ -112,7 +122,7 @@ class Diagnoser:
         """The replies of a function's known versions beside correct helpers."""
         return self._played(module, function, ())
 
-    def explain(self, module: str, records: Iterable[Record]) -> dict[str, Explanation]:
+    def explain(self, module: str, records: Iterable[Record], left: Left | None = None) -> dict[str, Explanation]:
         """Every function of a module that has a wrong record, explained as far as it can be, in the order of the rubric.
 
         Of the records that are given nothing but these is looked at: what is shown before the due date is made from visible ones.
@@ -120,24 +130,29 @@ class Diagnoser:
         found: dict[str, Explanation] = {}
         every = list(records)
         for function in self.rubric.modules[module].functions:
-            found |= self.explained(module, function, every, found)
+            found |= self.explained(module, function, every, found, left)
         return found
 
     def explained(
-        self, module: str, function: str, records: Iterable[Record], above: Mapping[str, Explanation]
+        self,
+        module: str,
+        function: str,
+        records: Iterable[Record],
+        above: Mapping[str, Explanation],
+        left: Left | None = None,
     ) -> dict[str, Explanation]:
         """One function of a module, if it has a wrong record, beside helpers that are wrong as explained `above`."""
         own = [record for record in records if record.target.function == function]
         if all(record.fault is None for record in own):
             return {}
-        explanation = self._explain(module, function, own, above)
+        explanation = self._explain(module, function, own, above, left or Left())
         return {function: replace(explanation, observed=_unnamed(own, explanation))}
 
     def evident(self, module: str, function: str, records: Sequence[Record]) -> list[Candidate]:
         """Single known mistakes whose wrong reply the function gave in a few calls at least, those with the most first; none that
         would have made a right call wrong."""
         table = Table(self.played(module, function))
-        search = Search(self.rubric, module, function, records, [table])
+        search = Search(self.rubric, module, function, records, [table], Left())
         exact = [m for m in of_function(module, function) if not m.inexact and not m.memory]
         right = [record for record in records if record.fault is None]
         wrong = [record for record in records if wrong_in_value(record) and record.reply.error is None]
@@ -170,7 +185,7 @@ class Diagnoser:
         return tuple(unseen.values()) if shown else None
 
     def _explain(
-        self, module: str, function: str, records: list[Record], above: Mapping[str, Explanation]
+        self, module: str, function: str, records: list[Record], above: Mapping[str, Explanation], left: Left
     ) -> Explanation:
         wrong = [record for record in records if wrong_in_value(record)]
         if wrong and (always_raises(records) or all(r.reply.ended is not None or is_absent(r) for r in wrong)):
@@ -184,11 +199,12 @@ class Diagnoser:
         given = tuple(m for m in of_function(module, function) if m.name in seen and m.way == 0)
         if given:
             tables += [replace(table, given=given) for table in tables]
-        search = Search(self.rubric, module, function, records, tables)
+        # What computes nothing loses all criteria, so that what fits in one of them decides nothing, and is no two mistakes.
+        empty = bool(wrong) and computes_nothing(records)
+        search = Search(self.rubric, module, function, records, tables, left, 1 if empty else 2)
         if not wrong:
             return Explanation(search.formal(), right_in_value=True)
-        empty = computes_nothing(records)  # it loses all criteria, so that what fits in one of them decides nothing
-        found = search.complete() or search.inlined() or ([] if empty else search.partial())
+        found = search.complete() or ([] if empty else search.inlined() or search.partial())
         return Explanation(next(iter(found), None), tuple(found[1:]), empty=empty)
 
     def _has_unexplained_helper(self, module: str, function: str, above: Mapping[str, Explanation]) -> bool:

@@ -8,7 +8,7 @@ gets no hidden call, before the first of these, since what comes of them is show
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -16,35 +16,39 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.record import Record, Step
-from autograder.grading.thresholds import MOST_ENTRIES, MOST_MOVES, MOST_MOVES_ASKING
+from autograder.grading.thresholds import MOST_ENTRIES, MOST_MOVES, MOST_MOVES_ASKING, MOVES, RESTS
 from autograder.homework import reference, rubric
 from autograder.sandbox.messages import prepared
+from autograder.values.compare import deviations
 from autograder.values.tree import copied
 
 Arguments = dict[str, Any]
 Path = tuple[str | int, ...]
-ELSEWHERE = 6  # sets of other numbers
+ELSEWHERE, PLAYED = 6, 3  # sets of other numbers, and those that are played too where a result rests
 
 
 @dataclass(frozen=True)
 class Trial:
     """A call that is made up. `change` are the words for what is another, "" for a move; `path` leads to the argument, or the
     part of one, that is moved, at `entry`, or all of it where that is None. `elsewhere` are the reference's results before and
-    after the same move among other numbers: what it does not depend on in one call alone says little."""
+    after the same move among other numbers: what it does not depend on in one call alone says little. `others` are some
+    such arguments, before and after."""
 
     step: Step
     change: str = ""
     path: Path = ()
     entry: tuple[int, ...] | None = None
     elsewhere: tuple[tuple[Any, Any], ...] = ()
+    others: tuple[tuple[Arguments, Arguments], ...] = ()
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of a trial."""
+    """What came of a trial; `again`: what came before and after the same move among other numbers, where it was played there."""
 
     trial: Trial
     record: Record
+    again: tuple[tuple[Record, Record], ...] = ()
 
 
 @lru_cache(maxsize=1024)
@@ -54,7 +58,7 @@ def trials(step: Step) -> tuple[Trial, ...]:
     if step.rules.error or any(map(callable, given.values())):
         return ()
     changes = dict[bytes, Trial]()  # by what is sent, since the same call may have several words
-    for words, changed in (*plain(step.target.function, given), *_rows(given)):
+    for words, changed in (*plain(step.target.function, given), *_rows(given), *_whole_numbers(given)):
         for other in _made(step, changed):
             changes.setdefault(other.call.payload, Trial(other, words))
     moves = []
@@ -62,8 +66,58 @@ def trials(step: Step) -> tuple[Trial, ...]:
     before = [_expected(step, other) for other in others]
     for (path, entry, changed), *there in zip(*(_moves(step, one) for one in (given, *others)), strict=True):
         elsewhere = tuple(zip(before, (_expected(step, one) for _, _, one in there), strict=True))
-        moves += [Trial(other, "", path, entry, elsewhere) for other in _made(step, changed)]
+        both = tuple((one, after) for one, (_, _, after) in zip(others[:PLAYED], there, strict=False))
+        moves += [Trial(other, "", path, entry, elsewhere, both) for other in _made(step, changed)]
     return (Trial(step), *changes.values(), *moves)
+
+
+def played_again(tried: Sequence[Tried], play: Callable[[Sequence[Step]], Sequence[Record]]) -> tuple[Tried, ...]:
+    """The trials of one call. A move by which something of the right result moves and yours does not is played among other
+    numbers too: beside an entry that is 0 in this call alone, an argument that counts looks as if it did not."""
+    doubtful = [one for one in tried if one.trial.path and _rests(tried[0].record, one.record)]
+    given = [
+        arguments
+        for pairs in zip(*(one.trial.others for one in doubtful), strict=True)
+        for arguments in (pairs[0][0], *(after for _, after in pairs))
+    ]
+    steps = [step for arguments in given for step in _made(tried[0].trial.step, arguments)]
+    records = play(steps) if steps and len(steps) == len(given) else ()
+    rounds = [records[n : n + len(doubtful) + 1] for n in range(0, len(records), len(doubtful) + 1)]
+    whole = len(records) == len(given)
+    again = {id(one): tuple((r[0], r[k]) for r in rounds) for k, one in enumerate(doubtful, 1) if whole}
+    return tuple(replace(one, again=again.get(id(one), ())) for one in tried)
+
+
+def _rests(before: Record, after: Record) -> bool:
+    """Whether something of the right result moved and yours did not."""
+    names = before.step.parts
+    for number in range(max(1, len(names))):
+        right = moved(*(part(record.step.expected, number, names) for record in (before, after)))
+        yours = moved(*(part(record.reply.value, number, names) for record in (before, after)))
+        both = right is not None and yours is not None and right.shape == yours.shape
+        if both and np.any((right == 1) & (yours == 0)):
+            return True
+    return False
+
+
+def part(value: Any, number: int, names: Sequence[str]) -> Any:
+    """One part of a result that has several; None where there is no such part."""
+    if len(names) < 2:
+        return value
+    return value[number] if isinstance(value, tuple | list) and len(value) == len(names) else None
+
+
+def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
+    """By entry: 1 moved, 0 not moved, -1 neither clearly; None where that cannot be said."""
+    if not all(
+        isinstance(value, np.ndarray | float) and np.asarray(value).dtype.kind == "f" for value in (before, after)
+    ):
+        return None
+    one, other = np.asarray(before), np.asarray(after)
+    if one.shape != other.shape or np.isnan(one).any() or np.isnan(other).any():
+        return None
+    away = deviations(one, other)
+    return np.where(away > MOVES, 1, np.where(away <= RESTS, 0, -1))
 
 
 def arguments(step: Step) -> Arguments:
@@ -142,6 +196,16 @@ def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
                     array = change(array, axis)
             changed[name] = array
         yield words, given | changed
+
+
+def _whole_numbers(given: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """In the place of a vector of whole numbers, like tokens: zeros, or one fewer."""
+    for name, value in given.items():
+        if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu":
+            if value.any():
+                yield f"every entry of `{name}` 0", given | {name: np.zeros_like(value)}
+            if len(value) > 2:
+                yield f"`{name}` without its last entry", given | {name: value[:-1]}
 
 
 @lru_cache(maxsize=1)

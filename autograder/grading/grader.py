@@ -17,20 +17,21 @@ import contextlib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from autograder.grading import script as scripts
 from autograder.grading.charge import Graded, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
-from autograder.grading.experiments import Tried, trials
+from autograder.grading.experiments import Tried, played_again, trials
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
 from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.repair import Repairs, charged_as, is_boolean
 from autograder.grading.script import Script
+from autograder.grading.search import Left
 from autograder.grading.thresholds import MOST_EVIDENT, MOST_TRIED, SMALLEST_TELLING
 from autograder.homework import kit
 from autograder.homework import reference as references
@@ -136,7 +137,7 @@ class _Grading:
     def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
         self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
         self.replies: dict[Step, Reply] = {}
-        self.repairs = Repairs(player)
+        self.repairs, self.left = Repairs(player), Left()
         # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
         self.examples: dict[str, dict[str, list[Record]]] = {}
         self.alone: dict[str, dict[str, Record | None]] = {}
@@ -189,14 +190,19 @@ class _Grading:
         examples = [self.alone[module].get(name) for name in found if not found[name].complete]
         wrong = [e for e in examples if e is not None and e.reply.ended is None and not is_absent(e)]
         of = {example.step: trials(example.step) for example in wrong[:MOST_TRIED]}
-        steps = [trial.step for own in of.values() for trial in own]
-        replies = iter(self.player.trials(module, steps) if steps else ())
+        records = iter(self._tried(module, [trial.step for own in of.values() for trial in own]))
         return {
-            step: tuple(
-                Tried(trial, judged([trial.step], [reply])[0]) for trial, reply in zip(own, replies, strict=False)
+            step: played_again(
+                [Tried(trial, record) for trial, record in zip(own, records, strict=False)],
+                partial(self._tried, module),
             )
             for step, own in of.items()
         }
+
+    def _tried(self, module: str, steps: Sequence[Step]) -> list[Record]:
+        """Made-up calls played before any hidden one; fewer where they take long."""
+        replies = self.player.trials(module, steps) if steps else []
+        return [judged([step], [reply])[0] for step, reply in zip(steps, replies, strict=False)]
 
     def _records(self, steps: Sequence[Step], alone: bool = False) -> list[Record]:
         replies = [self.player.alone(step) if alone else self.replies[step] for step in steps]
@@ -247,7 +253,7 @@ class _Grading:
                 charged=tuple(name for name in charge.charged if name != criterion.id and name in lost),
                 undecided=undecided,
                 blamed=tuple(blamed),
-                at_least=any(explanations[m.function].certain for m in charge.mistakes if m.function in explanations),
+                at_least=any(explanations[m.function].at_least for m in charge.mistakes if m.function in explanations),
                 depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
 
@@ -281,7 +287,7 @@ class _Grading:
         if self.player.broken(module) is not None:  # there is nothing to explain
             empty = {name: Explanation(empty=True) for name in self.rubric.modules[module].functions}
             return self._charged(_Reading(module, tuple(records), empty))
-        reading = self._charged(_Reading(module, tuple(records), self.diagnoser.explain(module, records)))
+        reading = self._charged(_Reading(module, tuple(records), self.diagnoser.explain(module, records, self.left)))
         wrong = reading.wrong_functions
         for function in self.rubric.modules[module].functions:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
@@ -342,7 +348,7 @@ class _Grading:
         replies = self.player.with_helpers(number, reading.module, helpers, steps)
         again = {r.step: r for r in judged(steps, [replies[s] for s in steps]) if r.target.function == function}
         records = tuple(again.get(record.step, record) for record in reading.records)
-        anew = self.diagnoser.explained(reading.module, function, records, {})
+        anew = self.diagnoser.explained(reading.module, function, records, {}, self.left)
         found = {name: e for name, e in reading.explanations.items() if name != function} | anew
         order = self.rubric.modules[reading.module].functions
         explanations = {name: found[name] for name in order if name in found}
@@ -438,7 +444,8 @@ def _undecided(charge: Graded, explanations: Mapping[str, Explanation], function
     """Those that do the same on every call as a mistake that is charged, so that none of them may be named."""
     concerned = {function, *(mistake.function for mistake in charge.mistakes)}
     found = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
-    charged_one = not charge.mistakes or any(has(found.values(), mistake) for mistake in charge.mistakes)
+    named_ones = charge.criterion.looks_at == "examples"  # its mistakes are those that have a name
+    charged_one = not charge.mistakes or named_ones or any(has(found.values(), mistake) for mistake in charge.mistakes)
     return tuple(found.values()) if charged_one else ()
 
 

@@ -10,6 +10,7 @@ nothing was measured. Numbers of rooms below are named here and stand there, sin
 # `PRINTED` in homework/suite.py: the deviation allowed to worked examples; what four printed decimals cannot show.
 
 MOST_PAIRS = 650  # pairs of mistakes tried for one function, beside the same helpers, the likeliest first; by audit
+MOST_VERSIONS = 4000  # tried for one submission besides single mistakes; the dearest module of 280 needed 2000
 UNLIKELY = 0.6  # share of the records above which they rule a pair out; by audit with --pairs
 MOST_INLINED = (
     400  # mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions
@@ -31,7 +32,7 @@ JUST_AS_WRONG = (
 # tried, and nodes that one exchanges; of 15 doubles in one function that one edit made right, 9 needed a larger one.
 FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played on all; by judgement
 LEAST_EVIDENCE = (
-    3  # calls with the wrong reply of a known mistake beside which an edit is told of; chosen on 280 modules
+    3  # calls with the wrong reply of a known mistake that is told as one of several; chosen on 280 modules
 )
 MOST_EVIDENT = 2  # known mistakes that an edit is sought beside, of one function; by judgement
 MOST_FUNCTIONS = 4  # of one submission that are searched; by judgement

@@ -17,6 +17,7 @@ MANY = 5  # rows, columns or entries that are named one by one
 UNEXPLAINED = (
     1e-3  # share of an entry's difference that "every entry is ..." may leave: an eps in the formula blurs factors
 )
+SEVERAL = 3  # entries that share an amount or a factor by more than chance
 NEARLY = 1e-3  # largest deviation of a result that is nearly right
 Array = np.ndarray[Any, Any]
 
@@ -159,7 +160,11 @@ def factor(expected: Array, actual: Array, allowed: float) -> float | None:
         return None
     finite = np.isfinite(expected)
     wanted, got = expected[finite].astype(float), actual[finite].astype(float)
-    if not wanted.any() or not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
+    if (
+        not wanted.any()
+        or 1 < wanted.size < SEVERAL
+        or not np.array_equal(expected[~finite], actual[~finite], equal_nan=True)
+    ):
         return None
     with np.errstate(all="ignore"):
         found = float(got @ wanted / (wanted @ wanted))
@@ -254,13 +259,32 @@ def _of_all(expected: Array, actual: Array, allowed: float) -> str:
     if finite.all() and _is(-wanted, got, wanted, allowed):
         return "Every entry has the wrong sign."
     offset = float(np.mean(got - wanted))
-    if abs(offset) > 2 * allowed * magnitude(wanted) and _is(wanted + offset, got, wanted, allowed):
+    shifted = abs(offset) > 2 * allowed * magnitude(wanted) and _is(wanted + offset, got, wanted, allowed)
+    if shifted and wanted.size >= SEVERAL:
         return f"Every entry is off by the same amount, {offset:.6g}."
     number = factor(expected, actual, allowed)
     if number is not None:
         return f"Every entry is the right one times the same factor, {number:.6g}."
-    same = finite.all() and np.ptp(got) <= allowed * magnitude(got)
-    return f"Every entry is the same, {got[0]:.6g}." if same else ""
+    if finite.all() and np.ptp(got) <= allowed * magnitude(got):
+        return f"Every entry is the same, {got[0]:.6g}."
+    return _of_lines(expected, actual, allowed) if finite.all() and expected.ndim == 2 else ""
+
+
+def _of_lines(expected: Array, actual: Array, allowed: float) -> str:
+    """What the entries of each row or of each column have in common, where no line is right."""
+    for name, axis in (("row", 1), ("column", 0)):
+        if expected.shape[axis] < SEVERAL or min(np.ptp(expected, axis)) <= allowed * magnitude(expected):
+            continue
+        offset = np.mean(actual - expected, axis, keepdims=True)
+        ratio = (actual * expected).sum(axis, keepdims=True) / (expected**2).sum(axis, keepdims=True)
+        for said, model in (
+            ("is off by the same amount", expected + offset),
+            ("is the right one times the same factor", ratio * expected),
+        ):
+            off = np.abs(model - expected).max(axis) > NEARLY * magnitude(expected)
+            if off.all() and _is(model, actual, expected, allowed):
+                return f"In each {name}, every entry {said}."
+    return ""
 
 
 def _sums(expected: Array, actual: Array) -> str:

@@ -75,7 +75,7 @@ def test_refused_arguments() -> None:
 
 
 def test_where_a_mistake_is_named_values_are_not_explained_once_more() -> None:
-    record = played(step("softmax", np.array([0.0, 1.0])), lambda x: 2 * reference.functions()["softmax"](x))
+    record = played(step("softmax", np.array([0.0, 1.0, 3.0])), lambda x: 2 * reference.functions()["softmax"](x))
     assert "factor" in counterexample(record)
     assert "factor" not in counterexample(record, named=True)
 

@@ -1,6 +1,7 @@
 """What is said after one thing in a wrong public call was another."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,18 +9,20 @@ import pytest
 
 from autograder.feedback.dependence import dependence
 from autograder.feedback.observations import observe
-from autograder.grading.experiments import Tried, trials
+from autograder.grading.experiments import Tried, played_again, trials
 from autograder.homework import reference
 from autograder.tests.feedback.making import played, step
 
 F = reference.functions()
 X = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 9.0]])
 GAMMA, BETA, GRAD = np.array([1.0, 2.0, 0.5]), np.array([0.5, 0.0, -1.0]), np.array([[1.0, -2.0, 0.5], [0.5, 1.0, 3.0]])
+TOKENS = np.array([1, 0, 0])
 BATCH = (X, GAMMA, BETA, np.array([0.0, 1.0, 2.0]), np.array([1.0, 4.0, 2.0]), True)
 
 
-def tried(function: str, wrong: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Tried]:
-    return [Tried(trial, played(trial.step, wrong)) for trial in trials(step(function, *args, **kwargs))]
+def tried(function: str, wrong: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Tried, ...]:
+    found = [Tried(trial, played(trial.step, wrong)) for trial in trials(step(function, *args, **kwargs))]
+    return played_again(found, lambda steps: [played(one, wrong) for one in steps])
 
 
 def no_beta(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
@@ -34,11 +37,20 @@ def over_all(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     return gamma * (x - x.mean()) / np.sqrt(x.var() + eps) + beta
 
 
+def about_the_median(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    away = x - np.median(x, axis=-1, keepdims=True)
+    return gamma * away / np.sqrt((away**2).mean(-1, keepdims=True) + eps) + beta
+
+
 def about_running(
     x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any, training: Any, **rest: Any
 ) -> Any:
     y, *new = F["batch_norm"](x, gamma, beta, running_mean, running_var, training, **rest)
     return (y + running_mean if training else y, *new)
+
+
+def unless_long(tokens: Any, table: Any) -> Any:
+    return table[tokens] + np.sin(tokens[:, None]) * (len(tokens) > 2)
 
 
 @pytest.mark.parametrize(
@@ -57,12 +69,25 @@ def test_what_a_result_depends_on(function: str, wrong: Callable[..., Any], args
     assert said or not dependence(tried(function, wrong, *args))
 
 
+def test_what_rests_in_one_call_by_chance_is_not_said_to_rest() -> None:
+    """The second of the three numbers of a row is its median, so that gamma[1] is multiplied by 0."""
+    found = tried("layer_norm", about_the_median, X[:1], GAMMA, BETA)
+    assert dependence(
+        [replace(one, again=tuple((before, before) for before, _ in one.again)) for one in found]
+    )  # nothing moves elsewhere
+    assert dependence(found) == ""
+    unplayed = [replace(one, again=()) for one in tried("layer_norm", no_beta, X, GAMMA, BETA)]
+    assert dependence(unplayed) == ""
+
+
 @pytest.mark.parametrize(
     ("function", "wrong", "args", "said"),
     [
         ("batch_norm", about_running, BATCH, "The same call is right with `training=False`."),
         ("layer_norm", over_all, (X, GAMMA, BETA), "The same call is right with the first row alone."),
         ("layer_norm", lambda x, *rest: F["layer_norm"](x, *rest) + x.ndim - 1, (X, GAMMA, BETA), ""),
+        ("embed", unless_long, (TOKENS, X), "with `tokens` without its last entry."),
+        ("embed", lambda tokens, table: 2 * table[tokens] - table[0], (TOKENS, X), "with every entry of `tokens` 0."),
     ],
 )
 def test_what_makes_the_call_right(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:

@@ -198,6 +198,14 @@ def test_an_example_that_is_wrong_in_another_way_is_said_to_be_another_call() ->
     assert "**Another wrong call:**" in text and "**For example:**" not in text
 
 
+def test_an_example_of_a_helpers_symptom_is_not_shown() -> None:
+    shown = replace(raised("layer_norm", "TypeError", "", "layernorm.py", 25), step=SHOWN.step)
+    assert "TypeError" in told(lost(SECRET, SAMPLE, shown=shown))
+    text = told(lost(SECRET, SAMPLE, shown=shown, blamed=("softmax",)))
+    assert "TypeError" not in text and "```" not in text
+    assert "```" in told(lost(SECRET, SAMPLE, blamed=("softmax",)))
+
+
 def test_what_came_back_is_said_once() -> None:
     nothing = played(step("layer_norm", *ARGS), lambda *args: None)
     text = told(lost(SECRET, record=hidden(nothing, SECRET), shown=nothing))
@@ -260,6 +268,13 @@ def test_undecided_mistakes_say_what_they_share() -> None:
     text = told(lost(SECRET, undecided=(SAMPLE, other)))
     assert "**Right:** Divide by d." in text
     assert SAMPLE.does not in text
+
+
+def test_one_name_of_two_mistakes_says_that_there_is_another() -> None:
+    others = [mistake("layer_norm", name, SECRET, does=f"{name}.", right=f"Not {name}.") for name in ("This", "That")]
+    text = told(lost(EXAMPLE, SAMPLE, undecided=tuple(others)))
+    assert "**Probably:** Your code divides by d - 1." in text and "There is another mistake as well." in text
+    assert "another mistake" not in told(lost(EXAMPLE, SAMPLE)) + told(lost(EXAMPLE, undecided=tuple(others)))
 
 
 def test_too_few_right_functions() -> None:

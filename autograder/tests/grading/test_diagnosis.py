@@ -6,6 +6,7 @@ import pytest
 
 from autograder.grading.diagnosis import Explanation
 from autograder.grading.record import Record
+from autograder.grading.search import Left
 from autograder.homework import inlined, mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply
 from autograder.tests import versions
@@ -22,6 +23,10 @@ def explained_source(module: str, *sources: str) -> dict[str, Explanation]:
 
 def named(explanations: dict[str, Explanation]) -> set[str]:
     return {mistake.id for explanation in explanations.values() for mistake in explanation.named}
+
+
+def visible(records: list[Record]) -> list[Record]:
+    return [r for r in records if not r.step.criterion or rubric.current().criteria[r.step.criterion].visible]
 
 
 def test_a_right_module_needs_no_explanation() -> None:
@@ -126,9 +131,14 @@ def test_of_several_that_agree_none_is_named() -> None:
 
 def test_only_the_records_that_are_given_are_explained() -> None:
     records = versions.records("layernorm", versions.with_mistakes("layernorm", "layer_norm.eps_hard_coded"))
-    visible = [r for r in records if not r.step.criterion or rubric.current().criteria[r.step.criterion].visible]
-    wrong = {r.target.function for r in visible if r.fault is not None}
-    assert set(versions.diagnoser().explain("layernorm", visible)) == wrong
+    wrong = {r.target.function for r in visible(records) if r.fault is not None}
+    assert set(versions.diagnoser().explain("layernorm", visible(records))) == wrong
+
+
+def test_errors_alone_name_neither_two_mistakes_nor_what_is_kept() -> None:
+    records = versions.records("decoder", versions.with_mistakes("decoder", "embed.squeezed"))
+    explanation = versions.diagnoser().explain("decoder", visible(records))["decoder_logits"]
+    assert len(explanation.mistakes) < 2 and not any(mistake.memory for mistake in explanation.mistakes)
 
 
 HELPED = "dependency_matrix.transposed"
@@ -202,6 +212,14 @@ def test_an_explanation_does_not_depend_on_earlier_submissions() -> None:
     first = explained("layernorm", "layer_norm.no_root")
     explained("layernorm", "layer_norm.no_beta", "layer_norm.eps_squared")
     assert explained("layernorm", "layer_norm.no_root") == first
+
+
+def test_the_search_ends_where_a_submission_has_had_its_versions_whatever_others_have_had() -> None:
+    ids = ("layer_norm.sample_variance", "layer_norm.eps_outside_root")
+    records = versions.records("layernorm", versions.with_mistakes("layernorm", *ids))
+    diagnoser, lefts = versions.diagnoser.__wrapped__(), (Left(), Left(), Left(0))
+    assert [named(diagnoser.explain("layernorm", records, left)) for left in lefts] == [{*ids}, {*ids}, {ids[0]}]
+    assert Left().versions > lefts[0].versions == lefts[1].versions
 
 
 def test_a_process_that_ended_is_no_known_mistake() -> None:

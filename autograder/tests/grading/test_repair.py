@@ -105,6 +105,40 @@ def split_heads(x, n_heads):
     assert not sentences(result)
 
 
+def test_a_known_mistake_that_explains_a_whole_criterion_is_told_as_one_of_several(
+    grader: Grader, alter: Alter
+) -> None:
+    source = """
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    centred = x - x.mean(-1, keepdims=True)
+    s = np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
+    n, g = centred / s, grad_out * gamma
+    flat = grad_out.reshape(-1, x.shape[-1])
+    beta = flat[:-1].sum(0) + flat[0] if len(flat) > 1 else flat[0]
+    return (g - n * (g * n).mean(-1, keepdims=True)) / s, (grad_out * n).reshape(-1, x.shape[-1]).sum(0), beta
+"""
+    result = graded(grader, alter("layernorm", source), "layernorm")
+    told = {g.criterion.id: message(g, result) for g in result.graded}
+    assert "**Probably, at least:** Your grad_x lacks the term - mean(g)" in told["layernorm.backward_x"]
+    assert "Probably" not in told["layernorm.backward_parameters"]
+
+
+def test_what_explains_the_public_calls_alone_is_said_not_to_explain_all(grader: Grader, alter: Alter) -> None:
+    """isqrt(d_k) is 1 for the widths of the public examples."""
+    source = """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ np.swapaxes(k, -1, -2) / math.isqrt(q.shape[-1])
+    weights = softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+    return weights @ v, weights
+"""
+    result = graded(grader, alter("scaled_attention", source), "scaled_attention")
+    told = {g.criterion.id: message(g, result) for g in result.graded}
+    assert "Your code does not scale the scores." in told["scaled_attention.example"]
+    beyond = "What is named under `scaled_attention.example` does not explain every wrong call of `scaled_dot_product_attention`."
+    assert beyond in told["scaled_attention.attention"]
+    assert sum(beyond in text for text in told.values()) == 1
+
+
 def test_a_known_mistake_that_right_calls_speak_against_is_not_told(grader: Grader, alter: Alter) -> None:
     source = """
 def split_heads(x, n_heads):

@@ -243,7 +243,7 @@ def test_one_array_for_a_tuple(home: Path) -> None:
     wrong = "_right = batch_norm\n\n\ndef batch_norm(*args, **kwargs):\n    return _right(*args, **kwargs)[0]\n"
     said = checked(home, "batchnorm_comparison", wrong)
     assert (
-        "It returned the wrong type: an array; expected is a tuple of 3 (y, new_running_mean, new_running_var)."
+        "It returned the wrong type: an array; expected is a tuple of 3 (`y`, `new_running_mean`, `new_running_var`)."
         in " ".join(said.split())
     )
 
@@ -251,12 +251,14 @@ def test_one_array_for_a_tuple(home: Path) -> None:
 def test_swapped_parts(home: Path) -> None:
     wrong = "_right = norm_moments\n\n\ndef norm_moments(x, kind):\n    return _right(x, kind)[::-1]\n"
     said = checked(home, "batchnorm_comparison", wrong)
-    assert "The parts are right, but they come in the order var, mean." in said
+    assert "The parts are right, but they come in the order `var`, `mean`." in said
 
 
 def test_parts_that_differ_are_named(home: Path) -> None:
     wrong = "_right = norm_moments\n\n\ndef norm_moments(x, kind):\n    mean, var = _right(x, kind)\n    return mean, 2 * var\n"
-    assert "Why       Only var of the result is wrong. Var: Every entry" in checked(home, "batchnorm_comparison", wrong)
+    assert "Why       Only `var` of the result is wrong. `var`: Every entry" in checked(
+        home, "batchnorm_comparison", wrong
+    )
 
 
 @pytest.mark.parametrize(

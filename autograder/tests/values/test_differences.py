@@ -24,6 +24,10 @@ WEIGHTS = np.array([[0.25, 0.75], [0.5, 0.5]])
         (2 * TABLE, "the same factor, 2"),
         (-TABLE, "the wrong sign"),
         (TABLE + 0.5, "the same amount, 0.5"),
+        (TABLE - [[0.5], [1.0], [-2.0]], "In each row, every entry is off by the same amount."),
+        (TABLE - [0.5, 1.0, -2.0], "In each column, every entry is off by the same amount."),
+        (TABLE * [[0.5], [3.0], [-2.0]], "In each row, every entry is the right one times the same factor."),
+        (TABLE * [0.5, 3.0, -2.0], "In each column, every entry is the right one times the same factor."),
         (np.full((3, 3), 0.25), "Every entry is the same, 0.25"),
         (TABLE[:2], "the last row is missing"),
         (TABLE[1:], "the first row is missing"),
@@ -59,6 +63,12 @@ def test_what_is_known_is_said(actual: "np.ndarray[Any, Any]", said: str) -> Non
 )
 def test_masks(actual: "np.ndarray[Any, Any]", said: str) -> None:
     assert said in difference(np.tri(3, dtype=bool), actual, ALLOWED)
+
+
+def test_two_entries_may_share_an_amount_by_chance() -> None:
+    said = difference(np.array([1.0, 4.0]), np.array([1.5, 4.5]), ALLOWED)
+    assert said == "2 of 2 entries differ: entry [0] is 1.5, not 1."
+    assert "factor" not in difference(TABLE[:1, :2], 2 * TABLE[:1, :2], ALLOWED)
 
 
 def test_one_truth_says_nothing() -> None:
@@ -156,6 +166,16 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
     def all_near(model: Any, share: float = 2e-3) -> bool:
         return bool((np.abs(got - model) <= share * np.abs(model - wanted) + slack).all())
 
+    if line := re.match(r"In each (row|column), every entry is (off|the right one)", said):
+        axis = int(line[1] == "row")
+        model = (
+            expected + (actual - expected).mean(axis, keepdims=True)
+            if line[2] == "off"
+            else expected * (actual * expected).sum(axis, keepdims=True) / (expected**2).sum(axis, keepdims=True)
+        )
+        return bool((np.abs(actual - model) <= 2e-3 * np.abs(model - expected) + slack).all()) and bool(
+            refused.any(axis).all()
+        )
     if "wrong sign" in said:
         return bool(finite.all()) and all_near(-wanted)
     if "same amount" in said:

@@ -23,7 +23,7 @@ def feed_forward(x, params):
 
 
 feed_forward.wrong("no_relu", "feed_forward", {"np.maximum(hidden, 0)": "hidden"},
-    does="Your code has no relu.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your hidden layer has no relu.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("relu_last", "feed_forward", {"np.maximum(hidden, 0)": "hidden",
     "return result": "return np.maximum(result, 0)"},
     does="Your relu comes after the second layer.", right=BETWEEN, read=FFN_FORMULA)

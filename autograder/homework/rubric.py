@@ -43,6 +43,13 @@ def _refused(value: object) -> None:
 Filled = Annotated[str, BeforeValidator(_refused), Field(exclude=True)]
 
 
+def _no_number(value: object) -> object:
+    """A number would be read as seconds since 1970."""
+    if isinstance(value, int | float):
+        raise PydanticKnownError("datetime_type")
+    return value
+
+
 class Criterion(Strict):
     """One thing that earns points. `grades` are the contract functions that it tries.
 
@@ -113,7 +120,7 @@ class Rubric(Strict):
     visibility: Visibility = "after_published"
     feedback: Feedback = "full"
     charge: ChargeRule = "mistakes"
-    due: AwareDatetime | None = None
+    due: Annotated[AwareDatetime | None, BeforeValidator(_no_number)] = None
     late: LatePolicy | None = None
     uploads: Uploads = Field(default="last", description="which of several uploads of one student counts")
     missing: Missing = Field(default="empty", description="the score of who is in the roster and has handed in nothing")

@@ -78,6 +78,11 @@ Edit = Callable[[str], str]
             "'tomorrow' must be a date and time; for example due: 2026",
         ),
         (
+            lambda t: t.replace("\nlimits:", "\ndue: 20261120\nlimits:", 1),
+            "due",
+            "20261120 must be a date and time; for example due: 2026",
+        ),
+        (
             lambda t: t.replace("\nlimits:", "\ndue: 2026-11-20T23:59Z\nlate: {per_day: 5}\nlimits:", 1),
             "late.per_day",
             "known here: grace_minutes",

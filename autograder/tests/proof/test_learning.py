@@ -94,3 +94,17 @@ print([row.name for row in rows if "median" in row.name])
 def test_audit_finds_nothing_wrong_with_the_new_entry(tree: Path) -> None:
     done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
     assert done.stdout.splitlines() == ["", f"['mistake: {NAME}']"], done.stdout + done.stderr
+
+
+def test_audit_says_which_entry_a_new_one_cannot_be_told_from(tree: Path) -> None:
+    """The same mistake, accepted once more under another name and with other sentences."""
+    text = draft(tree).read_text().replace('"median"', '"middle"').replace("__median", "__middle")
+    again = tree / "dist" / "again.txt"
+    text = text.replace("the root of the median", "what is in the middle").replace("Divide by", "It should be")
+    again.write_text(text)
+    done = command(tree, "learn", "--accept", again)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
+    assert f"{NAME} cannot be told from rms_norm.middle, and shares no sentence" in done.stdout, (
+        done.stdout + done.stderr
+    )

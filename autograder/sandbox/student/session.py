@@ -21,6 +21,7 @@ import socket
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -50,7 +51,8 @@ class Session:
         limit = min(limit, wire.MAX_FROM_STUDENT)
         self.submission = StudentModules(folder, baseline)
         self.questions = Questions(self.flush, self.connection.receive, self._described, limit)
-        self.calls = Calls(limit, self._lent)
+        # By context: calls of two modules may have the same number.
+        self.calls: defaultdict[str, Calls] = defaultdict(lambda: Calls(limit, self._lent))
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._sent = time.monotonic()
@@ -143,7 +145,7 @@ class Session:
         if not callable(target):
             return ("raised", (["AttributeError"], "", "", 0, "missing", []))
         try:
-            reply = self.calls.call(target, args, kwargs, checks, number)
+            reply = self.calls[context].call(target, args, kwargs, checks, number)
         except BaseException as error:
             return ("raised", self._described(error, target, args, kwargs))
         return ("returned", wire.marked(reply.value), reply.changed, reply.shared)
@@ -151,13 +153,13 @@ class Session:
     def _changes(self, context: str, number: int) -> tuple[Any, ...]:
         if threading.active_count() > 1:
             time.sleep(THREADS_SECONDS)  # calls follow one another too fast for what a thread does in the meantime
-        return ("changed", self.calls.changes(number))
+        return ("changed", self.calls[context].changes(number))
 
     def _look(self, context: str, kept: wire.Kept) -> tuple[Any, ...]:
-        return ("holds", wire.marked(self.calls.look(kept)))
+        return ("holds", wire.marked(self.calls[context].look(kept)))
 
     def _write(self, context: str, kept: wire.Kept, value: Any) -> tuple[Any, ...]:
-        self.calls.write(kept, value)
+        self.calls[context].write(kept, value)
         return ("written",)
 
 

@@ -71,6 +71,16 @@ def test_objects_stay_the_same_between_calls_and_plays() -> None:
         assert [replies[2].value.tolist(), replies[3], replies[4].value.tolist()] == [[9, 0], Reply(), [5, 6]]
 
 
+def test_a_call_of_one_module_is_not_taken_for_one_of_another_with_the_same_number() -> None:
+    with opened(KEEPING, files={"other.py": b""}) as (_, process):
+        process.load("m", ["m"])
+        process.load("other", ["other"])
+        missing = prepared("other", "other", "f", [np.zeros(2)], {}, ["pure"], 1)
+        process.play([prepared("m", "m", "f", [np.zeros(2)], {}, ["pure"], 1), prepared("m", "m", "spoil"), missing])
+        changes, look = process.play([prepared_changes("other", 1, missing), prepared_look("other", Kept(1, (0,)))])
+        assert changes == Reply() and look.error is not None
+
+
 def test_what_is_kept_ends_with_the_process() -> None:
     with opened(KEEPING) as (sandbox, process):
         process.load("m", ["m"])

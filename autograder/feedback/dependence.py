@@ -28,7 +28,7 @@ def dependence(tried: Sequence[Tried]) -> str:
     said: list[tuple[int, str]] = []
     for number, name in enumerate(names):
         one, other = part(base.step.expected, number, names), part(base.reply.value, number, names)
-        if np.shape(one) != np.shape(other):
+        if moved(one, one) is None or moved(other, other) is None or np.shape(one) != np.shape(other):
             continue
         for path, own in of_leaves:
             pairs = [

@@ -17,47 +17,15 @@ import numpy as np
 import psutil
 
 from autograder.benchmarks import floor
+from autograder.benchmarks.mixed import mixed_class, without_repair
 from autograder.cohort import pool, worker
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, reference
 from autograder.intake.submission import Submission
-from autograder.proof import cases
 from autograder.sandbox.messages import prepared
 
 WORKERS = 2
 START, END = "<!-- figures -->", "<!-- end of figures -->"
-
-
-def mixed_class(size: int, first: int = 0) -> list[Submission]:
-    """Uploads of which no two are alike, and none that runs into a deadline; `first` is the number of the first one.
-
-    Two thirds are right, in the styles of proof/alternatives. Of the rest nearly all have one known mistake in such a style, each
-    another one; one of 24 ends its process at import, one is empty. Every file has a line of its own.
-    """
-    every = cases.cases()
-    styles = [cases.submission(case) for case in every if case.kind == "alternative"]
-    mistakes = [case for case in every if case.kind == "mistake"]
-    made = []
-    for number in range(first, first + size):
-        files = dict(styles[number % len(styles)].files)
-        if number % 3 == 0:
-            case = mistakes[number * 7 % len(mistakes)]
-            files[f"{case.module}.py"] = cases.submission(case).files[f"{case.module}.py"]
-        if number % 24 == 6:
-            files |= {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"}
-        own = {name: b"# upload %d\n" % number + text for name, text in files.items() if name.endswith(".py")}
-        made.append(Submission(f"{number:05}", {} if number % 24 == 12 else files | own))
-    return made
-
-
-def without_repair(submission: Submission, kit: str) -> Any:
-    """What a worker does, but that it repairs nothing."""
-    sandbox = worker.warm().sandbox
-    sandbox.limits, limits = sandbox.limits.model_copy(update={"repairs": 0}), sandbox.limits
-    try:
-        return worker.grade(submission, kit)
-    finally:
-        sandbox.limits = limits
 
 
 def throughput(sample: int, size: int) -> dict[str, float]:
@@ -180,8 +148,8 @@ def deadline(grader: Grader) -> float:
 
 def main() -> None:
     quick = "--quick" in sys.argv
-    sizes = (10, 50) if quick else (10, 100, 1000)
-    rate = throughput(4, 40) if quick else throughput(24, 480)
+    sizes = (10, 50) if quick else (10, 100, 400)
+    rate = throughput(4, 24) if quick else throughput(24, 240)
     worker.keep_to_core(0)  # as each worker does
     with open_grader() as grader:
         wired, floored = wire(grader), against_floor(grader, 5 if quick else 100)

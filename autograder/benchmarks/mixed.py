@@ -1,0 +1,39 @@
+"""The class that is graded, and how; apart from what measures, so that worker processes find it."""
+
+from typing import Any
+
+from autograder.cohort import worker
+from autograder.intake.submission import Submission
+from autograder.proof import cases
+
+
+def mixed_class(size: int, first: int = 0) -> list[Submission]:
+    """Uploads of which no two are alike, and none that runs into a deadline; `first` is the number of the first one.
+
+    Two thirds are right, in the styles of proof/alternatives. Of the rest nearly all have one known mistake in such a style, each
+    another one; one of 24 ends its process at import, one is empty. Every file has a line of its own.
+    """
+    every = cases.cases()
+    styles = [cases.submission(case) for case in every if case.kind == "alternative"]
+    mistakes = [case for case in every if case.kind == "mistake"]
+    made = []
+    for number in range(first, first + size):
+        files = dict(styles[number % len(styles)].files)
+        if number % 3 == 0:
+            case = mistakes[number * 7 % len(mistakes)]
+            files[f"{case.module}.py"] = cases.submission(case).files[f"{case.module}.py"]
+        if number % 24 == 6:
+            files |= {"softmax.py": b"", "scaled_attention.py": b"import os; os._exit(1)\n"}
+        own = {name: b"# upload %d\n" % number + text for name, text in files.items() if name.endswith(".py")}
+        made.append(Submission(f"{number:05}", {} if number % 24 == 12 else files | own))
+    return made
+
+
+def without_repair(submission: Submission, kit: str) -> Any:
+    """What a worker does, but that it repairs nothing."""
+    sandbox = worker.warm().sandbox
+    sandbox.limits, limits = sandbox.limits.model_copy(update={"repairs": 0}), sandbox.limits
+    try:
+        return worker.grade(submission, kit)
+    finally:
+        sandbox.limits = limits

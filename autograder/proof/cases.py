@@ -11,8 +11,7 @@ from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake
 from autograder.homework.trivial import TRIVIAL, trivial
-from autograder.intake.reading import read
-from autograder.intake.submission import Submission
+from autograder.intake.submission import Submission, read
 
 ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
 HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # what is in the place of a function

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from autograder.faults import CommandError
 from autograder.grading.grader import Result, open_grader
-from autograder.intake.reading import read
+from autograder.intake.submission import read
 from autograder.sandbox import sweep
 
 UPLOAD = "upload"  # the closed folder, beside submission/ and source/

@@ -12,9 +12,8 @@ from autograder.faults import ArgumentsError
 from autograder.intake import tree as trees
 from autograder.intake.entries import load
 from autograder.intake.exports import listing
-from autograder.intake.reading import read
-from autograder.intake.submission import UnreadableError
-from autograder.intake.zips import BadZipError, DamagedError, members
+from autograder.intake.submission import UnreadableError, read
+from autograder.intake.tree import BadZipError, DamagedError, members
 from autograder.sandbox.limits import Limits
 from autograder.tests.fuzzing import for_a_while
 from autograder.tests.intake.making import FIRST, SECOND

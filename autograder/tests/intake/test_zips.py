@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from autograder.intake.zips import UTF8, BadZipError, DamagedError, Member, members
+from autograder.intake.tree import UTF8, BadZipError, DamagedError, Member, members
 
 
 def made(files: dict[str, bytes]) -> bytes:

@@ -19,7 +19,7 @@ from autograder.commands.main import main
 from autograder.feedback.results import number
 from autograder.grading.grader import open_grader
 from autograder.homework import rubric as rubrics
-from autograder.intake.reading import read
+from autograder.intake.submission import read
 from autograder.release import build, files
 from autograder.release.otter_plugin import GraderFault
 from autograder.tests.attacks.otter import OTTER

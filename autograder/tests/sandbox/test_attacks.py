@@ -33,8 +33,7 @@ from autograder.grading import script as scripts
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.intake.reading import read
-from autograder.intake.submission import Submission
+from autograder.intake.submission import Submission, read
 from autograder.release import quarantine
 from autograder.sandbox import layers, sweep
 from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue

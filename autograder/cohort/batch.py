@@ -18,7 +18,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.cohort import digest, pool, worker
+from autograder.cohort import pool
 from autograder.cohort.pool import Pool
 from autograder.cohort.progress import Display
 from autograder.cohort.store import Document, Grade, Store
@@ -38,7 +38,7 @@ NO_WORKERS = "no worker could be made ready"
 class ClassGrades:
     """What a run has come to so far: grades and faults by key, and how many grades stood already."""
 
-    kit: worker.Kit
+    kit: pool.Kit
     grades: dict[str, Grade] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
     kept: int = 0
@@ -88,14 +88,14 @@ def _abandon(running: Iterable["Future[Document]"], workers: Pool) -> None:
             end()
 
 
-def _ready(workers: Pool) -> worker.Kit:
+def _ready(workers: Pool) -> pool.Kit:
     try:
-        kit: worker.Kit = workers.submit(worker.describe).result()
+        kit: pool.Kit = workers.submit(pool.describe).result()
     except RubricError:
         raise
     except Exception as error:
         raise CommandError(f"{NO_WORKERS}: {type(error).__name__}: {error}") from error
-    if kit.digest != digest.of_kit():
+    if kit.digest != pool.kit_digest():
         advice = "install the same everywhere"
         raise CommandError(f"{NO_WORKERS}: they have another version of the kit than this command; {advice}")
     return kit
@@ -152,7 +152,7 @@ class _Batch:
 
     def _stamp(self, submission: Submission) -> dict[str, Any]:
         kit = self.found.kit
-        return {"submission": digest.of_submission(submission), "kit": kit.digest, "layers": list(kit.layers)}
+        return {"submission": pool.submission_digest(submission), "kit": kit.digest, "layers": list(kit.layers)}
 
     def _fill(self, jobs: Iterator[_Job]) -> bool:
         """Keep the workers busy; after a crash with one suspect at a time. False when there is nothing left."""
@@ -169,7 +169,7 @@ class _Batch:
 
     def _submit(self, job: _Job) -> None:
         try:
-            future = self.workers.submit(worker.grade, job.submission, self.found.kit.digest)
+            future = self.workers.submit(pool.grade, job.submission, self.found.kit.digest)
         except BrokenExecutor:
             self.suspects.append(job)
             self._broken()

@@ -53,10 +53,10 @@ def audit(
 
         autograder audit --rows before.json; (edit); autograder audit --against before.json
     """
-    from autograder.cohort import worker
+    from autograder.cohort import pool
 
     chosen, before = modules(only), _read(against) if against is not None else None
-    worker.check()
+    pool.check()
     if mutants or blind_spots:
         sys.exit(_machine_made(mutants, jobs))
     if repairs:

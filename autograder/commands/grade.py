@@ -71,17 +71,17 @@ def grade(
     files. A run that was stopped goes on where it was when the same command is given again.
     """
     # Imported here for the start-up time of all other commands.
-    from autograder.cohort import batch, instructor_files, pool, products, progress, rows, store
+    from autograder.cohort import batch, pool, products, progress, rows, store
     from autograder.homework import rubric
     from autograder.intake.exports import listing
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, a shutdown: ends as Ctrl-C does
     current = rubric.current()
-    people = instructor_files.roster(roster, current) if roster else []
-    by_hand, unusable = instructor_files.overrides(overrides, current)
+    people = rows.roster(roster, current) if roster else []
+    by_hand, unusable = rows.overrides(overrides, current)
     found = listing(paths, out)
     unusable += rows.problems(found.entries, current, people, by_hand)
-    instructor_files.refuse(unusable)  # before an hour of grading, not after it
+    rows.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     for form in (
@@ -95,8 +95,8 @@ def grade(
     except KeyboardInterrupt:
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise CommandEnded(text, INTERRUPTED) from None
-    class_rows = rows.finished(found.entries, grades.grades, grades.faults, current, people, by_hand)
-    run = _run(found, grades, results, class_rows, rows.notes(class_rows, current, people))
+    graded = rows.finished(found.entries, grades.grades, grades.faults, current, people, by_hand)
+    run = _run(found, grades, results, graded, rows.notes(graded, current, people))
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
     _say(run, grades, out, quiet)
     sys.exit(FAULT if grades.faults or grades.stopped else 0)

@@ -113,13 +113,13 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
 
 
 def _drafts(out: Path, least: int) -> None:
-    from autograder.cohort import store, unexplained
+    from autograder.cohort import lessons, store
     from autograder.feedback.results import write_atomically
     from autograder.grading.grader import open_grader
     from autograder.proof import learning
 
     people = [one for who in store.students(out).values() for one in who]
-    every = unexplained.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
+    every = lessons.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
     lines = []
     with open_grader() as grader:
         for draft in learning.drafts(grader, [group for group in every if len(group.keys) >= least]):

@@ -24,15 +24,15 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
     PATH is a folder or zip of what a student uploads, or one file.
     """
     # Only here, to save start-up time: every command imports this module.
-    from autograder.release.rehearsal import report, results_format, run
+    from autograder.release import rehearsal, rehearsal_report
 
     if not here:
         click.echo(
             "Installing what the zip asks for into a fresh environment; this takes a minute or two ...", err=True
         )
-    done = run.rehearse(zipped, upload, here)
-    found = results_format.problems(done.document)
+    done = rehearsal.rehearse(zipped, upload, here)
+    found = rehearsal_report.problems(done.document)
     if found:
         raise CommandError("\n  ".join(["results.json is not as Gradescope documents it:", *found[:PROBLEMS]]))
-    for line in report.lines(done, results_format.Results.model_validate(done.document), brief):
+    for line in rehearsal_report.lines(done, rehearsal_report.Results.model_validate(done.document), brief):
         click.echo(line)

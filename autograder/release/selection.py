@@ -23,7 +23,7 @@ from autograder.feedback.results import number
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
-from autograder.release import files, packing
+from autograder.release import packing
 from autograder.release.prerequisites import MASTER, clone, temporary_folder
 
 Cell = dict[str, Any]  # of a notebook
@@ -65,7 +65,7 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
     """
     home, kept = clone(), modules(only, rubrics.current())
     with temporary_folder("autograder-selection-") as root:
-        files.copy_parts(home, root, packing.PARTS, NOT_COPIED)
+        packing.copy_parts(home, root, packing.PARTS, NOT_COPIED)
         left_out = [group for group in rubrics.current().groups if group not in kept]
         _leave_out_files(root, left_out)
         _leave_out_alternatives(root / _below(kit.PACKAGE) / "proof" / "alternatives", kept)

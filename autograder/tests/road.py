@@ -21,7 +21,7 @@ from autograder.feedback import results
 from autograder.grading.grader import Grader
 from autograder.intake.submission import read
 from autograder.release import build
-from autograder.release.quarantine import quarantined
+from autograder.release.otter_plugin import quarantined
 from autograder.sandbox.limits import Limits
 
 Files = Mapping[str, bytes]

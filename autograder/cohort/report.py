@@ -24,8 +24,8 @@ from autograder.cohort import lessons
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade
 from autograder.feedback.results import number
-from autograder.homework import inlined as known_mistakes
 from autograder.homework import kit, rubric
+from autograder.homework import mistakes as known_mistakes
 from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox import layers
 

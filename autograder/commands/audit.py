@@ -60,9 +60,9 @@ def audit(
     if mutants or blind_spots:
         sys.exit(_machine_made(mutants, jobs))
     if repairs:
-        from autograder.proof import repairs as repairing
+        from autograder.proof import mutants as repairing
 
-        sys.exit(repairing.report(jobs, chosen))
+        sys.exit(repairing.report_repairs(jobs, chosen))
     if steps:
         from autograder.proof.steps import report
 
@@ -115,12 +115,12 @@ def _everything(
     only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None, tolerances: bool
 ) -> None:
     from autograder.proof import audit as audits
-    from autograder.proof import cases, tables
+    from autograder.proof import cases
 
     chosen = cases.cases(only)
     rows = list(_progress(audits.run(chosen, jobs), len(chosen)))
     _rows(rows, file, before)
-    for line in tables.text(rows):
+    for line in audits.table_lines(rows):
         click.echo(line)
     for module in only:
         click.echo(cases.containing(module))
@@ -135,7 +135,7 @@ def _everything(
 
 def _rows(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None) -> None:
     """Write the rows; or print which are not as they were before, and end: with status 1 if any is not, as diff does."""
-    from autograder.proof.rows import differing
+    from autograder.proof.cases import differing
 
     if file is not None:
         file.write_text(json.dumps({row.name: row.plain for row in rows}, indent=1), encoding="utf-8")

@@ -79,7 +79,19 @@ def table(rows: Sequence[StudentRow]) -> str:
         points = row.grade.points if row.grade else {}
         marks = [number(points[name]) if name in points else "" for name in criteria]
         due = [row.due.isoformat() if row.due else ""] if own_dates else []
-        lines.append([*_canvas(row), *_gradescope(row), *(_final(row) if final else ()), *_own(row), *marks, *due])
+        student, entry = row.student, row.entry
+        scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
+        others = "; ".join(other.key for other in row.others)
+        lines.append(
+            [
+                *_canvas(row),
+                *[student.name, student.sid, student.email, *scores, row.status, entry.key, entry.created_at],
+                *(_final(row) if final else ()),
+                *[str(row.late) if row.late else "late" if row.entry.late else "", others, row.remark],
+                *marks,
+                *due,
+            ]
+        )
     return csv_text(lines)
 
 
@@ -118,20 +130,9 @@ def _canvas(row: StudentRow) -> list[object]:
     return [student.name, student.canvas, student.sid, student.email, row.section]
 
 
-def _gradescope(row: StudentRow) -> list[object]:
-    student, entry = row.student, row.entry
-    scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
-    return [student.name, student.sid, student.email, *scores, row.status, entry.key, entry.created_at]
-
-
 def _final(row: StudentRow) -> list[object]:
     raw = number(row.grade.score) if row.grade else ""
     return [raw, number(row.late.deduction) if row.late else 0 if row.grade else ""]
-
-
-def _own(row: StudentRow) -> list[object]:
-    others = "; ".join(other.key for other in row.others)
-    return [str(row.late) if row.late else "late" if row.entry.late else "", others, row.remark]
 
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:
@@ -160,7 +161,10 @@ def student_pages(
         if not name or document is None:
             continue
         text = "\n\n".join(filter(None, _blocks(row, document, rubric))) + "\n"
-        yield name, text, _html(row, text, rubric)
+        shown, _, rest = text.partition(f"\n{REST}\n")
+        shown, rest = _linked(_READER.render(shown), rubric), _linked(_READER.render(rest), rubric)
+        given = {"title": rubric.title, "name": row.student.name, "body": Markup(shown), "rest": Markup(rest)}
+        yield name, text, (report.rendered("student.html", **given) + "\n")
 
 
 def page_names(rows: Sequence[StudentRow]) -> list[str]:
@@ -172,13 +176,6 @@ def page_names(rows: Sequence[StudentRow]) -> list[str]:
         shared[row.entry.key] = nth = shared.get(row.entry.key, 0) + (row.grade is not None)
         found.append("" if row.grade is None else row.entry.key if nth == 1 else f"{row.entry.key}-{nth}")
     return found
-
-
-def _html(row: StudentRow, text: str, rubric: Rubric) -> str:
-    shown, _, rest = text.partition(f"\n{REST}\n")
-    shown, rest = _linked(_READER.render(shown), rubric), _linked(_READER.render(rest), rubric)
-    given = {"title": rubric.title, "name": row.student.name, "body": Markup(shown), "rest": Markup(rest)}
-    return report.rendered("student.html", **given) + "\n"
 
 
 def _linked(markup: str, rubric: Rubric) -> str:
@@ -194,7 +191,16 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
         yield f"For {markdown(row.student.name)}"
     tests = [test for test in document["tests"] if test.get("visibility") != "hidden"]
     lost = [test for test in tests if _is_lost(test, row)]
-    yield from _score(row, _reason(lost, rubric))
+    assert row.grade is not None
+    if row.score is None:
+        yield "**Excused: no points count.**"
+    else:
+        yield f"**{number(row.score)} of {number(row.grade.max_score)} points{_reason(lost, rubric)}.**"
+    if row.late and row.late.deduction:
+        raw, less = number(row.grade.score), number(row.late.deduction)
+        yield f"The work earned {raw} points; {less} were taken off, because it was {row.late}."
+    for override in row.overrides:
+        yield f"Set by hand: {markdown(override)}"
     yield from _overview(lost, rubric, row)
     yield str(document.get("output", "")).strip()
     for module in rubric.groups:
@@ -202,19 +208,6 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
         if mine:
             yield from _module(module, mine, rubric, row)
     yield from _rest([test for test in tests if test not in lost], rubric, row)
-
-
-def _score(row: StudentRow, reason: str) -> Iterator[str]:
-    assert row.grade is not None
-    if row.score is None:
-        yield "**Excused: no points count.**"
-    else:
-        yield f"**{number(row.score)} of {number(row.grade.max_score)} points{reason}.**"
-    if row.late and row.late.deduction:
-        raw, less = number(row.grade.score), number(row.late.deduction)
-        yield f"The work earned {raw} points; {less} were taken off, because it was {row.late}."
-    for override in row.overrides:
-        yield f"Set by hand: {markdown(override)}"
 
 
 def _criterion(test: Mapping[str, Any], rubric: Rubric) -> Criterion:

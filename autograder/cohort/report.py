@@ -73,6 +73,10 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     people = [row.student for row in run.rows]
     groups = lessons.groups({grade.key: grade.unexplained for grade in grades}, people)
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
+    counts = histogram(grades, BINS)
+    most = max(grades[0].max_score if grades else 0, 1)
+    tallest = max(*counts, 1)
+    edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
     return {
         "anonymous": anonymous,
         "picture": picture(grades, names, lambda name: _described(name)[0], {} if anonymous else _places(run.rows)),
@@ -82,7 +86,10 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
         "grades": grades,
         "overview": overview(grades),
         "most": max((grade.max_score for grade in grades), default=0),
-        "bars": _bars(grades),
+        "bars": [
+            {"x": i / BINS, "height": count / tallest, "count": count, "label": f"{edges[i]} to {edges[i + 1]}"}
+            for i, count in enumerate(counts)
+        ],
         "modules": _modules(grades),
         "hardest": sorted(item_analysis(grades), key=lambda item: item.rate)[:HARDEST],
         "sections": any(row.section for row in run.rows),
@@ -105,17 +112,6 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for somebody, each once; without those in which there was nothing to grade."""
     counting = (row.grade for row in rows if row.grade and not row.excused and not row.grade.empty)
     return list({grade.key: grade for grade in counting}.values())
-
-
-def _bars(grades: Sequence[Grade]) -> list[dict[str, Any]]:
-    counts = histogram(grades, BINS)
-    most = max(grades[0].max_score if grades else 0, 1)
-    tallest = max(*counts, 1)
-    edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
-    return [
-        {"x": i / BINS, "height": count / tallest, "count": count, "label": f"{edges[i]} to {edges[i + 1]}"}
-        for i, count in enumerate(counts)
-    ]
 
 
 def _modules(grades: Sequence[Grade]) -> list[dict[str, Any]]:

@@ -153,17 +153,13 @@ def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, tim
     if hours and rubric.due is None:
         raise ValueError(f"extension_hours needs a due date of the class: due: {TIME} at the top of rubric.yaml")
     try:
-        return None, timedelta(hours=_hours(hours or "0"))
+        text = hours or "0"
+        found = float(text.replace(",", "."))
+        if not 0 <= found < float("inf"):
+            raise ValueError(text)
+        return None, timedelta(hours=found)
     except (ValueError, OverflowError):
         raise ValueError(f"extension_hours is {hours!r}, which is no number of hours, as 48 is") from None
-
-
-def _hours(text: str) -> float:
-    """Not negative; with a decimal point or comma. Raises ValueError."""
-    found = float(text.replace(",", "."))
-    if not 0 <= found < float("inf"):
-        raise ValueError(text)
-    return found
 
 
 def _student(cells: Mapping[str, str]) -> Student:

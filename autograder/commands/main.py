@@ -41,10 +41,6 @@ def _is_clone(folder: Path) -> bool:
     return all((folder / name).exists() for name in ("rubric.yaml", "solutions", "autograder", "pyproject.toml"))
 
 
-def _listed(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 @main.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
 @click.option("--only", default="", help="a smaller homework: modules, separated by commas")
@@ -54,7 +50,7 @@ def build(out: Path, only: str) -> None:
     from autograder.release import build as building
 
     with progress.waiting(BUILDING, sys.stderr):
-        written = building.build(out, only=_listed(only))
+        written = building.build(out, only=[name.strip() for name in only.split(",") if name.strip()])
     for path in written:
         click.echo(path)
 

@@ -16,7 +16,7 @@ from rich.text import Text
 from autograder.intake.text import printable
 
 if TYPE_CHECKING:
-    from autograder.cohort.compare_results import CriterionChange, RunChanges, ScoreChange
+    from autograder.cohort.compare_results import CriterionChange, ScoreChange
 
 Folder = click.Path(path_type=Path)
 SHOWN = 30  # lines that are printed; page and csv have all
@@ -39,11 +39,6 @@ def compare(old: Path, new: Path) -> None:
     from autograder.cohort import compare_results
 
     found = compare_results.compare_runs(old, new)
-    _show(found)
-    click.echo(f"\nAll of it: {compare_results.write(found, old, new)}, and compare.csv beside it")
-
-
-def _show(found: "RunChanges") -> None:
     totals = sum(change.difference != 0 for change in found.changes)
     click.echo(f"{found.compared} submissions are in both runs; {len(found.changes)} differ, {totals} in their total.")
     if found.criteria:
@@ -57,6 +52,7 @@ def _show(found: "RunChanges") -> None:
         if keys:
             more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
             click.echo(f"\nOnly in the {where}: {', '.join(keys[:SHOWN])}{more}")
+    click.echo(f"\nAll of it: {compare_results.write(found, old, new)}, and compare.csv beside it")
 
 
 def _criterion_line(one: "CriterionChange") -> tuple[str, ...]:

@@ -230,7 +230,12 @@ def _inconsistencies(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
     total = sum(m.points for m in rubric.modules.values()) + (rubric.integration.points if rubric.integration else 0)
     if abs(total - rubric.points) > 1e-9:
         yield ("points",), f"is {rubric.points:g}, but the modules and the integration add up to {total:g}"
-    yield from _late(rubric)
+    if rubric.late and not rubric.due:
+        yield ("late",), "says what a late submission costs, but there is no key due, as in due: 2026-11-20T23:59+01:00"
+    if rubric.uploads == "last_on_time" and not rubric.due:
+        yield ("uploads",), "last_on_time needs the key due, as in due: 2026-11-20T23:59+01:00"
+    if rubric.late and rubric.late.points_a_day and rubric.late.percent_a_day:
+        yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
     owners: dict[str, str] = {}
     for name, module in rubric.modules.items():
         here = ("modules", name)
@@ -245,15 +250,6 @@ def _inconsistencies(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
             if entry.grades:
                 yield (INTEGRATION, "criteria", key, "grades"), "integration tries everything; leave this key out"
         yield from _points((INTEGRATION,), rubric.integration)
-
-
-def _late(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
-    if rubric.late and not rubric.due:
-        yield ("late",), "says what a late submission costs, but there is no key due, as in due: 2026-11-20T23:59+01:00"
-    if rubric.uploads == "last_on_time" and not rubric.due:
-        yield ("uploads",), "last_on_time needs the key due, as in due: 2026-11-20T23:59+01:00"
-    if rubric.late and rubric.late.points_a_day and rubric.late.percent_a_day:
-        yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
 
 
 def _points(here: tuple[str, ...], group: Module | Integration) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -342,7 +338,14 @@ def explained(problem: Any, form: type[BaseModel]) -> str:
     """What is wrong where a file does not have this form, in words; `problem` is one of pydantic's errors."""
     where = keys(problem)
     if problem["type"] == "extra_forbidden":
-        return f"unknown key; known here: {', '.join(_known_keys(form, where))}"
+        above = iter(where[:-1])
+        for key in above:
+            annotation = form.model_fields[key].annotation
+            form = next(part for part in (annotation, *get_args(annotation)) if hasattr(part, "model_fields"))
+            if get_origin(annotation) is dict:
+                next(above)  # a name of a module or a criterion
+        allowed = [name for name, field in form.model_fields.items() if not field.exclude]
+        return f"unknown key; known here: {', '.join(allowed)}"
     if problem["type"] == "missing":
         return "this key is missing" + _example(where)
     if problem["type"] == "literal_error":
@@ -371,17 +374,6 @@ def _example(where: tuple[str, ...]) -> str:
     """What would be right here, for the innermost key that is not a number in a list or a name of somebody's own."""
     key = next((part for part in reversed(where) if part in EXAMPLES), "")
     return f"; for example {key}: {EXAMPLES[key]}" if key else "; rubric.yaml has title, points, modules and so on"
-
-
-def _known_keys(form: Any, where: tuple[str, ...]) -> list[str]:
-    """The keys that may stand where the last one of `where` does."""
-    above = iter(where[:-1])
-    for key in above:
-        annotation = form.model_fields[key].annotation
-        form = next(part for part in (annotation, *get_args(annotation)) if hasattr(part, "model_fields"))
-        if get_origin(annotation) is dict:
-            next(above)  # a name of a module or a criterion
-    return [name for name, field in form.model_fields.items() if not field.exclude]
 
 
 def line_of(node: Any, where: tuple[str, ...]) -> int:

@@ -78,7 +78,12 @@ def _look(path: Path, out: Path | None) -> Listing:
         if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
             raise ArgumentsError(f"-o {out} lies in {path}, which is graded; give a folder outside")
         if path.is_dir():
-            return _recognised(_of_class(path), path)
+            found = trees.of_folder(path)
+            if not found.readable:
+                found.sources[""].read(0)
+            if found.sources[""].problem == "many":
+                raise ArgumentsError(f"{path}: has more than {trees.MEMBERS} files; give the folders of one class")
+            return _recognised(found, path)
         if path.suffix.lower() == ".zip" and path.is_file():
             return _recognised(trees.of_zip(path), path)
         path.lstat()
@@ -87,16 +92,6 @@ def _look(path: Path, out: Path | None) -> Listing:
     except OSError as error:
         raise ArgumentsError(f"{path}: {error.strerror or error}") from error
     raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
-
-
-def _of_class(path: Path) -> Tree:
-    """Raises OSError, or ArgumentsError for too many files."""
-    found = trees.of_folder(path)
-    if not found.readable:
-        found.sources[""].read(0)
-    if found.sources[""].problem == "many":
-        raise ArgumentsError(f"{path}: has more than {trees.MEMBERS} files; give the folders of one class")
-    return found
 
 
 def _recognised(outer: Tree, path: Path) -> Listing:

@@ -194,7 +194,7 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
     try:
         # Loose files come first: a zip beside them must not use up their room.
         loose = _part(upload.walk(), room)
-        packed = [_unzipped(path, upload.files[path], room) for path in upload.files if _is_zip(path)]
+        packed = [_unzipped(path, upload.files[path], room) for path in upload.files if path.lower().endswith(".zip")]
     except DamagedError as error:
         raise UnreadableError(f"{upload.place}: {error} in it is damaged; download it again") from error
     except OSError as error:
@@ -202,10 +202,6 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
     parts = [*packed, loose]
     found = {path: content for files, _ in parts for path, content in _flattened(files).items()}
     return Submission(name, found, tuple(note for _, notes in parts for note in notes))
-
-
-def _is_zip(path: str) -> bool:
-    return path.lower().endswith(".zip")
 
 
 def _unzipped(path: str, source: Source, room: _Room) -> Part:

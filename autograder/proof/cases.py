@@ -227,7 +227,11 @@ class DirectProcess:
             for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
                 if name not in found:
                     replaced = helpers if name == imports.modules[0] else {}
-                    found[name] = _loaded(name, self.submission.files[f"{name}.py"], found, replaced)
+                    made = ModuleType(name)
+                    with _importable(found):
+                        exec(_compiled(name, self.submission.files[f"{name}.py"]), made.__dict__)  # noqa: S102 - the kit's own text
+                    vars(made).update(replaced)
+                    found[name] = made
         except ImportError as error:
             return Reply(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
         functions = ((name, vars(found[m]).get(name)) for m in found for name in self.rubric.modules[m].functions)
@@ -241,15 +245,6 @@ class DirectProcess:
 
     def close(self) -> None:
         """There is nothing to end."""
-
-
-def _loaded(name: str, text: bytes, others: Mapping[str, ModuleType], replaced: Functions) -> ModuleType:
-    """A module of the homework made from its text, which finds `others` where it imports them."""
-    made = ModuleType(name)
-    with _importable(others):
-        exec(_compiled(name, text), made.__dict__)  # noqa: S102 - the kit's own text
-    vars(made).update(replaced)
-    return made
 
 
 @lru_cache(64)

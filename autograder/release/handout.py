@@ -302,7 +302,7 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
             found = call.entry_of(wrong)
             if not known.same(found, entry, tolerance):
                 no_error = "raised" in entry and "raised" not in found
-                own[str(place)] = _place(known.NO_ERROR if no_error else _rounded(found), results[place])
+                own[str(place)] = _place(known.NO_ERROR if no_error else mapped(_short, found), results[place])
         row = [mistake.does, mistake.read, mistake.right, own]
         if own and row not in rows:  # two ways to make a mistake may give the same
             rows.append(row)
@@ -329,10 +329,6 @@ def _place(result: Any, results: list[Any]) -> int:
     if result not in results:
         results.append(result)
     return results.index(result)
-
-
-def _rounded(value: Any) -> Any:
-    return mapped(_short, value)
 
 
 def _short(leaf: Any) -> Any:

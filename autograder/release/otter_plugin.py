@@ -21,7 +21,6 @@ from otter.plugins import AbstractOtterPlugin
 
 from autograder.faults import CommandError
 from autograder.feedback.results import gradescope, number
-from autograder.grading.charge import Graded
 from autograder.grading.grader import Result, open_grader
 from autograder.homework import kit, rubric
 from autograder.intake.submission import read
@@ -46,7 +45,21 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         from autograder.release import handout, packing, prerequisites
 
         solutions = Path(assignment.master).parent.resolve()
-        _check(assignment, solutions)
+        # A notebook that does not go with this kit is refused: else the zip would grade something else than was checked.
+        if solutions.parent != kit.home():
+            raise CommandError(
+                f"the kit that is installed is {kit.home()}; first run: pip install -e {solutions.parent}"
+            )
+        foreign = [name for name in assignment.student_files if name not in _modules()]
+        if foreign:
+            advice = "what students write is taken from rubric.yaml; leave student_files out"
+            raise CommandError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
+        for question in sorted(path.stem for path in _tests(assignment).glob("*.py")):
+            if question not in rubric.current().groups:
+                known = ", ".join(rubric.current().groups)
+                raise CommandError(
+                    f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {known}"
+                )
         student, grader = Path(assignment.get_stu_path()), Path(assignment.get_ag_path())
         assignment.student_files = _modules()
         handout.write(student, solutions, rubric.current(), assignment.master.name)
@@ -84,37 +97,17 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         results.to_gradescope_dict = functools.partial(_given, self._document)
         results.set_output(self._document["output"])
         for module in self._result.modules:
-            _score(results.get_result(module.module), module.graded)
+            question = results.get_result(module.module)
+            lost = [one.criterion.id for one in module.graded if not one.passed]
+            for case in question.test_case_results:
+                case.passed = not lost
+                case.message = f"Criteria that failed: {', '.join(lost)}" if lost else "Every criterion passed."
+            question.update_score(number(sum(one.points for one in module.graded)) if lost else question.possible)
 
 
 def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:
     """What takes the place of Otter's to_gradescope_dict; at module level, because Otter pickles it."""
     return document
-
-
-def _score(question: Any, graded: tuple[Graded, ...]) -> None:
-    """Give a question of Otter's the points of its module, and say what it lost."""
-    lost = [one.criterion.id for one in graded if not one.passed]
-    for case in question.test_case_results:
-        case.passed = not lost
-        case.message = f"Criteria that failed: {', '.join(lost)}" if lost else "Every criterion passed."
-    question.update_score(number(sum(one.points for one in graded)) if lost else question.possible)
-
-
-def _check(assignment: Any, solutions: Path) -> None:
-    """Refuse a notebook that does not go with this kit: else the zip would grade something else than was checked."""
-    if solutions.parent != kit.home():
-        raise CommandError(f"the kit that is installed is {kit.home()}; first run: pip install -e {solutions.parent}")
-    foreign = [name for name in assignment.student_files if name not in _modules()]
-    if foreign:
-        advice = "what students write is taken from rubric.yaml; leave student_files out"
-        raise CommandError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
-    for question in sorted(path.stem for path in _tests(assignment).glob("*.py")):
-        if question not in rubric.current().groups:
-            known = ", ".join(rubric.current().groups)
-            raise CommandError(
-                f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {known}"
-            )
 
 
 def _modules() -> list[str]:

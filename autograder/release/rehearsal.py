@@ -46,7 +46,17 @@ def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
         (tree / name).mkdir(parents=True)
     (tree / "submission_metadata.json").write_text("{}")  # who handed in, and when: nothing here asks for it
     _unpack_autograder(zipped, tree / "source")
-    _put(upload, tree / "submission")
+    target = tree / "submission"
+    try:  # files and folders, a zip unpacked if it can be; what is neither, as a link, stays out
+        if upload.is_dir():
+            shutil.copytree(upload, target, ignore=_neither_file_nor_folder, dirs_exist_ok=True)
+        elif upload.suffix.lower() != ".zip" or not _unpacked(upload, target):
+            shutil.copy(upload, target)
+    except OSError as error:  # also shutil.Error
+        if _is_full(error):
+            raise
+        why = "there is no such file or folder" if not upload.exists() else "it cannot be copied"
+        raise ArgumentsError(f"{upload}: {why}") from error
     script = tree / "source" / "run_otter.py"
     text = script.read_text(encoding="utf-8")
     if f'"{GRADESCOPE}"' not in text:
@@ -68,20 +78,6 @@ def _unpack_autograder(path: Path, target: Path) -> None:
             archive.extractall(target)
         except zipfile.BadZipFile as error:
             raise ArgumentsError(f"{path}: this zip is damaged ({error}); {advice}") from error
-
-
-def _put(upload: Path, target: Path) -> None:
-    """What arrives on Gradescope: files and folders, a zip unpacked if it can be; what is neither, as a link, stays out."""
-    try:
-        if upload.is_dir():
-            shutil.copytree(upload, target, ignore=_neither_file_nor_folder, dirs_exist_ok=True)
-        elif upload.suffix.lower() != ".zip" or not _unpacked(upload, target):
-            shutil.copy(upload, target)
-    except OSError as error:  # also shutil.Error
-        if _is_full(error):
-            raise
-        why = "there is no such file or folder" if not upload.exists() else "it cannot be copied"
-        raise ArgumentsError(f"{upload}: {why}") from error
 
 
 def _neither_file_nor_folder(folder: str, names: list[str]) -> list[str]:

@@ -118,7 +118,19 @@ def lines(done: Rehearsal, results: Results, brief: bool) -> Iterator[str]:
     yield from _title("What the student sees when grades are published, besides")
     yield from _moment(results, "after_published", brief)
     yield from _title("What the instructor sees")
-    yield from _instructor(done, results, brief)
+    yield f"All of that, and the total: {_points(results.points, results.possible)}"
+    yield f'The assignment\'s "Autograder points" must be {number(results.possible)}.'
+    if results.shown("hidden"):
+        yield "Never shown to the student:"
+    yield from _cases(results.shown("hidden"), brief)
+    for criterion, names in _misconceptions(results):
+        yield printable(f"Misconception in {criterion}: {names}")
+    layers = (results.extra_data or {}).get("layers")
+    if layers:
+        yield printable(f"Layers of the sandbox here: {', '.join(map(str, layers))}")
+    shown = [line for line in _text(done.printed)[-20:] if line.strip()]
+    yield "What the autograder printed, at its end:"
+    yield from (f"    {line}" for line in shown)
 
 
 def _title(text: str) -> list[str]:
@@ -139,16 +151,12 @@ def _moment(results: Results, moment: Visibility, brief: bool) -> Iterator[str]:
 def _cases(cases: list[TestCase], brief: bool) -> Iterator[str]:
     said = [case for case in cases if case.output]
     for case in cases:
-        yield from _case(case, not brief or case in said[:1])
+        facts = [_status(case), *([] if case.max_score is None else [_points(case.score or 0, case.max_score)])]
+        yield printable("  ".join([*filter(None, facts), case.name or "unnamed"]))
+        for line in _text(case.output) if (not brief or case in said[:1]) else ():
+            yield f"    {line}".rstrip()
     if brief and len(said) > 1:
         yield f"({len(said) - 1} more of these have a message; without --brief they are printed)"
-
-
-def _case(case: TestCase, full: bool) -> Iterator[str]:
-    facts = [_status(case), *([] if case.max_score is None else [_points(case.score or 0, case.max_score)])]
-    yield printable("  ".join([*filter(None, facts), case.name or "unnamed"]))
-    for line in _text(case.output) if full else ():
-        yield f"    {line}".rstrip()
 
 
 def _status(case: TestCase) -> str:
@@ -156,22 +164,6 @@ def _status(case: TestCase) -> str:
     if case.status or case.max_score is None:
         return case.status or ""
     return "passed" if (case.score or 0) >= case.max_score else "failed"
-
-
-def _instructor(done: Rehearsal, results: Results, brief: bool) -> Iterator[str]:
-    yield f"All of that, and the total: {_points(results.points, results.possible)}"
-    yield f'The assignment\'s "Autograder points" must be {number(results.possible)}.'
-    if results.shown("hidden"):
-        yield "Never shown to the student:"
-    yield from _cases(results.shown("hidden"), brief)
-    for criterion, names in _misconceptions(results):
-        yield printable(f"Misconception in {criterion}: {names}")
-    layers = (results.extra_data or {}).get("layers")
-    if layers:
-        yield printable(f"Layers of the sandbox here: {', '.join(map(str, layers))}")
-    shown = [line for line in _text(done.printed)[-20:] if line.strip()]
-    yield "What the autograder printed, at its end:"
-    yield from (f"    {line}" for line in shown)
 
 
 def _misconceptions(results: Results) -> Iterator[tuple[str, str]]:

@@ -68,8 +68,11 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
         text = result.submission.text(f"{module.module}.py")
         for function, records in module.unexplained.items():
             wrong = [record for record in records if wrong_in_value(record)]
+            calls = Counter(record.step.criterion for record in wrong if record.step.criterion)
+            about = rubric.current().criteria
+            criteria = sorted(calls, key=lambda name: (about[name].looks_at != "values", -calls[name]))
             yield Unexplained(
-                function, digest_of(wrong), _criteria(wrong), standalone(text, function), _example(module, function)
+                function, digest_of(wrong), tuple(criteria), standalone(text, function), _example(module, function)
             )
 
 
@@ -121,12 +124,6 @@ def _rounded(value: Any, step: float) -> Any:
         array = np.rint(array.astype(np.float64) / (step or 1.0)) + 0.0  # + 0.0: no negative zero
         array = np.where(np.isnan(array), np.nan, array)  # nan has signs too
     return array.dtype.kind, array.shape, array.tobytes()
-
-
-def _criteria(wrong: Sequence[Record]) -> tuple[str, ...]:
-    calls = Counter(record.step.criterion for record in wrong if record.step.criterion)
-    known = rubric.current().criteria
-    return tuple(sorted(calls, key=lambda name: (known[name].looks_at != "values", -calls[name])))
 
 
 def _example(module: ModuleResult, function: str) -> str:

@@ -201,12 +201,18 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
         yield f"The work earned {raw} points; {less} were taken off, because it was {row.late}."
     for override in row.overrides:
         yield f"Set by hand: {markdown(override)}"
-    yield from _overview(lost, rubric, row)
+    if lost:
+        yield "What was lost, with the reasons below:"
+        yield "\n".join(f"- LOST {_line(test, rubric, row)}" for test in lost)
     yield str(document.get("output", "")).strip()
     for module in rubric.groups:
         mine = [test for test in lost if _criterion(test, rubric).module == module]
         if mine:
-            yield from _module(module, mine, rubric, row)
+            title = "The whole model" if module == INTEGRATION else rubric.modules[module].title
+            yield f"## {markdown(title)}"
+            for test in mine:
+                yield f"### {_line(test, rubric, row)}"
+                yield str(test.get("output", "")).strip()
     yield from _rest([test for test in tests if test not in lost], rubric, row)
 
 
@@ -238,13 +244,6 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(each[:-1]), each[-1])))
 
 
-def _overview(lost: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
-    """What was lost, a line each."""
-    if lost:
-        yield "What was lost, with the reasons below:"
-        yield "\n".join(f"- LOST {_line(test, rubric, row)}" for test in lost)
-
-
 def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
     """The others, on a line each but for those with something to be said."""
     if tests:
@@ -252,14 +251,6 @@ def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -
         for test in tests:
             yield f"- {_line(test, rubric, row)}"
             yield indent(str(test.get("output", "")).strip(), "  ")
-
-
-def _module(module: str, tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
-    title = "The whole model" if module == INTEGRATION else rubric.modules[module].title
-    yield f"## {markdown(title)}"
-    for test in tests:
-        yield f"### {_line(test, rubric, row)}"
-        yield str(test.get("output", "")).strip()
 
 
 def _line(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> str:

@@ -77,6 +77,8 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     most = max(grades[0].max_score if grades else 0, 1)
     tallest = max(*counts, 1)
     edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
+    items = item_analysis(grades)
+    titles = _titles()
     return {
         "anonymous": anonymous,
         "picture": picture(grades, names, lambda name: _described(name)[0], {} if anonymous else _places(run.rows)),
@@ -90,7 +92,14 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
             {"x": i / BINS, "height": count / tallest, "count": count, "label": f"{edges[i]} to {edges[i + 1]}"}
             for i, count in enumerate(counts)
         ],
-        "modules": _modules(grades),
+        "modules": [
+            {
+                "title": titles.get(scores["module"], scores["module"]),
+                **scores,
+                "criteria": [item for item in items if item.criterion.partition(".")[0] == scores["module"]],
+            }
+            for scores in by_module(grades)
+        ],
         "hardest": sorted(item_analysis(grades), key=lambda item: item.rate)[:HARDEST],
         "sections": any(row.section for row in run.rows),
         "mistakes": mistakes(run.rows),
@@ -112,19 +121,6 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for somebody, each once; without those in which there was nothing to grade."""
     counting = (row.grade for row in rows if row.grade and not row.excused and not row.grade.empty)
     return list({grade.key: grade for grade in counting}.values())
-
-
-def _modules(grades: Sequence[Grade]) -> list[dict[str, Any]]:
-    items = item_analysis(grades)
-    titles = _titles()
-    return [
-        {
-            "title": titles.get(scores["module"], scores["module"]),
-            **scores,
-            "criteria": [item for item in items if item.criterion.partition(".")[0] == scores["module"]],
-        }
-        for scores in by_module(grades)
-    ]
 
 
 def _titles() -> dict[str, str]:

@@ -105,26 +105,23 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
 
         click.echo(f"{learning.accept(accept)} has it now. What is next: autograder build, then autograder audit")
     if out is not None:
-        _drafts(out, least)
+        from autograder.cohort import lessons, store
+        from autograder.feedback.results import write_atomically
+        from autograder.grading.grader import open_grader
+        from autograder.proof import learning
 
-
-def _drafts(out: Path, least: int) -> None:
-    from autograder.cohort import lessons, store
-    from autograder.feedback.results import write_atomically
-    from autograder.grading.grader import open_grader
-    from autograder.proof import learning
-
-    people = [one for who in store.students(out).values() for one in who]
-    every = lessons.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
-    lines = []
-    with open_grader() as grader:
-        for draft in learning.drafts(grader, [group for group in every if len(group.keys) >= least]):
-            function, where = draft.group.shortest.function, "none: no function of theirs is wrong in this way alone"
-            if draft.text:
-                where = str(out / "drafts" / f"{function}.{draft.name}.txt")
-                write_atomically(Path(where), draft.text)
-            lines.append((str(len(draft.group.keys)), function, where))
-    if lines:
-        print_table(("Submissions", "Function", "Draft"), lines)
-    said = "No known mistake explains" if lines else "Known mistakes explain all but single functions:"
-    click.echo(f"{said} {len(lines)} ways to be wrong that {least} submissions or more have in common.")
+        people = [one for who in store.students(out).values() for one in who]
+        every = lessons.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
+        lines = []
+        with open_grader() as grader:
+            for draft in learning.drafts(grader, [group for group in every if len(group.keys) >= least]):
+                function = draft.group.shortest.function
+                where = "none: no function of theirs is wrong in this way alone"
+                if draft.text:
+                    where = str(out / "drafts" / f"{function}.{draft.name}.txt")
+                    write_atomically(Path(where), draft.text)
+                lines.append((str(len(draft.group.keys)), function, where))
+        if lines:
+            print_table(("Submissions", "Function", "Draft"), lines)
+        said = "No known mistake explains" if lines else "Known mistakes explain all but single functions:"
+        click.echo(f"{said} {len(lines)} ways to be wrong that {least} submissions or more have in common.")

@@ -90,7 +90,20 @@ def of_module(module: str) -> dict[str, Inputs]:
 def classes(module: str) -> Iterator[InputClass]:
     """The classes of a module: ways of giving arguments, values of factors, pairs of values of two factors that interact."""
     for function, table in of_module(module).items():
-        yield from _ways_of_giving(module, function)
+        # Each argument given by name; those with a default also by position, and left out.
+        criteria = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
+        about, optional = frozenset(criteria) - {f"{module}.dtype", f"{module}.purity"}, defaults(function)
+        for name in inspect.signature(reference.functions()[function]).parameters:
+            ways: dict[str, tuple[Condition, tuple[str, ...]]] = {
+                "given by name": (lambda named, name=name: name in named, (name,))
+            }
+            if name in optional:
+                given = lambda named, left_out, name=name: name not in named | left_out  # noqa: E731
+                ways["given by position"] = (given, (name,))
+                ways["left out"] = (lambda left_out, name=name: name in left_out, ())
+            for way, (condition, uses) in ways.items():
+                used = tuple(use for use in uses if use in optional)
+                yield InputClass(module, function, f"{name} {way}", about, (condition,), used)
         known = {one.name: one for one in table.factors}
         for one in known.values():
             for value in one.values:
@@ -153,23 +166,6 @@ def _used(condition: Condition, name: str, default: Any) -> bool:
         if parts
         else name in names and (names != (name,) or not condition(default))
     )
-
-
-def _ways_of_giving(module: str, function: str) -> Iterator[InputClass]:
-    """Each argument given by name; those with a default also by position, and left out."""
-    criteria = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
-    about, optional = frozenset(criteria) - {f"{module}.dtype", f"{module}.purity"}, defaults(function)
-    for name in inspect.signature(reference.functions()[function]).parameters:
-        ways: dict[str, tuple[Condition, tuple[str, ...]]] = {
-            "given by name": (lambda named, name=name: name in named, (name,))
-        }
-        if name in optional:
-            given = lambda named, left_out, name=name: name not in named | left_out  # noqa: E731
-            ways["given by position"] = (given, (name,))
-            ways["left out"] = (lambda left_out, name=name: name in left_out, ())
-        for way, (condition, uses) in ways.items():
-            used = tuple(use for use in uses if use in optional)
-            yield InputClass(module, function, f"{name} {way}", about, (condition,), used)
 
 
 # Values of factors that many functions share: axes, lengths, entries, masks.

@@ -101,31 +101,20 @@ class OtherKit(CommandError):
     """A worker has other files or versions than the one that sends the work."""
 
 
-class _Warm:
-    """The grader of this process, opened when first needed."""
-
-    def __init__(self) -> None:
-        self.stack = contextlib.ExitStack()
-        self.grader: Grader | None = None
-
-    def open(self) -> Grader:
-        if self.grader is None:
-            self.grader = self.stack.enter_context(open_grader())
-        return self.grader
-
-    def close(self) -> None:
-        self.grader = None
-        with contextlib.suppress(Exception):
-            self.stack.close()
-        self.stack = contextlib.ExitStack()
+_opened = contextlib.ExitStack()
 
 
-_warm = _Warm()
-
-
+@cache
 def warm() -> Grader:
-    """The grader of this process, ready."""
-    return _warm.open()
+    """The grader of this process, opened when first needed."""
+    return _opened.enter_context(open_grader())
+
+
+def cool() -> None:
+    """Close the grader of this process; the next call opens another."""
+    warm.cache_clear()
+    with contextlib.suppress(Exception):
+        _opened.close()
 
 
 def describe() -> Kit:
@@ -145,7 +134,7 @@ def check() -> None:
     try:
         describe()
     finally:
-        _warm.close()
+        cool()
 
 
 def grade(submission: Submission, kit: str) -> dict[str, Any]:
@@ -169,7 +158,7 @@ def _grade(submission: Submission) -> dict[str, Any]:
     try:
         result = warm().grade(submission)
     except BaseException:
-        _warm.close()
+        cool()
         raise
     document = results.gradescope(result)
     document["extra_data"] |= {

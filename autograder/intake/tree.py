@@ -9,12 +9,26 @@ import stat
 import struct
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from io import BytesIO
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import BinaryIO
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that has not been read. `problem` is the kind of a Note if it cannot be used ("link", ...), else "".
+
+    For the entry of a folder it is "folder", "deep", or "closed": then `read` raises the OSError that kept it from being listed;
+    that of the whole is "many" where not everything is in the listing.
+    """
+
+    size: int
+    problem: str = ""
+    read: Callable[[int], bytes] = field(default=lambda most: b"", repr=False, compare=False)
+
 
 # `opened` is the only function that opens a file of an upload on disk.
 #
@@ -80,19 +94,10 @@ class DamagedError(Exception):
     """A member of a zip cannot be decompressed to what it should be."""
 
 
-@dataclass(frozen=True)
-class Member:
-    """One file or folder in a zip. `problem` says why it is not read: "encrypted", "compression", "link" or ""."""
+def members(stream: BinaryIO, most: int) -> list[tuple[str, Source]]:
+    """What a zip lists, each with its path, in which backslashes (some Windows programs write them) are slashes.
 
-    name: str
-    size: int
-    folder: bool
-    problem: str
-    read: Callable[[int], bytes]
-
-
-def members(stream: BinaryIO, most: int) -> list[Member]:
-    """What a zip lists, with slashes in the names.
+    The path of a folder ends with a slash.
 
     Raises BadZipError for what is no zip, has more than `most` members, or whose members overlap, and OSError where
     `stream` cannot be read.
@@ -112,7 +117,10 @@ def members(stream: BinaryIO, most: int) -> list[Member]:
     spans = sorted((info.header_offset, info.header_offset + 30 + info.compress_size) for info in found)
     if any(end > start for (_, end), (start, _) in pairwise(spans)):
         raise BadZipError("zip_overlaps")
-    return [_member(archive, info) for info in found]
+    return [
+        (_name(info).replace("\\", "/"), Source(info.file_size, _problem(info), partial(_content, archive, info)))
+        for info in found
+    ]
 
 
 def _directory_size(stream: BinaryIO) -> int:
@@ -133,11 +141,6 @@ def _directory_size(stream: BinaryIO) -> int:
                 sizes += struct.unpack(form, field)
             at = tail.find(signature, at + 1)
     return max(size for size in sizes if size != 0xFFFFFFFF)  # that one says: see the record of 64 bits
-
-
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member:
-    name = _name(info).replace("\\", "/")  # as some Windows programs write it
-    return Member(name, info.file_size, name.endswith("/"), _problem(info), partial(_content, archive, info))
 
 
 def _name(info: zipfile.ZipInfo) -> str:
@@ -184,19 +187,6 @@ JUNK = frozenset(
     | {"checks", "tests"}
 )
 _NOT_THERE = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}  # errors that an upload can cause, not the machine
-
-
-@dataclass(frozen=True)
-class Source:
-    """A file that has not been read. `problem` is the kind of a Note if it cannot be used ("link", ...), else "".
-
-    For the entry of a folder it is "folder", "deep", or "closed": then `read` raises the OSError that kept it from being listed;
-    that of the whole is "many" where not everything is in the listing.
-    """
-
-    size: int
-    problem: str = ""
-    read: Callable[[int], bytes] = field(default=lambda most: b"", repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,19 +305,19 @@ def of_bytes(data: bytes, place: Path, most: int) -> Tree:
 
 def _of_members(stream: BinaryIO, place: Path, most: int) -> Tree:
     sources: dict[str, Source] = {}
-    for member in members(stream, most):
-        parts = member.name.removesuffix("/").split("/")
-        if ".." in parts or member.name.startswith("/"):
-            sources[member.name] = Source(member.size, "outside", member.read)
+    for path, source in members(stream, most):
+        parts = path.removesuffix("/").split("/")
+        if ".." in parts or path.startswith("/"):
+            sources[path] = replace(source, problem="outside")
             continue
         parts = [part for part in parts if part not in ("", ".")]
-        folders = parts if member.folder else parts[:-1]
+        folders = parts if path.endswith("/") else parts[:-1]
         sources |= {
             "/".join([*folders[:depth], ""]): Source(0, "folder") for depth in range(1, min(len(folders), DEPTH) + 1)
         }
         if len(folders) > DEPTH:
             sources["/".join([*folders[: DEPTH + 1], ""])] = Source(0, "deep")
-        elif not member.folder and parts:  # of two members of one name the last counts, as when a zip is unpacked
-            sources["/".join(parts)] = Source(member.size, member.problem, member.read)
+        elif parts and not path.endswith("/"):  # of two members of one name the last counts, as when a zip is unpacked
+            sources["/".join(parts)] = source
     ordered = sorted(sources, key=lambda path: (path.removesuffix("/").count("/"), path.split("/")))
     return Tree(place.stem, place, {"": Source(0, "folder")} | {path: sources[path] for path in ordered}, zipped=True)

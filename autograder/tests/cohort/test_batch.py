@@ -65,7 +65,7 @@ def in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 def cold() -> Iterator[None]:
     """The warm grader of this process ends with the tests of this file."""
     yield
-    pool._warm.close()
+    pool.cool()
 
 
 def run(

@@ -73,7 +73,7 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     people = [row.student for row in run.rows]
     groups = lessons.groups({grade.key: grade.unexplained for grade in grades}, people)
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
-    counts = histogram(grades, BINS)
+    counts = histogram(grades)
     most = max(grades[0].max_score if grades else 0, 1)
     tallest = max(*counts, 1)
     edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
@@ -313,12 +313,12 @@ def overview(grades: Sequence[Grade]) -> dict[str, float] | None:
     }
 
 
-def histogram(grades: Sequence[Grade], bins: int = 20) -> list[int]:
-    """How many scores lie in each of `bins` equal parts from 0 to the maximum; full marks belong to the last."""
-    counts = [0] * bins
+def histogram(grades: Sequence[Grade]) -> list[int]:
+    """How many scores lie in each of BINS equal parts from 0 to the maximum; full marks belong to the last."""
+    counts = [0] * BINS
     for grade in grades:
         share = grade.score / grade.max_score if grade.max_score else 0.0
-        counts[min(bins - 1, max(0, int(share * bins + 1e-9)))] += 1
+        counts[min(BINS - 1, max(0, int(share * BINS + 1e-9)))] += 1
     return counts
 
 

@@ -25,7 +25,7 @@ _WRAPPER = re.compile(r"assignment_\d+_export.*", re.DOTALL)
 _MISSING = {"", "~", "null"}
 
 
-def is_export(tree: Tree, inside: bool = False) -> bool:
+def is_export(tree: Tree, inside: bool) -> bool:
     """Whether this is an export: the yml, and beside it nothing but folders that Gradescope has named.
 
     A student can hand in such a yml, and it would say whose other submissions are. So it is believed only at the top

@@ -170,7 +170,7 @@ class _Room:
         return min(self.bytes, self.limits.upload_mb * MB // 2)
 
 
-def read(path: Path, limits: Limits, name: str = "") -> Submission:
+def read(path: Path, limits: Limits) -> Submission:
     """The submission at `path`: a folder, a zip or a single file. A link is followed only if it is `path` itself.
 
     Raises UnreadableError if there is nothing at `path` or it cannot be read.
@@ -182,7 +182,7 @@ def read(path: Path, limits: Limits, name: str = "") -> Submission:
         raise UnreadableError(f"{path}: there is no such file or folder") from error
     except OSError as error:
         raise UnreadableError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return read_tree(upload, limits, name or upload.name)
+    return read_tree(upload, limits, upload.name)
 
 
 def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:

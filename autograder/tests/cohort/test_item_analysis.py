@@ -43,7 +43,7 @@ def test_few_submissions_say_nothing_about_discrimination(count: int) -> None:
 
 def test_histogram_counts_everybody_once() -> None:
     grades = [grade("a"), grade("b", True, True), grade("c", True, False), grade("d", False, False)]
-    counts = report.histogram(grades, 20)
+    counts = report.histogram(grades)
     assert sum(counts) == 4
     assert (counts[0], counts[10], counts[19]) == (2, 1, 1)
 

@@ -79,8 +79,8 @@ def run(
         if kit.digest != pool.kit_digest():
             advice = "install the same everywhere"
             raise CommandError(f"{NO_WORKERS}: they have another version of the kit than this command; {advice}")
-        found = ClassGrades(kit)
-        return _Batch(store, workers, limits, display, found, running, fresh, accept_names).all(entries)
+        outcome = ClassGrades(kit)
+        return _Batch(store, workers, limits, display, outcome, running, fresh, accept_names).all(entries)
     finally:
         with pool.undisturbed():
             display.close()
@@ -102,13 +102,13 @@ class _Batch:
         workers: Pool,
         limits: Limits,
         display: Display,
-        found: ClassGrades,
+        outcome: ClassGrades,
         running: dict[Future[Document], _Job],
         fresh: bool,
         accept_names: bool,
     ):
         self.store, self.workers, self.limits, self.display = store, workers, limits, display
-        self.found, self.running, self.fresh, self.accept_names = found, running, fresh, accept_names
+        self.outcome, self.running, self.fresh, self.accept_names = outcome, running, fresh, accept_names
         self.suspects: deque[_Job] = deque()
         self.failed_writes = self.breaks = 0
         self.patience = pool.patience(limits)
@@ -116,16 +116,16 @@ class _Batch:
     def all(self, entries: Sequence[Entry]) -> ClassGrades:
         self.display.start(len(entries))
         jobs = self._jobs(entries)
-        while self._fill(jobs) and not self.found.stopped:
+        while self._fill(jobs) and not self.outcome.stopped:
             done = wait(self.running, self.patience, FIRST_COMPLETED).done
             for future in done:
                 self._settle(future)
             if not done and self.running:  # silence for far longer than any submission may take counts as a crash
                 self._broken()
-        for entry in entries if self.found.stopped else ():
-            if entry.key not in self.found.grades:
-                self.found.faults.setdefault(entry.key, "the run was stopped before its turn")
-        return self.found
+        for entry in entries if self.outcome.stopped else ():
+            if entry.key not in self.outcome.grades:
+                self.outcome.faults.setdefault(entry.key, "the run was stopped before its turn")
+        return self.outcome
 
     def _jobs(self, entries: Sequence[Entry]) -> Iterator[_Job]:
         """What must be graded, read only when its turn comes."""
@@ -138,14 +138,14 @@ class _Batch:
             except Exception as error:
                 self._fault(entry, f"it cannot be read: {type(error).__name__}: {error}")
                 continue
-            kit = self.found.kit
+            kit = self.outcome.kit
             stamp = {"submission": pool.submission_digest(submission), "kit": kit.digest, "layers": list(kit.layers)}
-            kept = None if self.fresh else self.store.kept(entry.key, stamp)
-            if kept is None:
+            earlier = None if self.fresh else self.store.kept(entry.key, stamp)
+            if earlier is None:
                 yield _Job(entry, submission, stamp)
             else:
-                self.found.kept += 1
-                self._graded(kept, kept=True)
+                self.outcome.kept += 1
+                self._graded(earlier, kept=True)
 
     def _fill(self, jobs: Iterator[_Job]) -> bool:
         """Keep the workers busy; after a crash with one suspect at a time. False when there is nothing left."""
@@ -153,7 +153,7 @@ class _Batch:
             if not self.running:
                 self._submit(self.suspects.popleft())
             return True
-        while len(self.running) < 2 * self.workers.width and not (self.suspects or self.found.stopped):
+        while len(self.running) < 2 * self.workers.width and not (self.suspects or self.outcome.stopped):
             job = next(jobs, None)
             if job is None:
                 break
@@ -162,7 +162,7 @@ class _Batch:
 
     def _submit(self, job: _Job) -> None:
         try:
-            future = self.workers.submit(pool.grade, job.submission, self.found.kit.digest)
+            future = self.workers.submit(pool.grade, job.submission, self.outcome.kit.digest)
         except BrokenExecutor:
             self.suspects.append(job)
             self._broken()
@@ -198,7 +198,7 @@ class _Batch:
             self._settle(future)
         self.breaks += 1
         if self.breaks >= BREAKS:
-            self.found.stopped = "the worker processes end again and again"
+            self.outcome.stopped = "the worker processes end again and again"
         lost = list(self.running.values())
         self.running.clear()
         self.workers.renew()
@@ -208,7 +208,7 @@ class _Batch:
     def _gone(self) -> None:
         """The executor takes no more work, or has dropped what it had: a cluster whose scheduler has ended."""
         self.running.clear()
-        self.found.stopped = "the workers cannot be reached any more"
+        self.outcome.stopped = "the workers cannot be reached any more"
 
     def _crashed(self, job: _Job, alone: bool) -> None:
         job = replace(job, crashes=job.crashes + alone)
@@ -224,17 +224,17 @@ class _Batch:
             self.failed_writes += 1
             self._fault(job.entry, f"its result cannot be written: {error.strerror or error}")
             if self.failed_writes >= WRITES:
-                self.found.stopped = f"{self.store.results} cannot be written ({error.strerror or error})"
+                self.outcome.stopped = f"{self.store.results} cannot be written ({error.strerror or error})"
         else:
             self.failed_writes = 0
             self._graded(grade)
 
     def _graded(self, grade: Grade, kept: bool = False) -> None:
-        self.found.grades[grade.key] = grade
+        self.outcome.grades[grade.key] = grade
         self.display.advance(grade.score, kept)
 
     def _fault(self, entry: Entry, why: str) -> None:
-        self.found.faults[entry.key] = " ".join(why.split())
+        self.outcome.faults[entry.key] = " ".join(why.split())
         self.store.set_aside(entry.key)
         self.display.advance(None)
 

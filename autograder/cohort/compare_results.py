@@ -69,18 +69,18 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
     )
 
 
-def write(found: RunChanges, old: Path, new: Path) -> Path:
+def write(comparison: RunChanges, old: Path, new: Path) -> Path:
     """compare.csv and compare.html in the folder of the newer run; the page's path. Raises OSError."""
     folder = store.run_folder(new)
-    changed = [criterion.name for criterion in found.criteria]
+    changed = [criterion.name for criterion in comparison.criteria]
     lines = [
         [change.key, change.who, *map(number, (change.old, change.new, change.difference))]
         + [number(change.criteria.get(name, 0)) for name in changed]
-        for change in found.changes
+        for change in comparison.changes
     ]
     head = ["Submission", "Student", "Old", "New", "Change", *changed]
     write_atomically(folder / "compare.csv", products.csv_text([head, *lines]))
-    page = report.rendered("compare.html", title=rubric.current().title, found=found, old=str(old), new=str(new))
+    page = report.rendered("compare.html", title=rubric.current().title, found=comparison, old=str(old), new=str(new))
     write_atomically(folder / "compare.html", page + "\n")
     return folder / "compare.html"
 
@@ -96,14 +96,14 @@ def _criteria(
 ) -> list[CriterionChange]:
     """Every criterion in which somebody gains or loses, or whose points differ."""
     old, new = _points(before), _points(after)
-    found = []
+    changed = []
     for name in {**old, **new}:
         differences = [change.criteria.get(name, 0.0) for change in changes]
         gain, lose = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-        one = CriterionChange(name, gain, lose, (old.get(name), new.get(name)))
-        if gain or lose or one.rubric_changed:
-            found.append(one)
-    return found
+        criterion = CriterionChange(name, gain, lose, (old.get(name), new.get(name)))
+        if gain or lose or criterion.rubric_changed:
+            changed.append(criterion)
+    return changed
 
 
 def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
@@ -113,4 +113,4 @@ def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
 def _names(folder: Path) -> dict[str, str]:
     """Who handed in what."""
     students = store.students(store.run_folder(folder))
-    return {key: ", ".join(filter(None, (one.name for one in who))) for key, who in students.items()}
+    return {key: ", ".join(filter(None, (student.name for student in who))) for key, who in students.items()}

@@ -76,17 +76,19 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
             )
 
 
-def groups(found: Mapping[str, Iterable[Unexplained]], people: Iterable[Student] = ()) -> list[Group]:
+def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[Student] = ()) -> list[Group]:
     """Those of all submissions, by key, that reply alike: the largest group first; no variable has a name or id of `people`."""
-    words = {word for one in people for word in _words(f"{one.name} {one.sid} {one.email.partition('@')[0]}")}
+    words = {
+        word for person in people for word in _words(f"{person.name} {person.sid} {person.email.partition('@')[0]}")
+    }
     alike: dict[tuple[str, str], list[tuple[str, Unexplained]]] = {}
-    for key, every in found.items():
-        for one in every:
-            alike.setdefault((one.function, one.replies), []).append((key, one))
+    for key, every in submissions.items():
+        for entry in every:
+            alike.setdefault((entry.function, entry.replies), []).append((key, entry))
     made = []
     for pairs in alike.values():
         pairs.sort(key=lambda pair: (not pair[1].source, len(pair[1].source), pair[0]))
-        members = tuple(replace(one, source=_without(words, one.source)) for _, one in pairs)
+        members = tuple(replace(entry, source=_without(words, entry.source)) for _, entry in pairs)
         made.append(Group(members, tuple(key for key, _ in pairs)))
     return sorted(made, key=lambda group: (-len(group.keys), group.shortest.function, group.shortest.replies))
 
@@ -129,12 +131,14 @@ def _rounded(value: Any, step: float) -> Any:
 def _example(module: ModuleResult, function: str) -> str:
     """The public example that is shown of it, without imports, for a teacher to read."""
     shown = (graded.shown for graded in module.graded)
-    found = next((record for record in shown if record is not None and record.target.function == function), None)
-    if found is None:
+    record = next(
+        (candidate for candidate in shown if candidate is not None and candidate.target.function == function), None
+    )
+    if record is None:
         return ""
-    if found.reply.error is not None:  # its text is the student's
-        found = replace(found, reply=replace(found.reply, error=replace(found.reply.error, text="")))
-    return lines(found).partition("\n\n")[2].replace("\n# yours: ", "\n# theirs:")
+    if record.reply.error is not None:  # its text is the student's
+        record = replace(record, reply=replace(record.reply, error=replace(record.reply.error, text="")))
+    return lines(record).partition("\n\n")[2].replace("\n# yours: ", "\n# theirs:")
 
 
 # The text of a function
@@ -147,11 +151,11 @@ def standalone(text: bytes, function: str) -> str:
     defined so simply, or too long. Nothing of the file is run.
     """
     try:
-        found = _standalone(ast.parse(text), function)
-        made = ast.unparse(ast.fix_missing_locations(found)) + "\n" if found is not None else ""
+        plain = _standalone(ast.parse(text), function)
+        source = ast.unparse(ast.fix_missing_locations(plain)) + "\n" if plain is not None else ""
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
-    return made if len(made) <= LONGEST else ""
+    return source if len(source) <= LONGEST else ""
 
 
 def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
@@ -166,10 +170,14 @@ def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
     waiting: list[ast.AST] = [wanted]
     while waiting:
         used = [node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)]
-        for other in (bound[name] for name in used if name in bound and name not in given):
-            if other is not wanted and other not in needed and not _is_from(other, current.modules[module].uses):
-                needed.append(other)
-                waiting.append(other)
+        for definition in (bound[name] for name in used if name in bound and name not in given):
+            if (
+                definition is not wanted
+                and definition not in needed
+                and not _is_from(definition, current.modules[module].uses)
+            ):
+                needed.append(definition)
+                waiting.append(definition)
     wanted.decorator_list = []
     wanted.body = [*(node for node in tree.body if node in needed), *wanted.body]
     plain: ast.stmt = _Plain().visit(wanted)
@@ -182,7 +190,7 @@ def _without(words: Set[str], source: str) -> str:
         return source
     function = ast.parse(source).body[0]
     assert isinstance(function, ast.FunctionDef)
-    outer = {function.name, *(one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg))}
+    outer = {function.name, *(argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg))}
     inner = list(ast.walk(function))
     defined = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     defined |= {node.arg for node in inner if isinstance(node, ast.arg)}
@@ -200,7 +208,7 @@ def _words(text: str) -> set[str]:
 
 def _is_from(node: ast.stmt, modules: Sequence[str]) -> bool:
     """Whether functions of other modules are imported by their own names, which every version of a function finds."""
-    return isinstance(node, ast.ImportFrom) and node.module in modules and not any(one.asname for one in node.names)
+    return isinstance(node, ast.ImportFrom) and node.module in modules and not any(alias.asname for alias in node.names)
 
 
 def _bound(node: ast.stmt) -> list[str]:
@@ -275,32 +283,34 @@ class Question:
 def guesses(submission: Submission) -> list[Guess]:
     """The guesses of a submission, in the order of the notebook; none of a file that is not as the notebook writes it."""
     try:
-        found = json.loads(submission.text(FILE) or b"{}")
-        given = [Guess(question, str(one["guess"]), one["right"] is True) for question, one in found.items()]
+        document = json.loads(submission.text(FILE) or b"{}")
+        given = [
+            Guess(question, str(answer["guess"]), answer["right"] is True) for question, answer in document.items()
+        ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
-    known = _texts()
-    return sorted((g for g in given if {g.question, g.answer} <= known.keys()), key=lambda g: known[g.question])
+    places = _texts()
+    return sorted((g for g in given if {g.question, g.answer} <= places.keys()), key=lambda g: places[g.question])
 
 
 def questions(every: Iterable[Iterable[Guess]]) -> list[Question]:
     """The guesses of a class by question, in the order of the notebook."""
     counts: dict[str, Counter[str]] = {}
     right = set()
-    for guess in (guess for mine in every for guess in mine):
+    for guess in (guess for own in every for guess in own):
         counts.setdefault(guess.question, Counter())[guess.answer] += 1
         right |= {(guess.question, guess.answer)} if guess.right else set()
-    known = _texts()
+    places = _texts()
     return [
         Question(text, tuple((answer, count, (text, answer) in right) for answer, count in counts[text].most_common()))
-        for text in sorted(counts, key=lambda text: known.get(text, 0))
+        for text in sorted(counts, key=lambda text: places.get(text, 0))
     ]
 
 
 @cache
 def _texts() -> dict[str, int]:
     """The texts that the code of the notebook holds, with their places in it."""
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     with contextlib.suppress(OSError):  # a kit without a notebook
         cells = json.loads((kit.solutions() / MASTER).read_bytes())["cells"]
         for cell in cells:
@@ -308,5 +318,5 @@ def _texts() -> dict[str, int]:
                 tree = ast.parse("".join(cell["source"]) if cell["cell_type"] == "code" else "")
                 texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
                 for text in (text for text in texts if isinstance(text, str)):
-                    found.setdefault(text, len(found))
-    return found
+                    places.setdefault(text, len(places))
+    return places

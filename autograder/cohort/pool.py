@@ -162,8 +162,8 @@ def _grade(submission: Submission) -> dict[str, Any]:
         raise
     document = results.gradescope(result)
     document["extra_data"] |= {
-        "unexplained": [asdict(one) for one in lessons.unexplained(result)],
-        "guesses": [asdict(one) for one in lessons.guesses(submission)],
+        "unexplained": [asdict(lesson) for lesson in lessons.unexplained(result)],
+        "guesses": [asdict(lesson) for lesson in lessons.guesses(submission)],
     }
     return document
 
@@ -285,13 +285,13 @@ def _check(client: Any, address: str) -> None:
         )
     # A function of the standard library: one of ours could not even arrive where the kit is missing.
     there = client.run(importlib.import_module, "autograder", on_error="return")
-    without = [worker for worker, found in there.items() if isinstance(found, BaseException)]
+    without = [worker for worker, answer in there.items() if isinstance(answer, BaseException)]
     if without:
         raise ArgumentsError(
             f"--cluster {address}: {_named(without)} cannot import the kit; install it there as it is here"
         )
     kits: Mapping[str, Any] = client.run(kit_digest, on_error="return")
-    others = [worker for worker, found in kits.items() if found != kit_digest()]
+    others = [worker for worker, answer in kits.items() if answer != kit_digest()]
     if others:
         what = "another kit (rubric, solutions, package, NumPy or Python) than this command"
         advice = "install the same everywhere and start the workers anew"

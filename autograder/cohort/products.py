@@ -81,13 +81,13 @@ def table(rows: Sequence[StudentRow]) -> str:
         due = [row.due.isoformat() if row.due else ""] if own_dates else []
         student, entry = row.student, row.entry
         scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
-        others = "; ".join(other.key for other in row.others)
+        uploads = "; ".join(upload.key for upload in row.others)
         lines.append(
             [
                 *_canvas(row),
                 *[student.name, student.sid, student.email, *scores, row.status, entry.key, entry.created_at],
                 *(_final(row) if final else ()),
-                *[str(row.late) if row.late else "late" if row.entry.late else "", others, row.remark],
+                *[str(row.late) if row.late else "late" if row.entry.late else "", uploads, row.remark],
                 *marks,
                 *due,
             ]
@@ -115,8 +115,10 @@ def moodle_table(rows: Sequence[StudentRow]) -> str:
     lines: list[list[object]] = [list(MOODLE)]
     for row in rows:
         if row.student.moodle and row.score is not None:
-            one, most = row.student, number(row.grade.max_score) if row.grade else ""
-            lines.append([f"Participant {one.moodle}", one.name, one.email, row.status, number(row.score), most, ""])
+            student, most = row.student, number(row.grade.max_score) if row.grade else ""
+            lines.append(
+                [f"Participant {student.moodle}", student.name, student.email, row.status, number(row.score), most, ""]
+            )
     return csv_text(lines)
 
 
@@ -169,13 +171,13 @@ def student_pages(
 
 def page_names(rows: Sequence[StudentRow]) -> list[str]:
     """The name of each row's page, "" for one without a result."""
-    found: list[str] = []
+    names: list[str] = []
     shared: dict[str, int] = {}
     for row in rows:
         # Members of a group may differ in what was set by hand, so each has a page.
         shared[row.entry.key] = nth = shared.get(row.entry.key, 0) + (row.grade is not None)
-        found.append("" if row.grade is None else row.entry.key if nth == 1 else f"{row.entry.key}-{nth}")
-    return found
+        names.append("" if row.grade is None else row.entry.key if nth == 1 else f"{row.entry.key}-{nth}")
+    return names
 
 
 def _linked(markup: str, rubric: Rubric) -> str:
@@ -206,11 +208,11 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
         yield "\n".join(f"- LOST {_line(test, rubric, row)}" for test in lost)
     yield str(document.get("output", "")).strip()
     for module in rubric.groups:
-        mine = [test for test in lost if _criterion(test, rubric).module == module]
-        if mine:
+        lost_here = [test for test in lost if _criterion(test, rubric).module == module]
+        if lost_here:
             title = "The whole model" if module == INTEGRATION else rubric.modules[module].title
             yield f"## {markdown(title)}"
-            for test in mine:
+            for test in lost_here:
                 yield f"### {_line(test, rubric, row)}"
                 yield str(test.get("output", "")).strip()
     yield from _rest([test for test in tests if test not in lost], rubric, row)

@@ -130,12 +130,12 @@ def _titles() -> dict[str, str]:
 
 def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
     """The misconceptions that occurred, the most frequent first."""
-    found: dict[str, list[int]] = {}
+    rows_of: dict[str, list[int]] = {}
     for index, row in enumerate(rows):
         names = {name for mark in row.grade.marks for name in mark.misconceptions} if row.grade else set()
         for name in sorted(names):
-            found.setdefault(name, []).append(index)
-    ranked = sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+            rows_of.setdefault(name, []).append(index)
+    ranked = sorted(rows_of.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
         {"id": name, "sentence": _described(name)[0], "read": _described(name)[1], "rows": indices}
         for name, indices in ranked
@@ -144,24 +144,24 @@ def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
 
 def _described(name: str) -> tuple[str, str]:
     """The sentence and the reading of a misconception, without Markdown; empty for one that is not known today."""
-    known = known_mistakes.find(name)
-    return (known.sentence.replace("`", ""), known.read.replace("`", "")) if known is not None else ("", "")
+    mistake = known_mistakes.find(name)
+    return (mistake.sentence.replace("`", ""), mistake.read.replace("`", "")) if mistake is not None else ("", "")
 
 
 def _subtotals(grade: Grade | None) -> dict[str, tuple[float, float]]:
     """Points and maximum of each module."""
-    found: dict[str, tuple[float, float]] = {}
+    subtotals: dict[str, tuple[float, float]] = {}
     for mark in grade.marks if grade else ():
         module = mark.criterion.partition(".")[0]
-        score, most = found.get(module, (0.0, 0.0))
-        found[module] = (score + mark.score, most + mark.max_score)
-    return found
+        score, most = subtotals.get(module, (0.0, 0.0))
+        subtotals[module] = (score + mark.score, most + mark.max_score)
+    return subtotals
 
 
 def _lost(grade: Grade | None) -> list[tuple[str, list[tuple[str, str]]]]:
     """The criteria that were missed, with the names and sentences of the mistakes that are known."""
     missed = [mark for mark in grade.marks if mark.score < mark.max_score] if grade else []
-    return [(mark.criterion, [(one, _described(one)[0]) for one in mark.misconceptions]) for mark in missed]
+    return [(mark.criterion, [(name, _described(name)[0]) for name in mark.misconceptions]) for mark in missed]
 
 
 def _places(rows: Sequence[StudentRow]) -> dict[str, int]:
@@ -179,8 +179,8 @@ def _layers(grades: Sequence[Grade]) -> list[tuple[tuple[str, ...], tuple[str, .
     counts: dict[tuple[str, ...], int] = {}
     for grade in grades:
         counts[grade.layers] = counts.get(grade.layers, 0) + 1
-    known = tuple(layers.available())
-    return [(used, tuple(name for name in known if name not in used), count) for used, count in counts.items()]
+    possible = tuple(layers.available())
+    return [(used, tuple(name for name in possible if name not in used), count) for used, count in counts.items()]
 
 
 def _when(seconds: float) -> str:
@@ -209,15 +209,15 @@ def picture(
     marks = [{mark.criterion: mark for mark in grade.marks} for grade in columns]
     states, cells, mistakes = [], [], dict[str, int]()
     for criterion in criteria:
-        line, found = "", {}
-        for x, mine in enumerate(marks):
-            mark = mine.get(criterion)
+        line, named = "", {}
+        for x, marks_of in enumerate(marks):
+            mark = marks_of.get(criterion)
             missed = mark is not None and mark.score < mark.max_score
             line += "." if not missed else "#" if mark and mark.misconceptions else "x"
             if missed and mark and mark.misconceptions:
-                found[x] = [mistakes.setdefault(one, len(mistakes)) for one in mark.misconceptions]
+                named[x] = [mistakes.setdefault(one, len(mistakes)) for one in mark.misconceptions]
         states.append(line)
-        cells.append(found)
+        cells.append(named)
     data = {
         "names": [names.get(grade.key, "") for grade in columns],
         "rows": [(places or {}).get(grade.key) for grade in columns],
@@ -324,23 +324,23 @@ def histogram(grades: Sequence[Grade]) -> list[int]:
 
 def item_analysis(grades: Sequence[Grade]) -> list[Item]:
     """Every criterion, in the order of the results."""
-    found: dict[str, tuple[str, float]] = {}
+    criteria: dict[str, tuple[str, float]] = {}
     passed: dict[str, list[bool]] = {}
     pairs: dict[str, list[tuple[bool, float]]] = {}
     for grade in grades:
         for mark in grade.marks:
-            found[mark.criterion] = (mark.name, mark.max_score)
+            criteria[mark.criterion] = (mark.name, mark.max_score)
             right = mark.score >= mark.max_score
             passed.setdefault(mark.criterion, []).append(right)
             if grade.score > 0:
                 pairs.setdefault(mark.criterion, []).append((right, grade.score - mark.score))
-    return [_item(name, *found[name], all_, pairs.get(name, [])) for name, all_ in passed.items()]
+    return [_item(name, *criteria[name], all_, pairs.get(name, [])) for name, all_ in passed.items()]
 
 
 def _item(
     criterion: str, name: str, points: float, passed: Sequence[bool], cases: Sequence[tuple[bool, float]]
 ) -> Item:
-    right = sum(mine for mine, _ in cases)
+    right = sum(passes for passes, _ in cases)
     rarer = min(right, len(cases) - right)
     return Item(criterion, name, points, sum(passed), len(passed), len(cases), rarer, _correlation(cases))
 
@@ -350,18 +350,18 @@ def by_module(grades: Sequence[Grade]) -> list[dict[str, Any]]:
     scores: dict[str, list[float]] = {}
     most: dict[str, float] = {}
     for grade in grades:
-        mine: dict[str, float] = {}
+        own: dict[str, float] = {}
         of: dict[str, float] = {}
         for mark in grade.marks:
             module = mark.criterion.partition(".")[0]
-            mine[module] = mine.get(module, 0.0) + mark.score
+            own[module] = own.get(module, 0.0) + mark.score
             of[module] = of.get(module, 0.0) + mark.max_score
-        for module, score in mine.items():
+        for module, score in own.items():
             scores.setdefault(module, []).append(score)
         most |= of
     return [
-        {"module": module, "mean": fmean(found), "deviation": pstdev(found), "most": most[module]}
-        for module, found in scores.items()
+        {"module": module, "mean": fmean(points), "deviation": pstdev(points), "most": most[module]}
+        for module, points in scores.items()
     ]
 
 

@@ -82,14 +82,14 @@ def _made(
     lines: Iterable[tuple[str, dict[str, str]]], make: Callable[[str, dict[str, str]], Made | None]
 ) -> tuple[list[Made], list[str]]:
     """What `make` makes of each line, None left out, and what is wrong with those that it refuses with a ValueError."""
-    found, problems = [], []
+    values, problems = [], []
     for place, cells in lines:
         try:
-            made = make(place, cells)
-            found += [] if made is None else [made]
+            value = make(place, cells)
+            values += [] if value is None else [value]
         except ValueError as error:
             problems.append(f"{place}: {error}")
-    return found, problems
+    return values, problems
 
 
 def refuse(problems: Iterable[str]) -> None:
@@ -117,11 +117,11 @@ def roster(path: Path, rubric: Rubric) -> list[Person]:
 
     Raises ArgumentsError for a file without anything to know a student by, and for dates that cannot be used.
     """
-    found, problems = _made(_lines(path, ()), lambda place, cells: _person(cells, rubric))
+    people, problems = _made(_lines(path, ()), lambda place, cells: _person(cells, rubric))
     refuse(problems)
-    if not any(person.student.identities for person in found):
+    if not any(person.student.identities for person in people):
         raise ArgumentsError(f"{path}: no column has an address or an id; as a roster has: name, sid, email, section")
-    return found
+    return people
 
 
 def _person(cells: Mapping[str, str], rubric: Rubric) -> Person | None:
@@ -154,10 +154,10 @@ def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, tim
         raise ValueError(f"extension_hours needs a due date of the class: due: {TIME} at the top of rubric.yaml")
     try:
         text = hours or "0"
-        found = float(text.replace(",", "."))
-        if not 0 <= found < float("inf"):
+        extension = float(text.replace(",", "."))
+        if not 0 <= extension < float("inf"):
             raise ValueError(text)
-        return None, timedelta(hours=found)
+        return None, timedelta(hours=extension)
     except (ValueError, OverflowError):
         raise ValueError(f"extension_hours is {hours!r}, which is no number of hours, as 48 is") from None
 
@@ -213,15 +213,15 @@ def _override(place: str, cells: Mapping[str, str], rubric: Rubric) -> Override:
     if absent:
         raise ValueError(f"the column {absent!r} is empty")
     criterion = cells["criterion"]
-    known = rubric.criteria.get(criterion)
-    if known is None and criterion != TOTAL:
+    graded = rubric.criteria.get(criterion)
+    if graded is None and criterion != TOTAL:
         raise ValueError(f"there is no criterion {criterion!r}; give its id, as in grades.csv, or total")
     when = cells.get("date", "")
     try:
         date.fromisoformat(when or "2026-11-27")
     except ValueError:
         raise ValueError(f"date is {when!r}; write it as 2026-11-27") from None
-    points = _points(cells["points"], criterion, known.most if known else rubric.most)
+    points = _points(cells["points"], criterion, graded.most if graded else rubric.most)
     return Override(cells["student"], criterion, points, cells["reason"], place, cells.get("author", ""), when)
 
 
@@ -313,12 +313,12 @@ def rows(entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[
     for entry in entries:
         for student in entry.students or (Student(),):
             handed_in.setdefault(_identity(student, entry, emails), []).append((student, entry))
-    return [_row(found, grades, faults) for found in handed_in.values()]
+    return [_row(uploads, grades, faults) for uploads in handed_in.values()]
 
 
-def _row(found: list[tuple[Student, Entry]], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> StudentRow:
-    *others, (student, entry) = sorted(found, key=lambda one: (one[1].created_at, _number(one[1].key)))
-    earlier = tuple(other for _, other in others)
+def _row(uploads: list[tuple[Student, Entry]], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> StudentRow:
+    *others, (student, entry) = sorted(uploads, key=lambda upload: (upload[1].created_at, _number(upload[1].key)))
+    earlier = tuple(entry for _, entry in others)
     return StudentRow(student, entry, grades.get(entry.key), faults.get(entry.key, ""), earlier, entry.section)
 
 
@@ -336,9 +336,9 @@ def _identity(student: Student, entry: Entry, emails: Mapping[str, set[str]]) ->
     if student.email:
         return "email", student.email.lower()
     if student.sid:
-        known = emails.get(student.sid, set())
-        return ("email", *known) if len(known) == 1 else ("sid", student.sid)
-    by_number = [one for one in student.identities if one[0] in ("canvas", "moodle")]
+        addresses = emails.get(student.sid, set())
+        return ("email", *addresses) if len(addresses) == 1 else ("sid", student.sid)
+    by_number = [identity for identity in student.identities if identity[0] in ("canvas", "moodle")]
     return by_number[0] if by_number else ("entry", entry.key, student.name)
 
 
@@ -359,9 +359,9 @@ def finished(
     overrides: Sequence[Override] = (),
 ) -> list[StudentRow]:
     """The rows of a class after all five steps. Raises ArgumentsError for overrides that fit nobody or one another."""
-    found = with_roster(rows(entries, grades, faults), roster, rubric)
-    found = without_dropped(with_choice(found, grades, faults, rubric), rubric)
-    return with_overrides(with_lateness(found, rubric), overrides)
+    class_rows = with_roster(rows(entries, grades, faults), roster, rubric)
+    class_rows = without_dropped(with_choice(class_rows, grades, faults, rubric), rubric)
+    return with_overrides(with_lateness(class_rows, rubric), overrides)
 
 
 def problems(
@@ -376,12 +376,12 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     said = []
     for row in rows:
         if row.others:
-            others = ", ".join(other.key for other in row.others)
+            uploads = ", ".join(upload.key for upload in row.others)
             said.append(
-                f"{_who(row)}: of {len(row.others) + 1} uploads {row.entry.key} counts (uploads: {rubric.uploads}), not {others}"
+                f"{_who(row)}: of {len(row.others) + 1} uploads {row.entry.key} counts (uploads: {rubric.uploads}), not {uploads}"
             )
-    known = _positions(person.student for person in roster)
-    strangers = [_who(row) for row in rows if roster and not row.absent and _found(row.student, known) is None]
+    positions = _positions(person.student for person in roster)
+    strangers = [_who(row) for row in rows if roster and not row.absent and _found(row.student, positions) is None]
     said += [f"not in the roster: {', '.join(strangers)}"] if strangers else []
     missing = sum(row.status == "Missing" for row in rows)
     counts = "no score" if rubric.missing == "empty" else "0 points"
@@ -429,13 +429,13 @@ def with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Ru
 
 def _completed(row: StudentRow, person: Person, rubric: Rubric) -> StudentRow:
     """What the export says stays; the roster fills what it leaves open, and gives the name that is official."""
-    one, other = row.student, person.student
+    from_upload, from_roster = row.student, person.student
     student = Student(
-        other.name or one.name,
-        one.sid or other.sid,
-        one.email or other.email,
-        one.canvas or other.canvas,
-        one.moodle or other.moodle,
+        from_roster.name or from_upload.name,
+        from_upload.sid or from_roster.sid,
+        from_upload.email or from_roster.email,
+        from_upload.canvas or from_roster.canvas,
+        from_upload.moodle or from_roster.moodle,
     )
     longer = rubric.due + person.extension if rubric.due and person.extension else None
     return replace(row, student=student, section=person.section, due=person.due or longer, excused=person.excused)
@@ -446,15 +446,15 @@ def _positions(students: Iterable[Student]) -> dict[Identity, int]:
     positions: dict[Identity, int] = {}
     shared = set()
     for position, student in enumerate(students):
-        for one in student.identities:
-            shared |= {one} if one in positions else set()
-            positions[one] = position
-    return {one: position for one, position in positions.items() if one not in shared}
+        for identity in student.identities:
+            shared |= {identity} if identity in positions else set()
+            positions[identity] = position
+    return {identity: position for identity, position in positions.items() if identity not in shared}
 
 
 def _found(student: Student, positions: Mapping[Identity, int]) -> int | None:
     """The position of a student, by the surest of what they are known by."""
-    return next((positions[one] for one in student.identities if one in positions), None)
+    return next((positions[identity] for identity in student.identities if identity in positions), None)
 
 
 # Which of several uploads counts
@@ -474,16 +474,16 @@ def with_choice(
 
 def _chosen(row: StudentRow, grades: Mapping[str, Grade], faults: Mapping[str, str], rubric: Rubric) -> StudentRow:
     uploads = [
-        replace(row, entry=one, grade=grades.get(one.key), fault=faults.get(one.key, ""))
-        for one in (*row.others, row.entry)
+        replace(row, entry=upload, grade=grades.get(upload.key), fault=faults.get(upload.key, ""))
+        for upload in (*row.others, row.entry)
     ]
     if rubric.uploads == "best":
-        worth = [-1.0 if (score := _late(one, rubric).score) is None else score for one in uploads]
+        worth = [-1.0 if (score := _late(upload, rubric).score) is None else score for upload in uploads]
     else:
-        worth = [float(not _is_late(one, rubric)) for one in uploads]
+        worth = [float(not _is_late(upload, rubric)) for upload in uploads]
     at = max(range(len(uploads)), key=lambda at: (worth[at], at))
     own = row.section != row.entry.section  # from the roster, not from where the upload lay
-    others = tuple(one.entry for one in uploads if one is not uploads[at])
+    others = tuple(upload.entry for upload in uploads if upload is not uploads[at])
     return replace(uploads[at], others=others, section=row.section if own else uploads[at].entry.section)
 
 
@@ -528,40 +528,40 @@ def with_overrides(rows: Sequence[StudentRow], overrides: Sequence[Override]) ->
     Raises ArgumentsError with every line whose student is nobody, several, or has no grade whose criterion could be set, and
     every two lines that contradict one another.
     """
-    mine, problems = _by_position(rows, overrides)
+    by_row, problems = _by_position(rows, overrides)
     refuse(problems)
-    return [_set_by_hand(row, mine[at]) if at in mine else row for at, row in enumerate(rows)]
+    return [_set_by_hand(row, by_row[at]) if at in by_row else row for at, row in enumerate(rows)]
 
 
 def _by_position(
     rows: Sequence[StudentRow], overrides: Sequence[Override]
 ) -> tuple[dict[int, list[Override]], list[str]]:
     """The overrides of each row, of several that say the same the first; and what is wrong with those that cannot be used."""
-    found: dict[int, dict[str, Override]] = {}
+    by_row: dict[int, dict[str, Override]] = {}
     problems = []
-    for one in overrides:
+    for override in overrides:
         try:
-            at = _position(one, rows)
+            at = _position(override, rows)
         except ValueError as error:
-            problems.append(f"{one.place}: {error}")
+            problems.append(f"{override.place}: {error}")
             continue
-        if (rows[at].absent or rows[at].fault) and one.criterion != TOTAL:
-            problems.append(f"{one.place}: {one.student} has no grade; only the total can be set")
-        first = found.setdefault(at, {}).setdefault(one.criterion, one)
-        if first.points != one.points:
-            problems.append(f"{one.place}: {one.student}: {one}; but {first.place} says: {first}")
-    return {at: list(mine.values()) for at, mine in found.items()}, problems
+        if (rows[at].absent or rows[at].fault) and override.criterion != TOTAL:
+            problems.append(f"{override.place}: {override.student} has no grade; only the total can be set")
+        first = by_row.setdefault(at, {}).setdefault(override.criterion, override)
+        if first.points != override.points:
+            problems.append(f"{override.place}: {override.student}: {override}; but {first.place} says: {first}")
+    return {at: list(overrides_of_row.values()) for at, overrides_of_row in by_row.items()}, problems
 
 
 def _position(override: Override, rows: Sequence[StudentRow]) -> int:
     """Raises ValueError for nobody or several."""
     wanted = override.student.lower()
     for known_as in (_surely, lambda row: {row.student.name.lower()}):
-        found = [at for at, row in enumerate(rows) if wanted in known_as(row)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise ValueError(f"{override.student} is {len(found)} students; give an address or id")
+        matches = [at for at, row in enumerate(rows) if wanted in known_as(row)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise ValueError(f"{override.student} is {len(matches)} students; give an address or id")
     raise ValueError(f"nobody here is called {override.student}")
 
 
@@ -572,10 +572,14 @@ def _surely(row: StudentRow) -> set[str]:
 
 
 def _set_by_hand(row: StudentRow, overrides: Sequence[Override]) -> StudentRow:
-    criteria = {one.criterion: one.points for one in overrides if one.criterion != TOTAL and one.points is not None}
+    criteria = {
+        override.criterion: override.points
+        for override in overrides
+        if override.criterion != TOTAL and override.points is not None
+    }
     grade = _with(row.grade, criteria) if row.grade and criteria else row.grade
     row = replace(row, grade=grade, overrides=tuple(map(str, overrides)))
-    totals = [one.points for one in overrides if one.criterion == TOTAL]
+    totals = [override.points for override in overrides if override.criterion == TOTAL]
     return replace(row, total=totals[0], excused=totals[0] is None) if totals else row
 
 

@@ -63,10 +63,12 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
             files = load(entry, limits, accept_names=True).files
         except UnreadableError:  # grading has said so already
             continue
-        mine = {name: files[f"{name}.py"].decode("utf-8", "replace") for name in modules if f"{name}.py" in files}
-        texts.append((entry, mine))
+        module_texts = {
+            name: files[f"{name}.py"].decode("utf-8", "replace") for name in modules if f"{name}.py" in files
+        }
+        texts.append((entry, module_texts))
     works = _fingerprinted(texts)
-    pairs = [_pair(one, other) for one, other in combinations(works, 2) if not _same_people(one, other)]
+    pairs = [_pair(first, second) for first, second in combinations(works, 2) if not _same_people(first, second)]
     likely = [pair for pair in pairs if pair.modules and pair.share >= least]
     return sorted(likely, key=lambda pair: (-pair.share, pair.one, pair.other)), works
 
@@ -80,7 +82,9 @@ def _fingerprinted(submissions: Sequence[tuple[Entry, dict[str, str]]]) -> list[
         for name, text in texts.items():
             counts[name].update(set(_print(name, text).hashes))
     most = max(FEW, COMMON * len(submissions))
-    ignored = {name: handout[name] | {one for one, n in counts[name].items() if n > most} for name in given}
+    ignored = {
+        name: handout[name] | {fingerprint for fingerprint, n in counts[name].items() if n > most} for name in given
+    }
     works = []
     for entry, texts in submissions:
         prints = {name: _print(name, text, ignored[name]) for name, text in texts.items()}
@@ -98,10 +102,10 @@ def _print(name: str, text: str, ignored: set[int] | frozenset[int] = frozenset(
     )
 
 
-def _same_people(one: _Work, other: _Work) -> bool:
+def _same_people(first: _Work, second: _Work) -> bool:
     """Whether somebody has handed in both."""
-    mine = {identity for student in one.students for identity in student.identities}
-    return any(identity in mine for student in other.students for identity in student.identities)
+    mine = {identity for student in first.students for identity in student.identities}
+    return any(identity in mine for student in second.students for identity in student.identities)
 
 
 def _pair(one: _Work, other: _Work) -> Pair:
@@ -155,8 +159,8 @@ def notices(out: Path) -> list[str]:
     try:
         pairs = json.loads((out / NAME).read_bytes())
         named = [
-            f"{one['one']} and {one['other']} likely share code ({one['share']:.0%} of the shorter); see similar.html"
-            for one in pairs[:SAID]
+            f"{pair['one']} and {pair['other']} likely share code ({pair['share']:.0%} of the shorter); see similar.html"
+            for pair in pairs[:SAID]
         ]
         more = len(pairs) - len(named)
         return [*named, f"{more} more pairs likely share code; see similar.html"] if more else named
@@ -179,10 +183,10 @@ def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]
     return report.rendered("similar.html", title=rubric.current().title, pairs=shown) + "\n"
 
 
-def _side_by_side(one: _Work, other: _Work, name: str) -> list[list[tuple[str, bool]]]:
+def _side_by_side(first: _Work, second: _Work, name: str) -> list[list[tuple[str, bool]]]:
     """The two texts of a module in parts, each with whether it is shared."""
-    _, places = _overlap(one.prints[name], other.prints[name])
-    texts = (one.texts[name], other.texts[name])
+    _, places = _overlap(first.prints[name], second.prints[name])
+    texts = (first.texts[name], second.texts[name])
     return [list(_parts(text, place)) for text, place in zip(texts, places, strict=True)]
 
 

@@ -95,18 +95,18 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         misnamed=misnamed,
         accepted=accepted,
         unexplained=tuple(
-            Unexplained(**(one | {"criteria": tuple(one["criteria"])})) for one in extra.get("unexplained", ())
+            Unexplained(**(lesson | {"criteria": tuple(lesson["criteria"])})) for lesson in extra.get("unexplained", ())
         ),
-        guesses=tuple(Guess(**one) for one in extra.get("guesses", ())),
+        guesses=tuple(Guess(**lesson) for lesson in extra.get("guesses", ())),
     )
 
 
 def _mark(test: Mapping[str, Any]) -> Mark:
     extra = test["extra_data"]
     # Results of earlier kits name at most one mistake, under "misconception".
-    found = extra["misconceptions"] if "misconceptions" in extra else [extra["misconception"] or ""]
+    named = extra["misconceptions"] if "misconceptions" in extra else [extra["misconception"] or ""]
     criterion, name = intern(str(extra["criterion"])), intern(str(test["name"]))
-    mistakes = tuple(intern(str(one)) for one in found if one)
+    mistakes = tuple(intern(str(mistake)) for mistake in named if mistake)
     return Mark(criterion, name, float(test["score"]), float(test["max_score"]), mistakes)
 
 
@@ -162,14 +162,12 @@ def documents(out: Path, keys: Iterable[str]) -> dict[str, Document]:
 
 def run_folder(folder: Path) -> Path:
     """The folder of a run, given itself or the folder of its results. Raises ArgumentsError for what is no run."""
-    found = (
-        folder.absolute().parent if folder.name == RESULTS and (folder.absolute().parent / RUN).is_file() else folder
-    )
-    if not (found / RUN).is_file():
+    run = folder.absolute().parent if folder.name == RESULTS and (folder.absolute().parent / RUN).is_file() else folder
+    if not (run / RUN).is_file():
         raise ArgumentsError(
             f"{folder}: this is no run, it has no {RUN}; give the OUT of an `autograder grade ... -o OUT`"
         )
-    return found
+    return run
 
 
 def read_all(folder: Path) -> dict[str, Grade]:
@@ -202,8 +200,8 @@ def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Entry]) -> Non
 def students(out: Path) -> dict[str, tuple[Student, ...]]:
     """The students of each submission by key; empty without a readable file."""
     try:
-        found = json.loads((out / RUN).read_bytes())["students"]
-        return {str(key): tuple(Student(**one) for one in who) for key, who in found.items()}
+        document = json.loads((out / RUN).read_bytes())["students"]
+        return {str(key): tuple(Student(**student) for student in who) for key, who in document.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 

@@ -82,22 +82,22 @@ def modules(names: str) -> list[str]:
     """Modules of the rubric, from a list with commas."""
     from autograder.homework.rubric import current
 
-    found = [name.strip() for name in names.split(",") if name.strip()]
-    for name in found:
+    chosen = [name.strip() for name in names.split(",") if name.strip()]
+    for name in chosen:
         if name not in current().modules:
             raise click.BadParameter(f"there is no module {name!r}; known: {', '.join(current().modules)}")
-    return found
+    return chosen
 
 
 def _pairs(only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None) -> None:
     from autograder.proof import cases, pairs
 
     chosen = list(cases.pairs(only))
-    tried = list(_progress(pairs.run(chosen, jobs), len(chosen)))
-    _rows([one.row for one in tried], file, before)
-    for line in pairs.lines(tried):
+    verdicts = list(_progress(pairs.run(chosen, jobs), len(chosen)))
+    _rows([verdict.row for verdict in verdicts], file, before)
+    for line in pairs.lines(verdicts):
         click.echo(line)
-    _end(pairs.problems(tried))
+    _end(pairs.problems(verdicts))
 
 
 def _everything(
@@ -113,7 +113,7 @@ def _everything(
         click.echo(line)
     for module in only:
         click.echo(cases.containing(module))
-    found = audits.problems(rows, only)
+    problems = audits.problems(rows, only)
     spread = audits.margins(rows) if cases.alternatives() else []  # without right solutions there is no spread
     if tolerances:
         table = Table("check", "dtype", "right, at most", "tolerance", "wrong, at least", box=None)
@@ -122,9 +122,11 @@ def _everything(
             name = f"{check.module} {check.test} #{check.number}"
             table.add_row(name, check.dtype, f"{margin.right:.1e}", f"{check.allowed:.0e}", wrong)
         Console(width=160).print(table)
-    found += [f"{m.check.module}, {m.check.test}: correct solutions use up the tolerance" for m in spread if not m.good]
-    found += [f"{name} is nowhere ten times as far off as is tolerated" for name in audits.unclear(rows)]
-    _end(found)
+    problems += [
+        f"{m.check.module}, {m.check.test}: correct solutions use up the tolerance" for m in spread if not m.good
+    ]
+    problems += [f"{name} is nowhere ten times as far off as is tolerated" for name in audits.unclear(rows)]
+    _end(problems)
 
 
 def _rows(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None) -> None:
@@ -156,6 +158,6 @@ def _end(problems: list[str]) -> None:
     sys.exit(FAULT if problems else 0)
 
 
-def _progress(found: Iterable[Any], total: int) -> Iterable[Any]:
+def _progress(items: Iterable[Any], total: int) -> Iterable[Any]:
     console = Console(stderr=True)
-    return track(found, "auditing", total, console=console) if console.is_terminal else found
+    return track(items, "auditing", total, console=console) if console.is_terminal else items

@@ -80,10 +80,10 @@ def attempt(layer: str, kept: tuple[str, ...]) -> tuple[Reply, float]:
 @click.command()
 def doctor() -> None:
     """Say which layers of the sandbox this machine has, and prove it."""
-    found = diagnose()
-    for layer, (state, why) in found.items():
+    findings = diagnose()
+    for layer, (state, why) in findings.items():
         click.echo(f"{layer:<18} {state:<8} {why}")
-    lost = [layer for layer, (state, _) in found.items() if state != "holds"]
+    lost = [layer for layer, (state, _) in findings.items() if state != "holds"]
     if not lost:
         click.echo("\nEverything that the sandbox can use is here.")
         return

@@ -79,24 +79,24 @@ def grade(
     current = rubric.current()
     people = rows.roster(roster, current) if roster else []
     by_hand, unusable = rows.overrides(overrides, current)
-    found = listing(paths, out)
-    unusable += rows.problems(found.entries, current, people, by_hand)
+    submissions = listing(paths, out)
+    unusable += rows.problems(submissions.entries, current, people, by_hand)
     rows.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     for form in (
-        () if quiet else (*found.forms, "Starting the workers, each of which records the hidden tests once ...")
+        () if quiet else (*submissions.forms, "Starting the workers, each of which records the hidden tests once ...")
     ):
         click.echo(printable(form), err=True)
-    store.write_run(out, paths, found.entries)
+    store.write_run(out, paths, submissions.entries)
     display = progress.Display(None if quiet else sys.stderr)
     try:
-        grades = batch.run(found.entries, results, workers, current.limits, display, fresh, accept_names)
+        grades = batch.run(submissions.entries, results, workers, current.limits, display, fresh, accept_names)
     except KeyboardInterrupt:
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise CommandEnded(text, INTERRUPTED) from None
-    graded = rows.finished(found.entries, grades.grades, grades.faults, current, people, by_hand)
-    run = _run(found, grades, results, graded, rows.notes(graded, current, people))
+    graded = rows.finished(submissions.entries, grades.grades, grades.faults, current, people, by_hand)
+    run = _run(submissions, grades, results, graded, rows.notes(graded, current, people))
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
     if not quiet:
         _print_scores(run.rows)
@@ -120,18 +120,20 @@ def grade(
 # After grading
 
 
-def _run(found: "Listing", grades: "ClassGrades", store: "Store", rows: "list[StudentRow]", notes: list[str]) -> "Run":
+def _run(
+    submissions: "Listing", grades: "ClassGrades", store: "Store", rows: "list[StudentRow]", notes: list[str]
+) -> "Run":
     """What the report is about."""
     from autograder.cohort import report, similar
     from autograder.homework import rubric
 
     problems = [
-        *found.problems,
+        *submissions.problems,
         *(f"{one.id} {one.counted}" for one in rubric.current().criteria.values() if one.counts),
         *_uploads(rows),
         *notes,
         *similar.notices(store.out),
-        *_left_over(found, store),
+        *_left_over(submissions, store),
         *_layers(grades.kit.layers),
     ]
     return report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
@@ -158,9 +160,9 @@ def _layers(used: tuple[str, ...]) -> list[str]:
     return [f"the sandbox did without {', '.join(missing)}; {advice}"] if missing else []
 
 
-def _left_over(found: "Listing", store: "Store") -> list[str]:
+def _left_over(submissions: "Listing", store: "Store") -> list[str]:
     """A word on results that earlier runs have left in the same folder."""
-    others = sorted(store.keys() - {entry.key for entry in found.entries})
+    others = sorted(store.keys() - {entry.key for entry in submissions.entries})
     if not others:
         return []
     named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")

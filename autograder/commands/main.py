@@ -116,9 +116,9 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
             "Installing what the zip asks for into a fresh environment; this takes a minute or two ...", err=True
         )
     done = rehearsal.rehearse(zipped, upload, here)
-    found = rehearsal_report.problems(done.document)
-    if found:
-        raise CommandError("\n  ".join(["results.json is not as Gradescope documents it:", *found[:PROBLEMS]]))
+    problems = rehearsal_report.problems(done.document)
+    if problems:
+        raise CommandError("\n  ".join(["results.json is not as Gradescope documents it:", *problems[:PROBLEMS]]))
     for line in rehearsal_report.lines(done, rehearsal_report.Results.model_validate(done.document), brief):
         click.echo(line)
 

@@ -38,26 +38,28 @@ def compare(old: Path, new: Path) -> None:
     """Who gains or loses what, by criterion, between two runs of `grade`."""
     from autograder.cohort import compare_results
 
-    found = compare_results.compare_runs(old, new)
-    totals = sum(change.difference != 0 for change in found.changes)
-    click.echo(f"{found.compared} submissions are in both runs; {len(found.changes)} differ, {totals} in their total.")
-    if found.criteria:
+    comparison = compare_results.compare_runs(old, new)
+    totals = sum(change.difference != 0 for change in comparison.changes)
+    click.echo(
+        f"{comparison.compared} submissions are in both runs; {len(comparison.changes)} differ, {totals} in their total."
+    )
+    if comparison.criteria:
         click.echo("\nCriteria")
-        print_table(("Criterion", "gain", "lose", "points"), map(_criterion_line, found.criteria))
+        print_table(("Criterion", "gain", "lose", "points"), map(_criterion_line, comparison.criteria))
     if totals:
         click.echo("\nStudents whose total differs")
-        changes = [change for change in found.changes if change.difference]
+        changes = [change for change in comparison.changes if change.difference]
         print_table(("Submission", "Student", "old", "new", "change", "in"), map(_student_line, changes[:SHOWN]))
-    for keys, where in ((found.only_old, "first"), (found.only_new, "second")):
+    for keys, where in ((comparison.only_old, "first"), (comparison.only_new, "second")):
         if keys:
             more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
             click.echo(f"\nOnly in the {where}: {', '.join(keys[:SHOWN])}{more}")
-    click.echo(f"\nAll of it: {compare_results.write(found, old, new)}, and compare.csv beside it")
+    click.echo(f"\nAll of it: {compare_results.write(comparison, old, new)}, and compare.csv beside it")
 
 
-def _criterion_line(one: "CriterionChange") -> tuple[str, ...]:
-    before, after = ("none" if points is None else f"{points:g}" for points in one.points)
-    return one.name, str(one.gain), str(one.lose), f"{before} -> {after}" if one.rubric_changed else after
+def _criterion_line(change: "CriterionChange") -> tuple[str, ...]:
+    before, after = ("none" if points is None else f"{points:g}" for points in change.points)
+    return change.name, str(change.gain), str(change.lose), f"{before} -> {after}" if change.rubric_changed else after
 
 
 def _student_line(change: "ScoreChange") -> tuple[str, ...]:
@@ -77,7 +79,9 @@ def similar(out: Path, least: int) -> None:
     from autograder.cohort import store
 
     pairs, works = similarity.found(out, least / 100)
-    names = {key: ", ".join(one.name for one in who if one.name) for key, who in store.students(out).items()}
+    names = {
+        key: ", ".join(student.name for student in who if student.name) for key, who in store.students(out).items()
+    }
     similarity.write(out, pairs, works, names)
     lines = [
         (f"{pair.share:.0%}", names.get(pair.one) or pair.one, names.get(pair.other) or pair.other) for pair in pairs
@@ -110,7 +114,7 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
         from autograder.grading.grader import open_grader
         from autograder.proof import learning
 
-        people = [one for who in store.students(out).values() for one in who]
+        people = [student for who in store.students(out).values() for student in who]
         every = lessons.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
         lines = []
         with open_grader() as grader:

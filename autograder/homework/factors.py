@@ -104,12 +104,12 @@ def classes(module: str) -> Iterator[InputClass]:
             for way, (condition, uses) in ways.items():
                 used = tuple(use for use in uses if use in optional)
                 yield InputClass(module, function, f"{name} {way}", about, (condition,), used)
-        known = {one.name: one for one in table.factors}
-        for one in known.values():
-            for value in one.values:
-                yield _input_class(module, function, {value: one})
+        by_name = {factor.name: factor for factor in table.factors}
+        for factor in by_name.values():
+            for value in factor.values:
+                yield _input_class(module, function, {value: factor})
         for pair in table.pairs:
-            first, second = (known[name] for name in pair)
+            first, second = (by_name[name] for name in pair)
             for values in product(first.values, second.values):
                 if frozenset(values) not in table.never:
                     yield _input_class(module, function, dict(zip(values, (first, second), strict=True)))
@@ -150,10 +150,10 @@ def _holds(condition: Condition, values: Mapping[str, Any]) -> bool:
 
 
 def _input_class(module: str, function: str, chosen: Mapping[str, Factor]) -> InputClass:
-    conditions = tuple(one.values[value] for value, one in chosen.items())
+    conditions = tuple(factor.values[value] for value, factor in chosen.items())
     uses = [name for name, default in defaults(function).items() if any(_used(c, name, default) for c in conditions)]
-    name = " and ".join(f"{one.name}: {value}" for value, one in chosen.items())
-    about = frozenset(f"{module}.{criterion}" for one in chosen.values() for criterion in one.about)
+    name = " and ".join(f"{factor.name}: {value}" for value, factor in chosen.items())
+    about = frozenset(f"{module}.{criterion}" for factor in chosen.values() for criterion in factor.about)
     return InputClass(module, function, name, about, conditions, tuple(uses))
 
 
@@ -235,10 +235,10 @@ def dtypes(name: str) -> Values:
 
 def count(name: str, *values: int, above: int | None = None) -> Values:
     """An int argument."""
-    found: dict[str, Condition] = {str(value): lambda n, value=value: n == value for value in values}
+    conditions: dict[str, Condition] = {str(value): lambda n, value=value: n == value for value in values}
     if above is not None:
-        found[f"above {above}"] = lambda n: n > above
-    return _of(name, found)
+        conditions[f"above {above}"] = lambda n: n > above
+    return _of(name, conditions)
 
 
 def masks(name: str = "mask") -> Values:
@@ -304,8 +304,8 @@ def _both(first: Condition, second: Condition) -> Condition:
     return _taking(names, both)
 
 
-def _one_alone(found: Any) -> bool:
-    return bool(found.any() and not found.all())
+def _one_alone(holding: Any) -> bool:
+    return bool(holding.any() and not holding.all())
 
 
 def _of(name: str, values: Values) -> Values:

@@ -147,8 +147,8 @@ class Written:
         if any(mistake.name == name for mistake in self.mistakes):
             raise self._error(name, "there is a mistake of this name already")
         for way, changed in enumerate(edits):
-            other = {"edits": tuple(changed.items()), "memory": memory, "inexact": inexact, "way": way}
-            self._enter(self._mistake(name, criterion, does, right, read, **other))
+            settings = {"edits": tuple(changed.items()), "memory": memory, "inexact": inexact, "way": way}
+            self._enter(self._mistake(name, criterion, does, right, read, **settings))
 
     def instead(
         self,
@@ -174,12 +174,12 @@ class Written:
         return enter
 
     def _mistake(
-        self, name: str, criterion: str | tuple[str, ...], does: str, right: str, read: str, **other: Any
+        self, name: str, criterion: str | tuple[str, ...], does: str, right: str, read: str, **settings: Any
     ) -> Mistake:
         names = (criterion,) if isinstance(criterion, str) else criterion
         criteria = tuple(f"{self.module}.{name}" for name in names)
         read = read or f"the docstring of `{self.function}`"
-        return Mistake(self.module, self.function, name, criteria, does, right, read, **other)
+        return Mistake(self.module, self.function, name, criteria, does, right, read, **settings)
 
     def _enter(self, mistake: Mistake) -> None:
         for problem in self._problems(mistake):
@@ -191,8 +191,8 @@ class Written:
             if not text.endswith(".") or len(text.split()) < 2:
                 yield f"`{half}` must be a sentence with a full stop, not {text!r}"
         for criterion in mistake.criteria or ("",):
-            known = rubric.current().criteria.get(criterion)
-            if known is None or self.function not in known.grades:
+            graded = rubric.current().criteria.get(criterion)
+            if graded is None or self.function not in graded.grades:
                 yield f"the criterion {criterion!r} does not grade {self.function}; see rubric.yaml"
         for old, _ in mistake.edits:
             if not old or old not in self.source:
@@ -316,7 +316,7 @@ def is_python(text: str) -> bool:
 def edited(text: str, edits: Sequence[tuple[str, str]]) -> str | None:
     """The text with all edits made at once; None where two of them change the same letters."""
     spans = sorted((start, start + len(old), new) for old, new in edits for start in places(text, old))
-    if any(one[1] > other[0] for one, other in pairwise(spans)):
+    if any(first[1] > second[0] for first, second in pairwise(spans)):
         return None
     for start, end, new in reversed(spans):
         text = text[:start] + new + text[end:]
@@ -353,8 +353,8 @@ def inlined(module: str, function: str) -> tuple[Mistake, ...]:
     """The mistakes of value in the functions below this one, the nearest first. They belong to no criterion yet."""
     values = {c.id for c in rubric.current().criteria.values() if c.looks_at == "values"}
     below = [m for name in _below(function) for m in of_function(rubric.current().module_of(name), name)]
-    told = (m for m in below if not m.memory and not m.inexact and values.issuperset(m.criteria))
-    return tuple(_moved(mistake, module, function) for mistake in told)
+    visible = (m for m in below if not m.memory and not m.inexact and values.issuperset(m.criteria))
+    return tuple(_moved(mistake, module, function) for mistake in visible)
 
 
 def _moved(mistake: Mistake, module: str, function: str) -> Mistake:
@@ -368,10 +368,10 @@ def _moved(mistake: Mistake, module: str, function: str) -> Mistake:
 @cache
 def _below(function: str) -> tuple[str, ...]:
     """The contract functions that a correct one calls, directly or not, the nearest first."""
-    found = [function]
-    for name in found:
-        found += [other for other in _called(name) if other not in found]
-    return tuple(found[1:])
+    names = [function]
+    for above in names:
+        names += [below for below in _called(above) if below not in names]
+    return tuple(names[1:])
 
 
 @cache

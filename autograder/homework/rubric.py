@@ -174,10 +174,10 @@ class Rubric(Strict):
 
     def helpers(self, module: str, functions: tuple[str, ...]) -> tuple[str, ...]:
         """The functions of the same module that `functions` are built from, directly or not, without themselves."""
-        edges, found = self.modules[module].functions, list(functions)
-        for name in found:
-            found += [helper for helper in edges[name] if helper not in found]
-        return tuple(name for name in found if name not in functions)
+        edges, below = self.modules[module].functions, list(functions)
+        for name in below:
+            below += [helper for helper in edges[name] if helper not in below]
+        return tuple(name for name in below if name not in functions)
 
     def module_of(self, function: str) -> str:
         return next(name for name, module in self.modules.items() if function in module.functions)
@@ -266,11 +266,11 @@ def _of_module(
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     yield from _points(here, module)
     names = list(rubric.modules)
-    for other in module.uses:
-        if other not in rubric.modules:
-            yield (*here, "uses"), f"there is no module {other!r}; known: {', '.join(names)}"
-        elif names.index(other) >= names.index(name):
-            yield (*here, "uses"), f"{other!r} must stand above {name!r}: a module uses only modules above it"
+    for used in module.uses:
+        if used not in rubric.modules:
+            yield (*here, "uses"), f"there is no module {used!r}; known: {', '.join(names)}"
+        elif names.index(used) >= names.index(name):
+            yield (*here, "uses"), f"{used!r} must stand above {name!r}: a module uses only modules above it"
     order = list(module.functions)
     for function, helpers in module.functions.items():
         for helper in helpers:
@@ -381,10 +381,10 @@ def line_of(node: Any, where: tuple[str, ...]) -> int:
     line = node.start_mark.line + 1 if node is not None else 1
     for part in where:
         if isinstance(node, yaml.MappingNode):
-            found = [(key, value) for key, value in node.value if key.value == part]
-            if not found:
+            entries = [(key, value) for key, value in node.value if key.value == part]
+            if not entries:
                 break
-            line, node = found[0][0].start_mark.line + 1, found[0][1]
+            line, node = entries[0][0].start_mark.line + 1, entries[0][1]
         elif isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
             node = node.value[int(part)]
             line = node.start_mark.line + 1

@@ -46,20 +46,20 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
     parameters, with the same arrays changed in place, and once more with the first arguments after the caller has written into
     their first result. A result may be a view of an argument, so no argument is used again after its result was written into.
     """
-    kept = getattr(check.keep, function)
+    retained = getattr(check.keep, function)
     result = getattr(check.keep.pure, function)(*copied(first))
     changing = copied((second[0], *first[1:]) if callable(first[0]) else (first[0], *second[1:]))
-    kept(*changing)
+    retained(*changing)
     for written in _changes(changing, second):
         for array, value in written:
             check.overwrite(array, value)
-        kept(*changing)
+        retained(*changing)
     made = arrays(result)
     if made:
         check.stays(result)
     for array in made:
         check.overwrite(array, 0)
-    again = kept(*copied(first))
+    again = retained(*copied(first))
     if not arrays(first):  # without arrays to tell them apart, two results could be one array
         check.overwrite(made[0], 1)
         check.stays(again)
@@ -67,9 +67,9 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
 
 def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[list[tuple[Array, Array]]]:
     """What the caller writes into arrays: into the first one, then into two inside a dict or list of parameters."""
-    found = arrays(arguments)
-    if found:
-        yield [(found[0], arrays(copied(second))[0])]
+    written = arrays(arguments)
+    if written:
+        yield [(written[0], arrays(copied(second))[0])]
     nested = [array for argument in arguments if isinstance(argument, dict | list) for array in arrays(argument)]
     if nested:
         yield [(array, 2 * array + 1) for array in (nested[len(nested) // 3], nested[-1])]

@@ -31,8 +31,13 @@ class Student:
     @property
     def identities(self) -> list[Identity]:
         """What a student is known by, the surest first. A name alone is none: two people may share it."""
-        found = [("email", self.email.lower()), ("sid", self.sid), ("canvas", self.canvas), ("moodle", self.moodle)]
-        return [one for one in found if one[1]]
+        identities = [
+            ("email", self.email.lower()),
+            ("sid", self.sid),
+            ("canvas", self.canvas),
+            ("moodle", self.moodle),
+        ]
+        return [identity for identity in identities if identity[1]]
 
 
 @dataclass(frozen=True)
@@ -60,24 +65,26 @@ def load(entry: Entry, limits: Limits, accept_names: bool = False) -> Submission
     """
     if entry.upload is None:
         raise UnreadableError(entry.problem or f"{entry.key}: there is nothing to read")
-    found = read_tree(entry.upload, limits, entry.key)
+    submission = read_tree(entry.upload, limits, entry.key)
     if accept_names:
-        found = found.accepting_names(rubric.current().modules)
-    if any(name.lower().endswith(".py") for name in found.files):
-        return found
-    return replace(found, refused=(*_notebooks(entry.upload, limits), *found.refused))
+        submission = submission.accepting_names(rubric.current().modules)
+    if any(name.lower().endswith(".py") for name in submission.files):
+        return submission
+    return replace(submission, refused=(*_notebooks(entry.upload, limits), *submission.refused))
 
 
 def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:
     """A note on the first notebook, with the functions of the homework that its code cells define; nothing of it is run."""
-    known = {name for module in rubric.current().modules.values() for name in module.functions}
+    contract = {name for module in rubric.current().modules.values() for name in module.functions}
     for path, source in islice(upload.walk(), limits.upload_files):
         if path.lower().endswith(".ipynb") and not source.problem:
             try:
                 text = source.read(limits.upload_mb * 2**20).decode("utf-8", "replace")
             except (DamagedError, OSError):  # it would not have been graded
                 text = ""
-            functions = [name for name in dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text)) if name in known]
+            functions = [
+                name for name in dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text)) if name in contract
+            ]
             yield Note("notebook", path, wanted=", ".join(functions))
             return
 
@@ -93,7 +100,7 @@ def keyed(entries: Iterable[Entry]) -> list[Entry]:
     for key in safe:
         counts[key.lower()] = counts.get(key.lower(), 0) + 1
     taken: set[str] = set()
-    found = []
+    keyed_entries = []
     for entry, key in zip(entries, safe, strict=True):
         place = entry.upload.place.absolute() if entry.upload else Path()
         origin = _digest(f"{place.parent.name}/{place.name}/{entry.key}")
@@ -101,8 +108,8 @@ def keyed(entries: Iterable[Entry]) -> list[Entry]:
         while wanted.lower() in taken:
             wanted += "x"
         taken.add(wanted.lower())
-        found.append(replace(entry, key=wanted))
-    return found
+        keyed_entries.append(replace(entry, key=wanted))
+    return keyed_entries
 
 
 def safe_key(name: str) -> str:

@@ -52,20 +52,20 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
     others = [path for path in paths if path not in modules]
-    found = [_look(path, out) for path in others]
+    listings = [_look(path, out) for path in others]
     if len(others) > 1:
         # The name of the path is that of the section.
-        found = [
-            replace(one, entries=tuple(replace(entry, section=path.stem) for entry in one.entries))
-            for one, path in zip(found, others, strict=True)
+        listings = [
+            replace(part, entries=tuple(replace(entry, section=path.stem) for entry in part.entries))
+            for part, path in zip(listings, others, strict=True)
         ]
     if modules:
-        found.append(_files(modules))
-    entries = keyed(entry for one in found for entry in one.entries)
+        listings.append(_files(modules))
+    entries = keyed(entry for part in listings for entry in part.entries)
     if not entries:
         raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
-    forms = tuple(form for one in found for form in one.forms)
-    return Listing(tuple(entries), forms, tuple(problem for one in found for problem in one.problems))
+    forms = tuple(form for part in listings for form in part.forms)
+    return Listing(tuple(entries), forms, tuple(problem for part in listings for problem in part.problems))
 
 
 def _found(form: str, entries: Iterable[Entry], problems: Iterable[str] = ()) -> Listing:
@@ -78,12 +78,12 @@ def _look(path: Path, out: Path | None) -> Listing:
         if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
             raise ArgumentsError(f"-o {out} lies in {path}, which is graded; give a folder outside")
         if path.is_dir():
-            found = trees.of_folder(path)
-            if not found.readable:
-                found.sources[""].read(0)
-            if found.sources[""].problem == "many":
+            tree = trees.of_folder(path)
+            if not tree.readable:
+                tree.sources[""].read(0)
+            if tree.sources[""].problem == "many":
                 raise ArgumentsError(f"{path}: has more than {trees.MEMBERS} files; give the folders of one class")
-            return _recognised(found, path)
+            return _recognised(tree, path)
         if path.suffix.lower() == ".zip" and path.is_file():
             return _recognised(trees.of_zip(path), path)
         path.lstat()
@@ -95,8 +95,8 @@ def _look(path: Path, out: Path | None) -> Listing:
 
 
 def _recognised(outer: Tree, path: Path) -> Listing:
-    tree, found = _unwrapped(outer)
-    match found:
+    tree, form = _unwrapped(outer)
+    match form:
         case "gradescope":
             entries, problems = platforms.gradescope_entries(tree)
             return _found(f"{path}: a Gradescope export of {_counted(len(entries), 'submission')}", entries, problems)
@@ -174,10 +174,10 @@ def _misplaced(tree: Tree, path: Path) -> list[str]:
 def _unwrapped(outer: Tree) -> tuple[Tree, Kind]:
     """Through folders that hold nothing but one folder, if that leads to a class; and what was found there."""
     for depth, inner in enumerate(_wrapped(outer)):
-        found = kind(inner, inside=depth > 0)
-        one_folder = found == "class" and len(inner.folders) == 1
-        if found in ("gradescope", "moodle", "canvas") or (found == "class" and not one_folder):
-            return inner, found
+        form = kind(inner, inside=depth > 0)
+        one_folder = form == "class" and len(inner.folders) == 1
+        if form in ("gradescope", "moodle", "canvas") or (form == "class" and not one_folder):
+            return inner, form
     return outer, kind(outer)
 
 
@@ -234,7 +234,7 @@ def _has_module(names: Iterable[str]) -> bool:
 
 def _is_likely_a_module(name: str) -> bool:
     """Whether a name is that of a module or nearly: a whole class may have downloaded its files twice."""
-    return is_likely_code(name) and any(resembles(name, one) for one in rubric.current().modules)
+    return is_likely_code(name) and any(resembles(name, module) for module in rubric.current().modules)
 
 
 def _is_unit(name: str) -> bool:

@@ -54,19 +54,19 @@ def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
     except (yaml.YAMLError, DamagedError) as error:
         problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
     folders = sorted(tree.folders, key=_natural)
-    found = [_with_upload(tree.folders[name], name, counting.get(name) or earlier.get(name)) for name in folders]
-    unknown = [entry.key for entry in found if not entry.students and not problems]
+    entries = [_with_upload(tree.folders[name], name, counting.get(name) or earlier.get(name)) for name in folders]
+    unknown = [entry.key for entry in entries if not entry.students and not problems]
     problems += [f"{key}: {METADATA} does not say whose it is; it was graded all the same" for key in unknown]
     problem = f"it is in {METADATA}, but the export has no folder for it"
-    return found + [
+    return entries + [
         replace(entry, problem=problem) for name, entry in counting.items() if name not in folders
     ], problems
 
 
-def _with_upload(upload: Tree, name: str, known: Entry | None) -> Entry:
-    if known is None:
+def _with_upload(upload: Tree, name: str, entry: Entry | None) -> Entry:
+    if entry is None:
         return Entry(name, upload, remark=f"not in {METADATA}")
-    return replace(known, upload=upload, remark="" if known.students else f"nobody is named in {METADATA}")
+    return replace(entry, upload=upload, remark="" if entry.students else f"nobody is named in {METADATA}")
 
 
 # The yml
@@ -75,8 +75,10 @@ def _with_upload(upload: Tree, name: str, known: Entry | None) -> Entry:
 def _students(value: Any) -> tuple[Student, ...]:
     """The submitters; one about whom nothing is said is none."""
     submitters = _list(_get(value, "submitters"))
-    found = [Student(*(_plain(_get(one, key)) for key in ("name", "sid", "email"))) for one in submitters]
-    return tuple(dict.fromkeys(student for student in found if student != Student()))
+    students = [
+        Student(*(_plain(_get(submitter, key)) for key in ("name", "sid", "email"))) for submitter in submitters
+    ]
+    return tuple(dict.fromkeys(student for student in students if student != Student()))
 
 
 def _list(value: Any) -> list[Any]:
@@ -129,8 +131,8 @@ def is_canvas_name(name: str) -> bool:
 
 def is_canvas(names: Sequence[str]) -> bool:
     """Whether the files of a folder are named as Canvas does it: most of those that could be work."""
-    kept = [name for name in names if name.lower().endswith((".py", ".zip", ".html"))]
-    return bool(kept) and 2 * sum(map(is_canvas_name, kept)) > len(kept)
+    work = [name for name in names if name.lower().endswith((".py", ".zip", ".html"))]
+    return bool(work) and 2 * sum(map(is_canvas_name, work)) > len(work)
 
 
 def canvas_entries(files: Mapping[str, Source], place: Path) -> tuple[list[Entry], list[str]]:
@@ -196,7 +198,7 @@ def moodle_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
         names.setdefault(match["id"], match["name"])
         file = match["file"] if name in sources else ""
         uploads.setdefault(match["id"], {}).update({file: sources[name]} if file else sources)
-    return [_moodle_entry(number, names[number], found, tree) for number, found in uploads.items()], problems
+    return [_moodle_entry(number, names[number], own, tree) for number, own in uploads.items()], problems
 
 
 def _moodle_entry(number: str, name: str, sources: dict[str, Source], tree: Tree) -> Entry:

@@ -98,19 +98,19 @@ class Submission:
     def _by_name(self) -> dict[str, Note]:
         return {PurePosixPath(note.path).name: note for note in reversed(self.refused) if note.path}
 
-    def missing(self, module: str, known: Collection[str]) -> Note | None:
+    def missing(self, module: str, modules: Collection[str]) -> Note | None:
         """Why the file of a module is not there, as far as one can tell; None if it is. `known`: names with a use."""
         wanted = f"{module}.py"
         if wanted in self.files:
             return None
         if wanted in self._by_name:
             return self._by_name[wanted]
-        close = self._close(module, known)
+        close = self._close(module, modules)
         return Note("misnamed", close[0], wanted=wanted) if close else Note("absent", wanted)
 
-    def _close(self, module: str, known: Collection[str]) -> list[str]:
+    def _close(self, module: str, modules: Collection[str]) -> list[str]:
         """The files that are likely meant to be a module."""
-        return [name for name in self.files if resembles(name, module) and name not in known]
+        return [name for name in self.files if resembles(name, module) and name not in modules]
 
     def accepting_names(self, modules: Collection[str]) -> "Submission":
         """The same with each missing module taken from the one file that is likely meant to be it, and a note that says so.
@@ -118,17 +118,17 @@ class Submission:
         Nothing is taken where two different files could be meant.
         """
         files, notes = dict(self.files), []
-        known = {f"{module}.py" for module in modules}
+        names = {f"{module}.py" for module in modules}
         for module in modules:
-            close = [name for name in self._close(module, known) if is_likely_code(name)]
+            close = [name for name in self._close(module, names) if is_likely_code(name)]
             if f"{module}.py" not in files and len({files[name] for name in close}) == 1:
                 files[f"{module}.py"] = files[close[0]]
                 notes.append(Note("accepted", close[0], wanted=f"{module}.py"))
         return replace(self, files=files, refused=(*notes, *self.refused))
 
-    def trouble(self, module: str, known: Collection[str]) -> str:
+    def trouble(self, module: str, modules: Collection[str]) -> str:
         """The sentence of `missing`, "" if the file is there."""
-        return str(self.missing(module, known) or "")
+        return str(self.missing(module, modules) or "")
 
 
 def is_likely_code(name: str) -> bool:
@@ -200,8 +200,8 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
     except OSError as error:
         raise UnreadableError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
     parts = [*packed, loose]
-    found = {path: content for files, _ in parts for path, content in _flattened(files).items()}
-    return Submission(name, found, tuple(note for _, notes in parts for note in notes))
+    files = {path: content for files, _ in parts for path, content in _flattened(files).items()}
+    return Submission(name, files, tuple(note for _, notes in parts for note in notes))
 
 
 def _unzipped(path: str, source: Source, room: _Room) -> Part:

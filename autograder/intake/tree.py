@@ -106,20 +106,20 @@ def members(stream: BinaryIO, most: int) -> list[tuple[str, Source]]:
         raise BadZipError("zip_many")
     try:
         archive = zipfile.ZipFile(stream)
-        found = archive.infolist()
+        infos = archive.infolist()
     except OSError:
         raise
     except Exception:  # made by hand, a zip can raise anything: struct.error, ValueError, RuntimeError ...
         raise BadZipError("no_zip") from None
-    if len(found) > most:
+    if len(infos) > most:
         raise BadZipError("zip_many")
     # Each takes at least its local header of 30 bytes and its data.
-    spans = sorted((info.header_offset, info.header_offset + 30 + info.compress_size) for info in found)
+    spans = sorted((info.header_offset, info.header_offset + 30 + info.compress_size) for info in infos)
     if any(end > start for (_, end), (start, _) in pairwise(spans)):
         raise BadZipError("zip_overlaps")
     return [
         (_name(info).replace("\\", "/"), Source(info.file_size, _problem(info), partial(_content, archive, info)))
-        for info in found
+        for info in infos
     ]
 
 
@@ -244,12 +244,12 @@ def of_folder(folder: Path, most: int = MEMBERS) -> Tree:
     waiting = [("", folder)]
     for above, place in waiting:
         try:
-            found = _listed(place)
+            listed = _listed(place)
         except OSError as error:
             if error.errno not in _NOT_THERE:
                 sources[above] = Source(0, "closed", partial(_refused, error))
             continue
-        for name, source in found.items():
+        for name, source in listed.items():
             if len(sources) > most:
                 sources[""] = Source(0, "many")
                 break
@@ -263,10 +263,10 @@ def of_folder(folder: Path, most: int = MEMBERS) -> Tree:
 def _listed(folder: Path) -> dict[str, Source]:
     """The files and folders directly in a folder. Raises OSError."""
     with os.scandir(folder) as entries:
-        found = sorted(islice(entries, LISTED), key=lambda entry: entry.name)
-    folders = {f"{entry.name}/" for entry in found if entry.is_dir(follow_symlinks=False)}
+        listed = sorted(islice(entries, LISTED), key=lambda entry: entry.name)
+    folders = {f"{entry.name}/" for entry in listed if entry.is_dir(follow_symlinks=False)}
     files = {
-        e.name: _on_disk(Path(e.path), e.stat(follow_symlinks=False)) for e in found if f"{e.name}/" not in folders
+        e.name: _on_disk(Path(e.path), e.stat(follow_symlinks=False)) for e in listed if f"{e.name}/" not in folders
     }
     return files | {name: Source(0, "folder") for name in sorted(folders)}
 
@@ -275,10 +275,10 @@ def _refused(error: OSError, most: int) -> bytes:
     raise error
 
 
-def _on_disk(path: Path, found: os.stat_result) -> Source:
-    if not stat.S_ISREG(found.st_mode):
+def _on_disk(path: Path, status: os.stat_result) -> Source:
+    if not stat.S_ISREG(status.st_mode):
         return Source(0, "link")
-    return Source(found.st_size, "", partial(content, path))
+    return Source(status.st_size, "", partial(content, path))
 
 
 def of_file(path: Path) -> Tree:

@@ -86,8 +86,8 @@ def _sandboxed(grader: Grader, case: Case) -> Row:
 def problems(rows: Iterable[Row], only: Collection[str] = (), complete: bool = True) -> list[str]:
     """Everything that is not as it should be, a sentence each; `complete`: all cases of the modules were tried."""
     rows = list(rows)
-    found = [problem for row in rows for problem in of_case(row)] + list(_unlike_holes(rows))
-    return found + list(_missing(rows, only)) if complete else found
+    sentences = [problem for row in rows for problem in of_case(row)] + list(_unlike_holes(rows))
+    return sentences + list(_missing(rows, only)) if complete else sentences
 
 
 def of_case(row: Row) -> Iterator[str]:
@@ -122,22 +122,22 @@ def _of_hole(row: Row) -> Iterator[str]:
 def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
     """Functions that cost more in one way of not being there than in another."""
     lost: dict[str, set[frozenset[str]]] = {}
-    for tried in rows:
-        if tried.case.kind == "hole":
-            lost.setdefault(tried.case.function, set()).add(frozenset(tried.lost))
+    for row in rows:
+        if row.case.kind == "hole":
+            lost.setdefault(row.case.function, set()).add(frozenset(row.lost))
     yield from (f"{name}: a hole costs {len(costs)} different things" for name, costs in lost.items() if len(costs) > 1)
 
 
 def _of_nothing(row: Row) -> Iterator[str]:
     """A criterion of form asks for half of its functions: it is kept where only one of them computes nothing."""
     for criterion in rubrics.current().of(row.case.module):
-        one = row.case.function
-        graded = (one in criterion.grades and criterion.looks_at != "form") if one else True
+        function = row.case.function
+        graded = (function in criterion.grades and criterion.looks_at != "form") if function else True
         if graded and criterion.id not in row.lost:
             yield f"{row.case.name} keeps {criterion.id}, though it computes nothing"
     for name, causes in row.causes.items():
         others = [module for module in causes if module != row.case.module]
-        yield from (f"{row.case.name}: {name} says that {other}.py earns nothing" for other in others)
+        yield from (f"{row.case.name}: {name} says that {module}.py earns nothing" for module in others)
 
 
 def _too_little(row: Row) -> Iterator[str]:
@@ -195,8 +195,8 @@ def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
         if rubric.explains(module) and not mistakes.of_module(module):
             yield f"{module}: there are no known mistakes in {kit.catalogue() / module}"
     for name, criterion in rubric.criteria.items():
-        tried = (criterion.module == INTEGRATION and not only) or criterion.module in (only or rubric.modules)
-        if tried and name not in lost and (criterion.module == INTEGRATION or mistakes.of_module(criterion.module)):
+        wanted = (criterion.module == INTEGRATION and not only) or criterion.module in (only or rubric.modules)
+        if wanted and name not in lost and (criterion.module == INTEGRATION or mistakes.of_module(criterion.module)):
             yield f"{name}: no known mistake loses it"
 
 
@@ -224,26 +224,26 @@ def margins(rows: Iterable[Row]) -> list[Margin]:
     """
     right: dict[GradedCall, float] = {}
     wrong: dict[GradedCall, float] = {}
-    for one in rows:
-        inexact = any(mistake.inexact for mistake in one.case.mistakes)
-        for check, value in one.deviations.items():
-            if one.case.kind == "alternative":
+    for row in rows:
+        inexact = any(mistake.inexact for mistake in row.case.mistakes)
+        for check, value in row.deviations.items():
+            if row.case.kind == "alternative":
                 right[check] = max(right.get(check, 0.0), value)
-            elif value > check.allowed / 10 and check.criterion in one.case.criteria and not inexact:
+            elif value > check.allowed / 10 and check.criterion in row.case.criteria and not inexact:
                 wrong[check] = min(wrong.get(check, float("inf")), value)
     return [Margin(c, right.get(c, 0.0), wrong.get(c, float("inf"))) for c in sorted(right.keys() | wrong.keys())]
 
 
 def unclear(rows: Iterable[Row]) -> list[str]:
     """The mistakes whose values are nowhere far from the tolerance, so that a verdict hangs on it."""
-    found = []
-    for one in rows:
-        criteria, inexact = one.case.criteria, any(mistake.inexact for mistake in one.case.mistakes)
-        own = [(value, check.allowed) for check, value in one.deviations.items() if check.criterion in criteria]
-        wrong = [(value, allowed) for value, allowed in own if value > allowed / 10]
-        if one.case.kind == "mistake" and not inexact and wrong and all(v < 10 * allowed for v, allowed in wrong):
-            found.append(one.case.name)
-    return found
+    names = []
+    for row in rows:
+        criteria, inexact = row.case.criteria, any(mistake.inexact for mistake in row.case.mistakes)
+        deviations = [(value, check.allowed) for check, value in row.deviations.items() if check.criterion in criteria]
+        wrong = [(value, allowed) for value, allowed in deviations if value > allowed / 10]
+        if row.case.kind == "mistake" and not inexact and wrong and all(v < 10 * allowed for v, allowed in wrong):
+            names.append(row.case.name)
+    return names
 
 
 # The audit's tables for a person, on the console.
@@ -283,16 +283,16 @@ def mark(row: Row, criterion: str) -> str:
 
 
 def _by_result(criterion: str) -> bool:
-    found = rubrics.current().criteria[criterion]
-    return found.looks_at == "examples" or found.module == INTEGRATION
+    graded = rubrics.current().criteria[criterion]
+    return graded.looks_at == "examples" or graded.module == INTEGRATION
 
 
 def hidden(row: Row) -> list[str]:
     """What the mistake of a row hides, criterion by criterion."""
-    found = {name: g for name, g in row.lost.items() if name not in row.case.criteria and hides(g)}
+    lost = {name: g for name, g in row.lost.items() if name not in row.case.criteria and hides(g)}
     return [
         f"{name} ({', '.join(m.id for m in g.unseen) or 'nothing runs, or nothing would show'})"
-        for name, g in found.items()
+        for name, g in lost.items()
     ]
 
 
@@ -328,9 +328,9 @@ def _table(module: str, head: str, rows: Iterable[Row]) -> Iterator[str]:
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
     yield "\nwhat mistakes hide, so that it is lost with them"
     yield from (
-        f"  {row.case.name}: {'; '.join(found)}"
+        f"  {row.case.name}: {'; '.join(sentences)}"
         for row in rows
-        if row.case.kind == "mistake" and (found := hidden(row))
+        if row.case.kind == "mistake" and (sentences := hidden(row))
     )
     yield "\nmistakes without a name of their own, and those that they cannot be told from"
     yield from (f"  {row.case.name}: {others}" for row, others in unnamed(rows))

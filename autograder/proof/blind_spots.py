@@ -67,22 +67,22 @@ class Demand:
 
     def met(self, step: Step, seen: Seen) -> bool:
         """Whether a call is what the suite must have; `seen` as `factors.seen` gives it."""
-        known = step.target.function == self.inside.function and step.criterion in self.about
-        return known and self.inside.holds(seen) and self.counts(step, seen)
+        about = step.target.function == self.inside.function and step.criterion in self.about
+        return about and self.inside.holds(seen) and self.counts(step, seen)
 
 
 def demands(module: str) -> Iterator[Demand]:
     """What the suite of a module must have; nothing where the module has no table."""
     dtype, purity = frozenset({f"{module}.dtype"}), frozenset({f"{module}.purity"})
-    for one in factors.classes(module):
-        if values := one.about - dtype - purity:
-            yield Demand("values", one, values, lambda step, seen: True)
-            for name in one.uses:
-                yield Demand(f"{name} not seen", one, values, partial(_matters, name))
-        if dtype <= one.about:
-            yield Demand("dtype", one, dtype, lambda step, seen: step.rules.dtype)
-        if purity <= one.about:
-            yield Demand("arguments", one, purity, lambda step, seen: step.rules.pure or step.rules.untouched)
+    for inside in factors.classes(module):
+        if values := inside.about - dtype - purity:
+            yield Demand("values", inside, values, lambda step, seen: True)
+            for name in inside.uses:
+                yield Demand(f"{name} not seen", inside, values, partial(_matters, name))
+        if dtype <= inside.about:
+            yield Demand("dtype", inside, dtype, lambda step, seen: step.rules.dtype)
+        if purity <= inside.about:
+            yield Demand("arguments", inside, purity, lambda step, seen: step.rules.pure or step.rules.untouched)
 
 
 def uncovered(module: str, played: Sequence[Step]) -> list[Spot]:
@@ -93,12 +93,12 @@ def uncovered(module: str, played: Sequence[Step]) -> list[Spot]:
 def meeting(module: str, played: Sequence[Step]) -> dict[Spot, set[int]]:
     """The calls, by their numbers, that meet each demand of a module."""
     wanted = list(demands(module))
-    found: dict[Spot, set[int]] = {demand.spot: set() for demand in wanted}
+    steps_by_spot: dict[Spot, set[int]] = {demand.spot: set() for demand in wanted}
     for step, seen in _calls(played):
         for demand in wanted:
             if demand.met(step, seen):
-                found[demand.spot].add(step.number)
-    return found
+                steps_by_spot[demand.spot].add(step.number)
+    return steps_by_spot
 
 
 def _calls(played: Iterable[Step]) -> Iterator[tuple[Step, Seen]]:
@@ -154,13 +154,13 @@ def unseen(module: str, played: Sequence[Step]) -> list[Spot]:
 
 def showing(module: str, played: Sequence[Step]) -> dict[Spot, set[int]]:
     """The steps, by their numbers, at which each program with memory loses a criterion about what stays."""
-    found = {}
+    steps_by_spot = {}
     for function in factors.of_module(module):
         graded = [c.id for c in rubrics.current().of(module) if function in c.grades and not c.visible]
         about = frozenset({f"{module}.purity"} & set(graded) or graded) - {f"{module}.dtype"}
         for name, wrong in with_memory(function).items():
-            found[function, name] = {s.number for s in wrongly(played, function, wrong) if s.criterion in about}
-    return found
+            steps_by_spot[function, name] = {s.number for s in wrongly(played, function, wrong) if s.criterion in about}
+    return steps_by_spot
 
 
 def wrongly(played: Sequence[Step], function: str, wrong: Function) -> list[Step]:
@@ -197,28 +197,28 @@ def with_memory(function: str) -> dict[str, Function]:
 
 
 def _remembering(right: Function, key: Function, handed_out: Function = copied) -> Function:
-    known: dict[Any, Any] = {}
+    results: dict[Any, Any] = {}
     held = []  # all arguments, so that no other object gets the identity of one of them
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
         held.append((args, kwargs))
         asked = key(_given(right, args, kwargs))
-        if asked not in known:
-            known[asked] = copied(right(*args, **kwargs))
-        return handed_out(known[asked])
+        if asked not in results:
+            results[asked] = copied(right(*args, **kwargs))
+        return handed_out(results[asked])
 
     return wrong
 
 
 def _in_one_array(right: Function) -> Function:
-    known: dict[Any, Any] = {}
+    buffers: dict[Any, Any] = {}
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
         result = copied(right(*args, **kwargs))
-        kept = known.setdefault(_shapes([result]), result)
-        for old, new in zip(_parts(kept, np.ndarray), _parts(result, np.ndarray), strict=True):
+        buffer = buffers.setdefault(_shapes([result]), result)
+        for old, new in zip(_parts(buffer, np.ndarray), _parts(result, np.ndarray), strict=True):
             np.copyto(old, new)
-        return kept if isinstance(kept, np.ndarray | tuple) else result
+        return buffer if isinstance(buffer, np.ndarray | tuple) else result
 
     return wrong
 
@@ -228,8 +228,8 @@ def _touching(right: Function, kind: type, which: int) -> Function:
 
     def wrong(*args: Any, **kwargs: Any) -> Any:
         result = copied(_outcome(right, args, kwargs))
-        if found := _parts(_given(right, args, kwargs), kind)[1 if kind is list else 0 :]:
-            value = found[which]
+        if parts := _parts(_given(right, args, kwargs), kind)[1 if kind is list else 0 :]:
+            value = parts[which]
             if isinstance(value, dict):
                 value["more"] = None
             elif isinstance(value, list):
@@ -275,7 +275,7 @@ def _summary(value: Any, of_array: Function, of_function: Function) -> Any:
 def _parts(value: Any, kind: type) -> list[Any]:
     """Every object of a kind in a value, the outer ones first."""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [value] * isinstance(value, kind) + [found for part in inside for found in _parts(part, kind)]
+    return [value] * isinstance(value, kind) + [nested for part in inside for nested in _parts(part, kind)]
 
 
 # What is left
@@ -293,14 +293,14 @@ def run(modules: Iterable[str] = ()) -> dict[Spot, str]:
         warnings.simplefilter("ignore")
         names = list(modules) or rubrics.current().modules
         spots = list(chain.from_iterable((*uncovered(m, steps(m)), *unseen(m, steps(m))) for m in names))
-    known = reasons()
-    return {spot: next((why for one, why in known.items() if _fits(spot, one)), "") for spot in spots}
+    excused = reasons()
+    return {spot: next((why for pattern, why in excused.items() if _fits(spot, pattern)), "") for spot in spots}
 
 
-def problems(found: dict[Spot, str]) -> list[str]:
+def problems(unseen: dict[Spot, str]) -> list[str]:
     """The blind spots of all modules that have no reason, and the reasons that fit none."""
-    lines = [f"not seen: {function}: {name}" for (function, name), why in found.items() if not why]
-    unused = [one for one in reasons() if not any(_fits(spot, one) for spot in found)]
+    lines = [f"not seen: {function}: {name}" for (function, name), why in unseen.items() if not why]
+    unused = [pattern for pattern in reasons() if not any(_fits(spot, pattern) for spot in unseen)]
     return lines + [f"has a reason, but is no blind spot: {function}: {name}" for function, name in unused]
 
 
@@ -310,14 +310,14 @@ def _fits(spot: Spot, recorded: Spot) -> bool:
 
 def report() -> int:
     """Print the blind spots of all modules; the exit status is 1 if one has no reason on record."""
-    found = run()
-    wrong = problems(found)
+    unseen = run()
+    wrong = problems(unseen)
     for line in wrong:
         click.echo(f"PROBLEM {line}")
-    for (function, name), why in found.items():
+    for (function, name), why in unseen.items():
         click.echo(f"not seen: {function}: {name} ({why or 'no reason on record'})")
     modules = rubrics.current().modules
     count = sum(len(list(demands(m))) for m in modules)
     programs = sum(len(with_memory(f)) for m in modules for f in factors.of_module(m))
-    click.echo(f"{count} classes of inputs, {programs} programs with memory, {len(found)} not seen.")
+    click.echo(f"{count} classes of inputs, {programs} programs with memory, {len(unseen)} not seen.")
     return 1 if wrong else 0

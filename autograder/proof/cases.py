@@ -84,7 +84,7 @@ def cases(only: Collection[str] = ()) -> list[Case]:
 def singles(module: str) -> list[Case]:
     """Every known mistake of a module alone, in each of its ways."""
     known = mistakes.of_module(module)
-    ways = {m.id: sum(other.id == m.id for other in known) for m in known}
+    ways = {m.id: sum(mistake.id == m.id for mistake in known) for m in known}
     return [
         Case("mistake", f"{m.id} ({m.way + 1} of {ways[m.id]})" if ways[m.id] > 1 else m.id, module, m.function, (m,))
         for m in known
@@ -102,14 +102,14 @@ def nothings(module: str) -> list[Case]:
     if not mistakes.of_module(module):
         return []
     each = {f: trivial(module, f) for f in rubrics.current().modules[module].functions}
-    found = [Case("nothing", m.id, module, f, (m,)) for f, own in each.items() for m in own]
+    trivials = [Case("nothing", m.id, module, f, (m,)) for f, own in each.items() for m in own]
     for number, name in enumerate((*TRIVIAL, "first_argument")):
-        found.append(
+        trivials.append(
             Case(
                 "nothing", f"{module}.*.{name}", module, "", tuple(own[number] for own in each.values() if own[number:])
             )
         )
-    return found
+    return trivials
 
 
 def alternatives() -> list[Case]:
@@ -220,21 +220,21 @@ class DirectProcess:
         self.contexts: dict[str, Direct] = {}
 
     def load(self, imports: Imports) -> Reply:
-        found = {name: references.modules()[name] for name in imports.answered}
+        modules = {name: references.modules()[name] for name in imports.answered}
         helpers = {name: references.functions()[name] for name in imports.helpers}
         order = list(self.rubric.modules)  # a module imports those before it
         try:
             for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
-                if name not in found:
+                if name not in modules:
                     replaced = helpers if name == imports.modules[0] else {}
                     made = ModuleType(name)
-                    with _importable(found):
+                    with _importable(modules):
                         exec(_compiled(name, self.submission.files[f"{name}.py"]), made.__dict__)  # noqa: S102 - the kit's own text
                     vars(made).update(replaced)
-                    found[name] = made
+                    modules[name] = made
         except ImportError as error:
             return Reply(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
-        functions = ((name, vars(found[m]).get(name)) for m in found for name in self.rubric.modules[m].functions)
+        functions = ((name, vars(modules[m]).get(name)) for m in modules for name in self.rubric.modules[m].functions)
         self.contexts[imports.context] = Direct({name: f for name, f in functions if f is not None})
         return Reply()
 
@@ -254,12 +254,12 @@ def _compiled(name: str, text: bytes) -> CodeType:
 
 @contextmanager
 def _importable(modules: Mapping[str, ModuleType]) -> Iterator[None]:
-    kept = {name: sys.modules.get(name) for name in modules}
+    before = {name: sys.modules.get(name) for name in modules}
     sys.modules.update(modules)
     try:
         yield
     finally:
-        for name, module in kept.items():
+        for name, module in before.items():
             if module is None:
                 sys.modules.pop(name, None)
             else:
@@ -353,12 +353,12 @@ class Row:
 
 def row_of(case: Case, result: Result, deviations: bool = True) -> Row:
     """The row of a graded case; without deviations if they are not wanted."""
-    told = {g.criterion.id: g for g in result.graded if not g.passed or g.mistakes or g.undecided or g.blamed}
+    graded = {g.criterion.id: g for g in result.graded if not g.passed or g.mistakes or g.undecided or g.blamed}
     causes = {
-        name: whole.causes(g, result) for name, g in told.items() if not g.passed and name.startswith(INTEGRATION)
+        name: whole.causes(g, result) for name, g in graded.items() if not g.passed and name.startswith(INTEGRATION)
     }
-    absent = {name: _absent(g.record) for name, g in told.items() if g.record is not None and not causes.get(name)}
-    light = {name: replace(graded, record=None, shown=None) for name, graded in told.items()}
+    absent = {name: _absent(g.record) for name, g in graded.items() if g.record is not None and not causes.get(name)}
+    light = {name: replace(entry, record=None, shown=None) for name, entry in graded.items()}
     return Row(case, light, absent, causes, dict(_deviations(result)) if deviations else {})
 
 
@@ -381,8 +381,8 @@ def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
 
 def shared(graded: Iterable[Graded]) -> str:
     """The sentence that is told of mistakes which cannot be told apart, "" if there is none."""
-    found = ({mistake.right for mistake in one.undecided} for one in graded)
-    return next((right.pop() for right in found if len(right) == 1), "")
+    sentences = ({mistake.right for mistake in entry.undecided} for entry in graded)
+    return next((right.pop() for right in sentences if len(right) == 1), "")
 
 
 def differing(rows: Iterable[Row], before: Mapping[str, Any]) -> Iterator[str]:

@@ -57,42 +57,44 @@ class Draft:
 def drafts(grader: Grader, groups: list[Group]) -> Iterator[Draft]:
     """A draft for each group."""
     for group in groups:
-        one = next((one for one in group.members[:TRIED] if one.source and replies_alike(grader, one)), None)
+        member = next(
+            (member for member in group.members[:TRIED] if member.source and replies_alike(grader, member)), None
+        )
         name = f"learned_{group.shortest.replies[:8]}"
-        yield Draft(group, name, _text(group, one, name) if one is not None else "")
+        yield Draft(group, name, _text(group, member, name) if member is not None else "")
 
 
-def _text(group: Group, one: Unexplained, name: str) -> str:
-    function, module = one.function, rubric.current().module_of(one.function)
+def _text(group: Group, member: Unexplained, name: str) -> str:
+    function, module = member.function, rubric.current().module_of(member.function)
     return DRAFT.format(
         size=len(group.keys),
-        criteria=", ".join(name.partition(".")[2] for name in one.criteria),
-        criterion=one.criteria[0].partition(".")[2] if one.criteria else "",
-        example="\n# ".join((one.example or "No public example shows it.").splitlines()),
+        criteria=", ".join(name.partition(".")[2] for name in member.criteria),
+        criterion=member.criteria[0].partition(".")[2] if member.criteria else "",
+        example="\n# ".join((member.example or "No public example shows it.").splitlines()),
         name=name,
         module=module,
         function=function,
-        text=one.source.replace(f"def {function}(", f"def {function}__{name}(", 1),
+        text=member.source.replace(f"def {function}(", f"def {function}__{name}(", 1),
     )
 
 
-def replies_alike(grader: Grader, one: Unexplained) -> bool:
+def replies_alike(grader: Grader, member: Unexplained) -> bool:
     """Whether a function's text, played in the sandbox beside correct neighbours and helpers, is wrong as the function was."""
-    script, module = grader.script, rubric.current().module_of(one.function)
-    used = {node.id for node in ast.walk(ast.parse(one.source)) if isinstance(node, ast.Name)}
-    helpers = tuple(f for f in rubric.current().modules[module].functions if f in used and f != one.function)
+    script, module = grader.script, rubric.current().module_of(member.function)
+    used = {node.id for node in ast.walk(ast.parse(member.source)) if isinstance(node, ast.Name)}
+    helpers = tuple(f for f in rubric.current().modules[module].functions if f in used and f != member.function)
     every = (*script.shown(module), *script.hidden.get(module, ()))
-    steps = with_needed(every, [step for step in every if step.target.function == one.function])
+    steps = with_needed(every, [step for step in every if step.target.function == member.function])
     imports = [
         f"from {m} import {f}" for m, names in rubric.current().neighbours(module).items() for f in names if f in used
     ]
-    lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), one.source]
+    lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
     with Player.in_sandbox(grader.sandbox, script, draft, {}) as player:
         replies = player.with_helpers(0, module, helpers, steps)
     records = judged(steps, [replies[step] for step in steps])
-    wrong = [record for record in records if record.target.function == one.function and wrong_in_value(record)]
-    return digest_of(wrong) == one.replies
+    wrong = [record for record in records if record.target.function == member.function and wrong_in_value(record)]
+    return digest_of(wrong) == member.replies
 
 
 # Accepting

@@ -69,11 +69,11 @@ def equivalent() -> dict[str, str]:
 
 def problems(graded: Iterable[Graded]) -> list[str]:
     """Survivors that are not recorded as equivalent, and mutants that are, though a criterion was lost."""
-    known, lines = equivalent(), []
+    excused, lines = equivalent(), []
     for mutant, wrong in graded:
-        if not wrong and mutant.name not in known:
+        if not wrong and mutant.name not in excused:
             lines.append(f"survives: {mutant.name}")
-        elif wrong and mutant.name in known:
+        elif wrong and mutant.name in excused:
             lines.append(f"recorded as equivalent, but loses a criterion: {mutant.name}")
     return lines
 
@@ -96,12 +96,12 @@ def mutants(module: str) -> list[Case]:
     """Every mutant of the contract functions of a reference module, no two alike."""
     tree = ast.parse((kit.solutions() / f"{module}.py").read_text(encoding="utf-8"))
     functions = rubrics.current().modules[module].functions
-    found: dict[str, Case] = {}
+    by_name: dict[str, Case] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name in functions:
             for mutant in _of_function(module, node):
-                found.setdefault(mutant.name, mutant)
-    return list(found.values())
+                by_name.setdefault(mutant.name, mutant)
+    return list(by_name.values())
 
 
 def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Case]:
@@ -162,12 +162,12 @@ def _put(parent: ast.AST, name: str, place: int | None, node: ast.AST) -> None:
 
 def _differing(right: str, wrong: str) -> tuple[str, str]:
     """The lines between the common beginning and the common end of two texts."""
-    one, other = right.splitlines(), wrong.splitlines()
-    while one and other and one[0] == other[0]:
-        one, other = one[1:], other[1:]
-    while one and other and one[-1] == other[-1]:
-        one, other = one[:-1], other[:-1]
-    return _one_line(one), _one_line(other)
+    before, after = right.splitlines(), wrong.splitlines()
+    while before and after and before[0] == after[0]:
+        before, after = before[1:], after[1:]
+    while before and after and before[-1] == after[-1]:
+        before, after = before[:-1], after[:-1]
+    return _one_line(before), _one_line(after)
 
 
 def _one_line(lines: list[str]) -> str:
@@ -375,8 +375,8 @@ What = Literal["right", "explained", "at its line", "elsewhere", "not told", "no
 def try_repairs(jobs: int | None = None, only: Sequence[str] = (), number: int = EACH) -> Iterator[tuple[Case, What]]:
     """Try to repair so many mutants and pairs of each function, in `jobs` processes: each, and what came of it."""
     modules = only or tuple(rubrics.current().modules)
-    known = equivalent()
-    made = [case for module in modules for case in mutants(module) if case.name not in known]
+    excused = equivalent()
+    made = [case for module in modules for case in mutants(module) if case.name not in excused]
     chosen = cases.sample([*made, *cases.pairs(modules)], number)
     yield from each(_try, chosen, jobs, sandbox=True)
 
@@ -416,12 +416,12 @@ def _text_of(case: Case) -> tuple[str, int]:
 
 def report_repairs(jobs: int | None = None, only: Sequence[str] = ()) -> int:
     """Print both shares, and what is repaired elsewhere than where it is wrong."""
-    tried = list(try_repairs(jobs, only))
-    for case, what in tried:
+    outcomes = list(try_repairs(jobs, only))
+    for case, what in outcomes:
         if what == "elsewhere" and case.kind == "mutant":
             click.echo(f"another line: {case.name}")
     for kind, said in (("mutant", "mutants that no known mistake explains"), ("pair", "pairs of known mistakes")):
-        own = [what for case, what in tried if case.kind == kind and what not in ("right", "explained")]
+        own = [what for case, what in outcomes if case.kind == kind and what not in ("right", "explained")]
         repaired = [what for what in own if what != "not repaired"]
         click.echo(f"{len(repaired)} of {len(own)} {said} are repaired by one edit")
         if kind == "mutant":

@@ -54,22 +54,22 @@ def _try(grader: InProcess, case: Case) -> PairVerdict:
     return judged(grader, row_of(case, result, deviations=False))
 
 
-def judged(grader: InProcess, found: Row) -> PairVerdict:
+def judged(grader: InProcess, graded: Row) -> PairVerdict:
     """What a pair came to. It may lose more than the criteria of its mistakes only where they hide something."""
-    case = found.case
-    missing = tuple(sorted(case.criteria - found.lost.keys()))
-    extra = {name: graded for name, graded in found.lost.items() if name not in case.criteria}
-    more = tuple(name for name, graded in extra.items() if not may_lose(case, graded))
+    case = graded.case
+    missing = tuple(sorted(case.criteria - graded.lost.keys()))
+    extra = {name: entry for name, entry in graded.lost.items() if name not in case.criteria}
+    more = tuple(name for name, entry in extra.items() if not may_lose(case, entry))
     if not missing and not more:
-        return PairVerdict(found, "both")
+        return PairVerdict(graded, "both")
     played = grader.diagnoser.played(case.module, case.function)
-    what, of = _like(played, case, found)
+    what, of = _like(played, case, graded)
     if what == "wrong" and not more and (hiding := _hides_form(played, case, missing)):
         what, of = "hidden", hiding
-    return PairVerdict(found, what, of, missing, more)
+    return PairVerdict(graded, what, of, missing, more)
 
 
-def _like(played: Played, case: Case, found: Row) -> tuple[What, tuple[str, ...]]:
+def _like(played: Played, case: Case, graded: Row) -> tuple[What, tuple[str, ...]]:
     """The known version that replies as the pair does."""
     pair = made(case.module, case.function, case.mistakes)
     assert pair is not None
@@ -79,13 +79,13 @@ def _like(played: Played, case: Case, found: Row) -> tuple[What, tuple[str, ...]
     for mistake in _singles_first(case):
         if _replies_as(played, pair, mistake.alone):
             return ("hidden" if mistake.id in case.ids else "like"), (mistake.id,)
-    told = found.named | found.undecided
-    known = [m for m in mistakes.of_function(case.module, case.function) if m.id in told]
-    for one in known:
-        for other in known:
-            version = made(case.module, case.function, (one, other)) if one.id < other.id else None
-            if version is not None and {one.id, other.id} != case.ids and _replies_as(played, pair, version):
-                return "like", (one.id, other.id)
+    named = graded.named | graded.undecided
+    candidates = [m for m in mistakes.of_function(case.module, case.function) if m.id in named]
+    for first in candidates:
+        for second in candidates:
+            version = made(case.module, case.function, (first, second)) if first.id < second.id else None
+            if version is not None and {first.id, second.id} != case.ids and _replies_as(played, pair, version):
+                return "like", (first.id, second.id)
     return "wrong", ()
 
 
@@ -104,32 +104,33 @@ def _singles_first(case: Case) -> Iterator[Mistake]:
     yield from (m for m in mistakes.of_function(case.module, case.function) if m not in case.mistakes)
 
 
-def _replies_as(played: Played, one: Version, other: Version, numbers: Iterable[int] | None = None) -> bool:
+def _replies_as(played: Played, first: Version, second: Version, numbers: Iterable[int] | None = None) -> bool:
     """Whether two versions reply alike to every step, or to those of these numbers, in values and in form."""
     for number in played.steps if numbers is None else numbers:
         step = played.steps[number]
-        if played.differ(one, other, (number,)):
+        if played.differ(first, second, (number,)):
             return False
-        if not alike_in_form(step, played.reply(one, number), played.reply(other, number)):
+        if not alike_in_form(step, played.reply(first, number), played.reply(second, number)):
             return False
     return True
 
 
-def lines(tried: Iterable[PairVerdict]) -> Iterator[str]:
+def lines(verdicts: Iterable[PairVerdict]) -> Iterator[str]:
     """For each function how its pairs came out, and all that do not cost both, by what hides them."""
     groups: dict[str, list[PairVerdict]] = {}
-    for one in tried:
-        groups.setdefault(one.case.function, []).append(one)
+    for verdict in verdicts:
+        groups.setdefault(verdict.case.function, []).append(verdict)
     for function, own in groups.items():
-        count = Counter(one.what for one in own)
-        both, named = count["both"], sum(one.what == "both" and one.case.ids <= one.row.named for one in own)
+        count = Counter(verdict.what for verdict in own)
+        named = sum(verdict.what == "both" and verdict.case.ids <= verdict.row.named for verdict in own)
         yield (
-            f"{function}: {len(own)} pairs; {both} cost both, {named} of them with both names; {count['hidden']} are hidden by "
-            f"one of the two, {count['like']} are like another known version, {count['wrong']} are wrong"
+            f"{function}: {len(own)} pairs; {count['both']} cost both, {named} of them with both names; "
+            f"{count['hidden']} are hidden by one of the two, {count['like']} are like another known version, "
+            f"{count['wrong']} are wrong"
         )
-        yield from (f"  {one}" for one in own if one.what in ("hidden", "like"))
+        yield from (f"  {verdict}" for verdict in own if verdict.what in ("hidden", "like"))
 
 
-def problems(tried: Iterable[PairVerdict]) -> list[str]:
+def problems(verdicts: Iterable[PairVerdict]) -> list[str]:
     """The pairs that cost less than both, or more, without a reason."""
-    return [str(one) for one in tried if one.what == "wrong"]
+    return [str(verdict) for verdict in verdicts if verdict.what == "wrong"]

@@ -50,8 +50,8 @@ def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
     names = [name for name in only or rubrics.current().modules if mistakes.of_module(name)]
     # Fresh interpreters: the hidden suites, which have the names of the public checks, may be imported in this one.
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
-        for found in pool.map(_of_module, names):
-            yield from found
+        for rows in pool.map(_of_module, names):
+            yield from rows
 
 
 def _of_module(module: str) -> list[Seen]:
@@ -117,23 +117,23 @@ def _example_fails(mistake: Mistake) -> bool:
         return runner.run(parsed).failed > 0
 
 
-def lines(found: Iterable[Seen]) -> Iterator[str]:
+def lines(rows: Iterable[Seen]) -> Iterator[str]:
     """A line for each mistake, then for each module how many are seen."""
     groups: dict[str, list[Seen]] = {}
-    for one in found:
-        groups.setdefault(one.mistake.module, []).append(one)
+    for row in rows:
+        groups.setdefault(row.mistake.module, []).append(row)
     yield "check: a public check fails with the mistake; example: the docstring's example does; of several ways each has a line"
     yield "named: what the checks say is what the mistake is; half: one of its two sentences; misnamed: another's"
     for module, own in groups.items():
         yield f"\n{module}"
-        for one in own:
-            marks = f"{'check' if one.checks else '-':<7}{one.answer:<10}{'example' if one.example else '-':<9}"
-            yield f"  {marks}{one.mistake.id}" + (f"  ({', '.join(one.checks)})" if one.checks else "")
+        for row in own:
+            marks = f"{'check' if row.checks else '-':<7}{row.answer:<10}{'example' if row.example else '-':<9}"
+            yield f"  {marks}{row.mistake.id}" + (f"  ({', '.join(row.checks)})" if row.checks else "")
     yield ""
-    groups["all"] = [one for own in groups.values() for one in own]
+    groups["all"] = [row for own in groups.values() for row in own]
     for module, own in groups.items():
-        checks, examples = sum(bool(one.checks) for one in own), sum(one.example for one in own)
-        count = Counter(one.answer for one in own if one.checks)
+        checks, examples = sum(bool(row.checks) for row in own), sum(row.example for row in own)
+        count = Counter(row.answer for row in own if row.checks)
         yield (
             f"{module}: of {len(own)} mistakes the public checks see {checks}, of which {count['named']} are named, "
             f"{count['half']} half, {count['misnamed']} misnamed; the docstrings' examples see {examples}"

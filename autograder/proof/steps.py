@@ -62,14 +62,14 @@ def run(module: str, needs: Sequence[Need]) -> dict[CallGroup, list[str]]:
     owner = {step.number: group for group in hidden for step in group.steps}
     # By what each need is shown: groups, and the single steps that stay whatever happens.
     shown: dict[Need, set[CallGroup | int]] = {n: {owner.get(number, number) for number in n.shown} for n in needs}
-    found = {}
+    lost = {}
     for group in hidden:
         own = [need for need, places in shown.items() if group in places]
-        found[group] = [need.what for need in own if len(shown[need]) <= need.times]
-        if not found[group]:
+        lost[group] = [need.what for need in own if len(shown[need]) <= need.times]
+        if not lost[group]:
             for need in own:
                 shown[need].discard(group)
-    return found
+    return lost
 
 
 def groups(steps: Sequence[Step]) -> list[CallGroup]:
@@ -102,12 +102,12 @@ def needs(module: str, graded: Iterable[mutants.Graded]) -> Iterator[Need]:
     diagnoser, script = diagnoser_of(scripts.current()), scripts.current()
     counted = {step.number for step in (*script.visible.get(module, ()), *script.hidden.get(module, ()))}
     for function in rubrics.current().modules[module].functions:
-        known = mistakes.of_function(module, function)
-        if known:
+        catalogue = mistakes.of_function(module, function)
+        if catalogue:
             played = diagnoser.played(module, function)
-            for mistake in known:
+            for mistake in catalogue:
                 yield from _shown(played, mistake, counted)
-            yield from _apart(played, known)
+            yield from _apart(played, catalogue)
     for criterion in rubrics.current().of(module):
         for function in criterion.grades:
             yield from _refusing(module, function, criterion.id)
@@ -142,20 +142,20 @@ def _refusing(module: str, function: str, criterion: str) -> Iterator[Need]:
         yield Need(f"{function} that refuses everything in {criterion}", numbers)
 
 
-def _apart(played: Played, known: Sequence[Mistake]) -> Iterator[Need]:
+def _apart(played: Played, catalogue: Sequence[Mistake]) -> Iterator[Need]:
     """What tells two versions of a function apart; nothing for those that do the same."""
     correct = played.version(())
     assert correct is not None
-    versions = {"right": correct, **{f"{m.id} ({m.way + 1})": m.alone for m in known}}
-    for one, other in combinations(versions, 2):
-        pair = versions[one], versions[other]
+    versions = {"right": correct, **{f"{m.id} ({m.way + 1})": m.alone for m in catalogue}}
+    for first, second in combinations(versions, 2):
+        pair = versions[first], versions[second]
         numbers = frozenset(
             number
             for number, step in played.steps.items()
             if played.differ(*pair, (number,)) or not alike_in_form(step, *(played.reply(v, number) for v in pair))
         )
         if numbers:
-            yield Need(f"{one} told from {other}", numbers)
+            yield Need(f"{first} told from {second}", numbers)
 
 
 def report(only: Sequence[str] = (), jobs: int | None = None) -> int:

@@ -49,12 +49,12 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
 
     Raises CommandError.
     """
-    found = next((result / "autograder").glob("*.zip"))
+    zipped = next((result / "autograder").glob("*.zip"))
     student = packing.contents(result / "student")
     try:
         out.mkdir(parents=True, exist_ok=True)
         zips = [
-            packing.pack(packing.unzipped(found), out / "autograder.zip"),
+            packing.pack(packing.unzipped(zipped), out / "autograder.zip"),
             packing.pack({f"{Path(MASTER).stem}/{name}": data for name, data in student.items()}, out / "student.zip"),
         ]
         packing.refresh(student, assignments)

@@ -95,19 +95,19 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
         raise CommandError(f"{path}: # BEGIN SOLUTION and # END SOLUTION must come in pairs")
     lines = replace_solutions(source.split("\n"), "python")
     module = ast.parse("\n".join(lines))
-    found = set()
+    stubs = set()
     for node in module.body:
         if isinstance(node, ast.FunctionDef) and (prompt := _prompt(node)) is not None:
             indent, text = " " * prompt.col_offset, f'raise NotImplementedError("{node.name} is not written yet")'
             lines[prompt.lineno - 1] = indent + text
-            found.add(node.name)
+            stubs.add(node.name)
         elif not isinstance(node, ast.Import | ast.ImportFrom) and not _is_docstring(node):
             what = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else lines[node.lineno - 1].strip()
             raise CommandError(
                 f"{path}: students would get all of {what!r}. Put # BEGIN SOLUTION and # END SOLUTION around what they "
                 "shall not see; what they shall see belongs in a file of its own, listed under `files` in the notebook"
             )
-    missing = [function for function in functions if function not in found]
+    missing = [function for function in functions if function not in stubs]
     if missing:
         raise CommandError(f"{path}: there is no function {missing[0]}, which rubric.yaml has")
     return "\n".join(lines)
@@ -173,8 +173,8 @@ def ordered_checks(text: str, rubric: Rubric) -> str:
     Raises CommandError.
     """
     names = "".join(f'    "{module}",\n' for module in rubric.modules)
-    changed, found = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
-    if found != 1:
+    changed, count = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
+    if count != 1:
         raise CommandError(
             f"solutions/{CHECKS}: it must have one list MODULES = [...], an entry a line, to be filled in"
         )
@@ -290,7 +290,7 @@ def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
 
 
 def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]:
-    known = importlib.import_module("known_mistakes")
+    home = importlib.import_module("known_mistakes")
     tolerance = importlib.import_module("student_calls").TOLERANCE
     right = reference.functions()[function]
     expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
@@ -299,29 +299,29 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     for mistake in mistakes.of_function(module, function):
         wrong, own = mistake.fresh(), {}
         for place, (call, entry) in enumerate(expected):
-            found = call.entry_of(wrong)
-            if not known.same(found, entry, tolerance):
-                no_error = "raised" in entry and "raised" not in found
-                own[str(place)] = _place(known.NO_ERROR if no_error else mapped(_short, found), results[place])
+            result = call.entry_of(wrong)
+            if not home.same(result, entry, tolerance):
+                no_error = "raised" in entry and "raised" not in result
+                own[str(place)] = _place(home.NO_ERROR if no_error else mapped(_short, result), results[place])
         row = [mistake.does, mistake.read, mistake.right, own]
         if own and row not in rows:  # two ways to make a mistake may give the same
             rows.append(row)
     sentences: list[Any] = []
-    others = {str(place): found for place, (call, _) in enumerate(expected) if (found := _others(call, sentences))}
+    others = {str(place): result for place, (call, _) in enumerate(expected) if (result := _others(call, sentences))}
     keys = [call.key for call, _ in expected]
     return {"calls": keys, "results": results, "mistakes": rows, "sentences": sentences, "others": others}
 
 
 def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
     """The fingerprints of the right result, then of those for other arguments, each with the number of its sentence."""
-    known, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
+    home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
     try:
         right = reference.functions()[call.function](*copied(call.args), **copied(call.kwargs))
     except ValueError:
         return []
     step = Step(0, Target(call.module, call.function), call.args, call.kwargs, right, tolerance, NOT_SENT)
-    given = [[_place(other.sentence, sentences), known.fingerprints(other.value)] for other in others(step)]
-    return mapped(_short, [[-1, known.fingerprints(right)], *given]) if given else []
+    given = [[_place(possible.sentence, sentences), home.fingerprints(possible.value)] for possible in others(step)]
+    return mapped(_short, [[-1, home.fingerprints(right)], *given]) if given else []
 
 
 def _place(result: Any, results: list[Any]) -> int:

@@ -56,9 +56,9 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             raise CommandError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
         for question in sorted(path.stem for path in _tests(assignment).glob("*.py")):
             if question not in rubric.current().groups:
-                known = ", ".join(rubric.current().groups)
+                groups = ", ".join(rubric.current().groups)
                 raise CommandError(
-                    f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {known}"
+                    f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {groups}"
                 )
         student, grader = Path(assignment.get_stu_path()), Path(assignment.get_ag_path())
         assignment.student_files = _modules()
@@ -98,11 +98,11 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         results.set_output(self._document["output"])
         for module in self._result.modules:
             question = results.get_result(module.module)
-            lost = [one.criterion.id for one in module.graded if not one.passed]
+            lost = [graded.criterion.id for graded in module.graded if not graded.passed]
             for case in question.test_case_results:
                 case.passed = not lost
                 case.message = f"Criteria that failed: {', '.join(lost)}" if lost else "Every criterion passed."
-            question.update_score(number(sum(one.points for one in module.graded)) if lost else question.possible)
+            question.update_score(number(sum(graded.points for graded in module.graded)) if lost else question.possible)
 
 
 def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:

@@ -30,13 +30,13 @@ EXECUTABLE = ("run_autograder", "setup.sh")
 def contents(folder: Path) -> dict[str, bytes]:
     """The files below a folder by relative path, in order, without what running them leaves behind."""
     paths = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    kept = [path for path in paths if not any(part.startswith((".", "__pycache__")) for part in path.parts)]
-    return {path.as_posix(): (folder / path).read_bytes() for path in kept}
+    lasting = [path for path in paths if not any(part.startswith((".", "__pycache__")) for part in path.parts)]
+    return {path.as_posix(): (folder / path).read_bytes() for path in lasting}
 
 
-def differences(right: Path, found: Path) -> list[str]:
+def differences(right: Path, folder: Path) -> list[str]:
     """One line for each file that differs between two folders."""
-    wanted, there = contents(right), contents(found) if found.is_dir() else {}
+    wanted, there = contents(right), contents(folder) if folder.is_dir() else {}
     lines = [f"{name} is missing" for name in wanted if name not in there]
     lines += [f"{name} does not belong there" for name in there if name not in wanted]
     return lines + [f"{name} is out of date" for name in wanted if name in there and wanted[name] != there[name]]
@@ -44,11 +44,11 @@ def differences(right: Path, found: Path) -> list[str]:
 
 def refresh(wanted: dict[str, bytes], target: Path) -> None:
     """Make the files below `target` these and no others; what is right already is not touched."""
-    found = contents(target) if target.is_dir() else {}
-    for name in found.keys() - wanted.keys():
+    present = contents(target) if target.is_dir() else {}
+    for name in present.keys() - wanted.keys():
         (target / name).unlink()
     for name, data in wanted.items():
-        if found.get(name) != data:
+        if present.get(name) != data:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             (target / name).write_bytes(data)
 

@@ -120,12 +120,12 @@ def pinned(requirements: Iterable[str]) -> list[str]:
 
 def otherwise_here(pins: Iterable[str]) -> list[str]:
     """The pinned packages that have another version here, or are not here, with what is pinned."""
-    found = []
+    lines = []
     for name, _, version in (pin.partition("==") for pin in pins):
         try:
             here = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             here = "not installed"
         if version and here != version:
-            found.append(f"{name} {here} (zip: {version})")
-    return found
+            lines.append(f"{name} {here} (zip: {version})")
+    return lines

@@ -185,9 +185,9 @@ def _variables(root: Path, scripts: str) -> dict[str, str]:
     for name in ("home", "tmp"):
         (root / name).mkdir(exist_ok=True)
     (root / "tmp").chmod(0o1777)
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
     path = os.pathsep.join((scripts, os.environ.get("PATH", os.defpath)))
-    return kept | {"PATH": path} | {name: str(root / place) for name, place in FOLDERS.items()}
+    return inherited | {"PATH": path} | {name: str(root / place) for name, place in FOLDERS.items()}
 
 
 def _do(command: list[str], trouble: str) -> None:

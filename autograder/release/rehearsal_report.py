@@ -85,21 +85,21 @@ class Results(Documented):
     def total_is_shown(self, moment: Visibility) -> bool:
         """A student sees no total as long as any test is hidden."""
         later = MOMENTS[MOMENTS.index(moment) + 1 :]
-        return not any(self.shown(other) for other in later)
+        return not any(self.shown(after) for after in later)
 
 
 def problems(document: Any) -> list[str]:
     """Where a document is not as documented, a line each; none if it is."""
     try:
         Results.model_validate(document)
-    except ValidationError as error:
-        return [f"{'.'.join(map(str, one['loc'])) or 'results.json'}: {_reason(one)}" for one in error.errors()]
+    except ValidationError as refused:
+        return [f"{'.'.join(map(str, error['loc'])) or 'results.json'}: {_reason(error)}" for error in refused.errors()]
     return []
 
 
 def _reason(problem: Any) -> str:
-    known = "this key is not documented" if problem["type"] == "extra_forbidden" else problem["msg"]
-    return str(known).removeprefix("Value error, ")
+    text = "this key is not documented" if problem["type"] == "extra_forbidden" else problem["msg"]
+    return str(text).removeprefix("Value error, ")
 
 
 # What `autograder rehearse` prints: who sees what of a results.json, and when.

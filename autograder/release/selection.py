@@ -36,25 +36,25 @@ def modules(only: Sequence[str], rubric: Rubric) -> tuple[str, ...]:
 
     Raises ArgumentsError for a name that the rubric does not have, and for a module that uses one that is not chosen.
     """
-    known = list(rubric.modules)
+    all_modules = list(rubric.modules)
     for name in only:
-        if name not in known:
-            raise ArgumentsError(f"rubric.yaml has no module {name!r}; choose among {', '.join(known)}")
+        if name not in all_modules:
+            raise ArgumentsError(f"rubric.yaml has no module {name!r}; choose among {', '.join(all_modules)}")
     needed = with_all_used(only, rubric)
     for name in only:
         missing = [used for used in rubric.modules[name].uses if used not in only]
         if missing:
-            advice = ",".join(module for module in known if module in needed)
+            advice = ",".join(module for module in all_modules if module in needed)
             raise ArgumentsError(f"{name} uses {', '.join(missing)}; add what is left out: --only {advice}")
-    return tuple(name for name in known if name in only)
+    return tuple(name for name in all_modules if name in only)
 
 
 def with_all_used(names: Iterable[str], rubric: Rubric) -> set[str]:
     """The modules, what they use, what that uses, and so on."""
-    found = list(names)
-    for name in found:
-        found += [used for used in rubric.modules[name].uses if used not in found]
-    return set(found)
+    wanted = list(names)
+    for name in wanted:
+        wanted += [used for used in rubric.modules[name].uses if used not in wanted]
+    return set(wanted)
 
 
 @contextlib.contextmanager
@@ -63,10 +63,10 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
 
     Raises ArgumentsError for modules that cannot stand alone, CommandError if the copy cannot be made.
     """
-    home, kept = clone(), modules(only, rubrics.current())
+    home, retained = clone(), modules(only, rubrics.current())
     with temporary_folder("autograder-selection-") as root:
         packing.copy_parts(home, root, packing.PARTS, NOT_COPIED)
-        left_out = [group for group in rubrics.current().groups if group not in kept]
+        left_out = [group for group in rubrics.current().groups if group not in retained]
         _leave_out_files(root, left_out)
         # Of each correct alternative the modules that stay and helper files are kept; it goes where no module is left. The audit of
         # the smaller kit would otherwise try files that no criterion grades, and count them as right.
@@ -74,16 +74,18 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
         alternatives = root / _below(kit.PACKAGE) / "proof" / "alternatives"
         for alternative in (path for path in alternatives.iterdir() if path.is_dir()):
             there = {path.stem for path in alternative.glob("*.py")}
-            for name in there & everywhere - set(kept):
+            for name in there & everywhere - set(retained):
                 (alternative / f"{name}.py").unlink()
-            if not there & set(kept):
+            if not there & set(retained):
                 shutil.rmtree(alternative)
         rubric, notebook = root / _below(kit.rubric_file()), root / _below(kit.solutions()) / MASTER
-        smaller = yaml.safe_dump(smaller_rubric(rubric.read_text(encoding="utf-8"), kept), sort_keys=False, width=120)
-        head = f"# Part of a larger homework: autograder build --only {','.join(kept)}\n"
+        smaller = yaml.safe_dump(
+            smaller_rubric(rubric.read_text(encoding="utf-8"), retained), sort_keys=False, width=120
+        )
+        head = f"# Part of a larger homework: autograder build --only {','.join(retained)}\n"
         rubric.write_text(head + smaller, encoding="utf-8")
         whole = json.loads(notebook.read_text(encoding="utf-8"))
-        whole["cells"] = [_adapted(cell, kept, left_out) for cell in without(whole["cells"], left_out)]
+        whole["cells"] = [_adapted(cell, retained, left_out) for cell in without(whole["cells"], left_out)]
         notebook.write_text(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         yield root
 
@@ -106,10 +108,10 @@ def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
         shutil.rmtree(root / catalogue / name, ignore_errors=True)
 
 
-def smaller_rubric(text: str, kept: Sequence[str]) -> dict[str, Any]:
+def smaller_rubric(text: str, retained: Sequence[str]) -> dict[str, Any]:
     """The rubric with some of its modules, without the integration; the points are what is left."""
     document: dict[str, Any] = yaml.safe_load(text)
-    document["modules"] = {name: entry for name, entry in document["modules"].items() if name in kept}
+    document["modules"] = {name: entry for name, entry in document["modules"].items() if name in retained}
     document.pop(INTEGRATION, None)
     document["points"] = number(sum(entry["points"] for entry in document["modules"].values()))
     return document
@@ -120,7 +122,7 @@ def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
 
     Raises ArgumentsError for a section with questions of modules that stay and of modules that go.
     """
-    kept, *sections = _split(cells, "## ")
+    retained, *sections = _split(cells, "## ")
     for section in sections:
         questions = {_question(cell) for cell in section} - {""}
         goes = questions & set(left_out)
@@ -131,10 +133,10 @@ def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
                 f"the notebook's section {title!r} has the questions {names}; give each a heading ## of its own"
             )
         if not goes and not _needs(section, "## ") & set(left_out):
-            kept += [
+            retained += [
                 cell for part in _split(section, "### ") if not _needs(part, "### ") & set(left_out) for cell in part
             ]
-    return kept
+    return retained
 
 
 def _split(cells: list[Cell], heading: str) -> list[list[Cell]]:
@@ -167,9 +169,9 @@ def _is_heading(cell: Cell, heading: str) -> bool:
     return cell["cell_type"] == "markdown" and source(cell).startswith(heading)
 
 
-def _adapted(cell: Cell, kept: Sequence[str], left_out: Sequence[str]) -> Cell:
+def _adapted(cell: Cell, retained: Sequence[str], left_out: Sequence[str]) -> Cell:
     """A cell that stays: no list of files to hand in, which comes from the rubric, and commands for files that are there."""
     text = re.sub(r"^student_files:\n( +- .*\n)*", "", source(cell), flags=re.MULTILINE)
     for name in left_out:
-        text = text.replace(f"checks/test_{name}.py", f"checks/test_{kept[0]}.py")
+        text = text.replace(f"checks/test_{name}.py", f"checks/test_{retained[0]}.py")
     return cell | {"source": text}

@@ -12,8 +12,8 @@ class Terminal(StringIO):
         return True
 
 
-@pytest.mark.parametrize("stream", [Terminal(), StringIO()])
-def test_progress_shows_count_and_median(stream: StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("stream", "count"), [(Terminal(), "4/5"), (StringIO(), "4 of 5")])
+def test_progress_shows_count_and_median(stream: StringIO, count: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "INTERVAL", 0.0)
     shown = progress.Display(stream)
     shown.start(5)
@@ -22,8 +22,7 @@ def test_progress_shows_count_and_median(stream: StringIO, monkeypatch: pytest.M
     shown.advance(20.0, kept=True)
     shown.close()
     text = stream.getvalue()
-    assert "4/5" in text or "4 of 5" in text
-    for part in ("median 20", "1 unchanged", "1 faults"):
+    for part in (count, "median 20", "1 unchanged", "1 faults"):
         assert part in text
 
 

@@ -18,7 +18,7 @@ import psutil
 
 from autograder.benchmarks import floor
 from autograder.benchmarks.mixed import mixed_class, without_repair
-from autograder.cohort import pool, worker
+from autograder.cohort import pool
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, reference
 from autograder.intake.submission import Submission
@@ -38,10 +38,10 @@ def throughput(sample: int, size: int) -> dict[str, float]:
     workers = pool.local(WORKERS)
     try:
         started = time.perf_counter()
-        digest = workers.submit(worker.describe).result().digest
+        digest = workers.submit(pool.describe).result().digest
         for number, name in enumerate(("cold", "warm", "plain")):
             submissions = mixed_class(size, number * size)
-            grade = without_repair if name == "plain" else worker.grade
+            grade = without_repair if name == "plain" else pool.grade
             list(workers.executor.map(grade, submissions, [digest] * size))
             rates[name] = size / (time.perf_counter() - started)
             started = time.perf_counter()
@@ -150,7 +150,7 @@ def main() -> None:
     quick = "--quick" in sys.argv
     sizes = (10, 50) if quick else (10, 100, 400)
     rate = throughput(4, 24) if quick else throughput(24, 240)
-    worker.keep_to_core(0)  # as each worker does
+    pool.keep_to_core(0)  # as each worker does
     with open_grader() as grader:
         wired, floored = wire(grader), against_floor(grader, 5 if quick else 100)
         endless, grown = deadline(grader), growth(grader, sizes)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from autograder.cohort import worker
+from autograder.cohort import pool
 from autograder.intake.submission import Submission
 from autograder.proof import cases
 
@@ -31,9 +31,9 @@ def mixed_class(size: int, first: int = 0) -> list[Submission]:
 
 def without_repair(submission: Submission, kit: str) -> Any:
     """What a worker does, but that it repairs nothing."""
-    sandbox = worker.warm().sandbox
+    sandbox = pool.warm().sandbox
     sandbox.limits, limits = sandbox.limits.model_copy(update={"repairs": 0}), sandbox.limits
     try:
-        return worker.grade(submission, kit)
+        return pool.grade(submission, kit)
     finally:
         sandbox.limits = limits

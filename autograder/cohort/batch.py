@@ -13,12 +13,12 @@ A fault leaves no result, so it can never be taken for a 0.
 
 import contextlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.cohort import digest, pool, worker
+from autograder.cohort import pool
 from autograder.cohort.pool import Pool
 from autograder.cohort.progress import Display
 from autograder.cohort.store import Document, Grade, Store
@@ -38,7 +38,7 @@ NO_WORKERS = "no worker could be made ready"
 class ClassGrades:
     """What a run has come to so far: grades and faults by key, and how many grades stood already."""
 
-    kit: worker.Kit
+    kit: pool.Kit
     grades: dict[str, Grade] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
     kept: int = 0
@@ -70,35 +70,27 @@ def run(
     """
     running: dict[Future[Document], _Job] = {}
     try:
-        found = ClassGrades(_ready(workers))
+        try:
+            kit: pool.Kit = workers.submit(pool.describe).result()
+        except RubricError:
+            raise
+        except Exception as error:
+            raise CommandError(f"{NO_WORKERS}: {type(error).__name__}: {error}") from error
+        if kit.digest != pool.kit_digest():
+            advice = "install the same everywhere"
+            raise CommandError(f"{NO_WORKERS}: they have another version of the kit than this command; {advice}")
+        found = ClassGrades(kit)
         return _Batch(store, workers, limits, display, found, running, fresh, accept_names).all(entries)
     finally:
         with pool.undisturbed():
             display.close()
-            _abandon(running, workers)
-
-
-def _abandon(running: Iterable["Future[Document]"], workers: Pool) -> None:
-    """Whatever of the executor still works is told to end; it may be gone already."""
-    for future in running:
-        with contextlib.suppress(Exception):
-            future.cancel()
-    for end in (workers.end, workers.close):
-        with contextlib.suppress(Exception):
-            end()
-
-
-def _ready(workers: Pool) -> worker.Kit:
-    try:
-        kit: worker.Kit = workers.submit(worker.describe).result()
-    except RubricError:
-        raise
-    except Exception as error:
-        raise CommandError(f"{NO_WORKERS}: {type(error).__name__}: {error}") from error
-    if kit.digest != digest.of_kit():
-        advice = "install the same everywhere"
-        raise CommandError(f"{NO_WORKERS}: they have another version of the kit than this command; {advice}")
-    return kit
+            # Whatever of the executor still works is told to end; it may be gone already.
+            for future in running:
+                with contextlib.suppress(Exception):
+                    future.cancel()
+            for end in (workers.end, workers.close):
+                with contextlib.suppress(Exception):
+                    end()
 
 
 class _Batch:
@@ -125,7 +117,11 @@ class _Batch:
         self.display.start(len(entries))
         jobs = self._jobs(entries)
         while self._fill(jobs) and not self.found.stopped:
-            self._collect()
+            done = wait(self.running, self.patience, FIRST_COMPLETED).done
+            for future in done:
+                self._settle(future)
+            if not done and self.running:  # silence for far longer than any submission may take counts as a crash
+                self._broken()
         for entry in entries if self.found.stopped else ():
             if entry.key not in self.found.grades:
                 self.found.faults.setdefault(entry.key, "the run was stopped before its turn")
@@ -142,17 +138,14 @@ class _Batch:
             except Exception as error:
                 self._fault(entry, f"it cannot be read: {type(error).__name__}: {error}")
                 continue
-            stamp = self._stamp(submission)
+            kit = self.found.kit
+            stamp = {"submission": pool.submission_digest(submission), "kit": kit.digest, "layers": list(kit.layers)}
             kept = None if self.fresh else self.store.kept(entry.key, stamp)
             if kept is None:
                 yield _Job(entry, submission, stamp)
             else:
                 self.found.kept += 1
                 self._graded(kept, kept=True)
-
-    def _stamp(self, submission: Submission) -> dict[str, Any]:
-        kit = self.found.kit
-        return {"submission": digest.of_submission(submission), "kit": kit.digest, "layers": list(kit.layers)}
 
     def _fill(self, jobs: Iterator[_Job]) -> bool:
         """Keep the workers busy; after a crash with one suspect at a time. False when there is nothing left."""
@@ -169,7 +162,7 @@ class _Batch:
 
     def _submit(self, job: _Job) -> None:
         try:
-            future = self.workers.submit(worker.grade, job.submission, self.found.kit.digest)
+            future = self.workers.submit(pool.grade, job.submission, self.found.kit.digest)
         except BrokenExecutor:
             self.suspects.append(job)
             self._broken()
@@ -177,14 +170,6 @@ class _Batch:
             self._gone()
         else:
             self.running[future] = job
-
-    def _collect(self) -> None:
-        """Wait for results; silence for far longer than any submission may take counts as a crash."""
-        done = wait(self.running, self.patience, FIRST_COMPLETED).done
-        for future in done:
-            self._settle(future)
-        if not done and self.running:
-            self._broken()
 
     def _settle(self, future: "Future[Document]") -> None:
         job = self.running.get(future)

@@ -1,23 +1,204 @@
 """The processes that grade: on this machine a pool of them, on a cluster whatever Dask has; both can be made anew.
 
-Before anything is sent to a cluster, every worker is asked whether it has the kit, and the same one: a worker without it would
-never answer, and one with another rubric would give other grades.
+In each the suites are collected and the sandbox is set up once; it grades one submission at a time. Arguments and answers are
+plain data, so any `concurrent.futures` executor can call these functions. Before anything is sent to a cluster, every worker is
+asked whether it has the kit, and the same one: a worker without it would never answer, and one with another rubric would give
+other grades. The digests tell that, and whether a result of an earlier run still stands.
 """
 
 import contextlib
+import hashlib
 import importlib
+import json
 import logging
 import os
+import platform
 import signal
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from functools import partial
-from multiprocessing import get_context
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from multiprocessing.sharedctypes import Synchronized
+from pathlib import Path
 from typing import Any
 
-from autograder.cohort import digest, worker
-from autograder.faults import ArgumentsError
+import numpy as np
+
+from autograder.cohort import lessons
+from autograder.faults import ArgumentsError, CommandError
+from autograder.feedback import results
+from autograder.grading.grader import Grader, open_grader
+from autograder.homework import kit, rubric
+from autograder.intake.submission import Submission
+from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.limits import Limits
+
+ROOMS = ("values", "sandbox", "homework", "intake", "grading", "feedback")  # what takes part in grading one submission
+AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that are reckoned with after grading
+READ = (".py", ".yaml", ".ini", ".json")  # the kinds of files that these rooms read
+
+
+def submission_digest(submission: Submission) -> str:
+    """Over all that was handed in and could be used, and what is said about the rest; not over whose it is."""
+    parts = [text for path in sorted(submission.files) for text in (path.encode(), submission.files[path])]
+    notes = [repr(note).encode("utf-8", "surrogatepass") for note in submission.refused]
+    return _digest([*parts, b"notes", *notes])
+
+
+@cache
+def kit_digest() -> str:
+    """Over rubric, solutions and all files of the rooms that grade, and the versions of NumPy and Python."""
+    versions = [
+        np.__version__,
+        platform.python_implementation(),
+        platform.python_version(),
+        platform.machine(),
+    ]
+    # The rubric as data, since a comment in it changes no grade.
+    rules = {key: value for key, value in rubric.current().model_dump().items() if key not in AFTERWARDS}
+    parts = [*versions, json.dumps(rules, sort_keys=True)]
+    named = [part for name, path in sorted(_files().items()) for part in (name.encode(), path.read_bytes())]
+    return _digest([*(part.encode() for part in parts), *named])
+
+
+def _files() -> dict[str, Path]:
+    """Everything that grading reads, by a name that is the same in a clone and in a wheel."""
+    folders = {room: kit.PACKAGE / room for room in ROOMS} | {"solutions": kit.solutions()}
+    return {
+        f"{name}/{path.relative_to(folder).as_posix()}": path
+        for name, folder in folders.items()
+        for path in folder.rglob("*")
+        if path.suffix in READ
+    }
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(len(part).to_bytes(8, "big"))
+        total.update(part)
+    return total.hexdigest()
+
+
+# In a worker process
+
+ENDING = {signal.SIGINT, signal.SIGTERM}  # the signals that end a command
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What a worker grades with."""
+
+    digest: str
+    layers: tuple[str, ...]
+
+
+class OtherKit(CommandError):
+    """A worker has other files or versions than the one that sends the work."""
+
+
+_opened = contextlib.ExitStack()
+
+
+@cache
+def warm() -> Grader:
+    """The grader of this process, opened when first needed."""
+    return _opened.enter_context(open_grader())
+
+
+def cool() -> None:
+    """Close the grader of this process; the next call opens another."""
+    warm.cache_clear()
+    with contextlib.suppress(Exception):
+        _opened.close()
+
+
+def describe() -> Kit:
+    """The kit and the sandbox layers of this process, which is ready to grade afterwards.
+
+    Raises RubricError or SandboxFault.
+    """
+    with _lock:
+        return Kit(kit_digest(), tuple(warm().sandbox.layers))
+
+
+def check() -> None:
+    """Try once, in this process, what each worker does first: what is wrong is then said once, not by every worker.
+
+    Raises RubricError, SuiteFault or SandboxFault.
+    """
+    try:
+        describe()
+    finally:
+        cool()
+
+
+def grade(submission: Submission, kit: str) -> dict[str, Any]:
+    """The result of a submission in Gradescope's form.
+
+    Raises OtherKit, SandboxFault (after a second try in a new sandbox) or SuiteFault: faults, none of them
+    the student's.
+    """
+    with _lock:
+        if kit_digest() != kit:
+            raise OtherKit(
+                "a worker has another version of the kit; install the same everywhere, do not edit it meanwhile"
+            )
+        try:
+            return _grade(submission)
+        except SandboxFault:
+            return _grade(submission)
+
+
+def _grade(submission: Submission) -> dict[str, Any]:
+    try:
+        result = warm().grade(submission)
+    except BaseException:
+        cool()
+        raise
+    document = results.gradescope(result)
+    document["extra_data"] |= {
+        "unexplained": [asdict(one) for one in lessons.unexplained(result)],
+        "guesses": [asdict(one) for one in lessons.guesses(submission)],
+    }
+    return document
+
+
+def start(started: "Synchronized[int]") -> None:
+    """Make a new worker process quiet: Ctrl-C and SIGTERM are its parent's business, and without its parent it ends.
+
+    `started` counts the workers of a pool, of which each keeps to a core of its own.
+    """
+    with started.get_lock():
+        keep_to_core(started.value)
+        started.value += 1
+    for number in ENDING:
+        signal.signal(number, lambda *_: None)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def keep_to_core(number: int) -> None:
+    """Grader and student work in turns: on one core neither has to wake another core, which takes as long as a call."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        with contextlib.suppress(OSError):  # it only saves time
+            os.sched_setaffinity(0, {cores[(os.getppid() + number) % len(cores)]})
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+# The workers, seen from the command
 
 CONNECT = "15s"  # patience with a scheduler
 NAMED = 3  # workers that a message names
@@ -64,7 +245,7 @@ def local(jobs: int) -> Pool:
 
     def make() -> Executor:
         started = context.Value("i", 0)
-        return ProcessPoolExecutor(jobs, mp_context=context, initializer=worker.start, initargs=(started,))
+        return ProcessPoolExecutor(jobs, mp_context=context, initializer=start, initargs=(started,))
 
     return Pool(make, jobs)
 
@@ -109,8 +290,8 @@ def _check(client: Any, address: str) -> None:
         raise ArgumentsError(
             f"--cluster {address}: {_named(without)} cannot import the kit; install it there as it is here"
         )
-    kits: Mapping[str, Any] = client.run(digest.of_kit, on_error="return")
-    others = [worker for worker, found in kits.items() if found != digest.of_kit()]
+    kits: Mapping[str, Any] = client.run(kit_digest, on_error="return")
+    others = [worker for worker, found in kits.items() if found != kit_digest()]
     if others:
         what = "another kit (rubric, solutions, package, NumPy or Python) than this command"
         advice = "install the same everywhere and start the workers anew"
@@ -128,7 +309,7 @@ def undisturbed() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no masks
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, worker.ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:

@@ -7,16 +7,23 @@ Gradescope's own grade tables. Canvas would make an assignment of every further 
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
+from typing import Any
 
-from autograder.cohort import report, store, student_pages
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from autograder.cohort import report, store
 from autograder.cohort.report import Run
 from autograder.cohort.rows import StudentRow
 from autograder.faults import CommandError
 from autograder.feedback.results import number, write_atomically
 from autograder.homework import rubric
-from autograder.intake.text import cell
+from autograder.homework.rubric import INTEGRATION, Criterion, Rubric
+from autograder.intake.text import cell, markdown
 
 FEEDBACK = "feedback"  # the folder of the pages for students
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -36,7 +43,7 @@ def write(out: Path, run: Run, title: str, anonymous: bool = False, feedback: bo
         "grades.csv": lambda: table(run.rows),
         "canvas.csv": lambda: canvas_table(run.rows, title),
         **({"moodle.csv": lambda: moodle_table(run.rows)} if any(row.student.moodle for row in run.rows) else {}),
-        "report.html": lambda: report.html(run, pages=student_pages.names(run.rows) if feedback else ()),
+        "report.html": lambda: report.html(run, pages=page_names(run.rows) if feedback else ()),
     }
     if anonymous:
         pages["report-anonymous.html"] = lambda: report.html(run, anonymous=True)
@@ -44,7 +51,7 @@ def write(out: Path, run: Run, title: str, anonymous: bool = False, feedback: bo
         _write(out / name, make())
     if feedback:
         documents = store.documents(out, {row.entry.key for row in run.rows if row.grade})
-        for name, text, page in student_pages.pages(run.rows, documents, rubric.current()):
+        for name, text, page in student_pages(run.rows, documents, rubric.current()):
             _write(out / FEEDBACK / f"{name}.md", text)
             _write(out / FEEDBACK / f"{name}.html", page)
 
@@ -72,7 +79,19 @@ def table(rows: Sequence[StudentRow]) -> str:
         points = row.grade.points if row.grade else {}
         marks = [number(points[name]) if name in points else "" for name in criteria]
         due = [row.due.isoformat() if row.due else ""] if own_dates else []
-        lines.append([*_canvas(row), *_gradescope(row), *(_final(row) if final else ()), *_own(row), *marks, *due])
+        student, entry = row.student, row.entry
+        scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
+        others = "; ".join(other.key for other in row.others)
+        lines.append(
+            [
+                *_canvas(row),
+                *[student.name, student.sid, student.email, *scores, row.status, entry.key, entry.created_at],
+                *(_final(row) if final else ()),
+                *[str(row.late) if row.late else "late" if row.entry.late else "", others, row.remark],
+                *marks,
+                *due,
+            ]
+        )
     return csv_text(lines)
 
 
@@ -111,20 +130,9 @@ def _canvas(row: StudentRow) -> list[object]:
     return [student.name, student.canvas, student.sid, student.email, row.section]
 
 
-def _gradescope(row: StudentRow) -> list[object]:
-    student, entry = row.student, row.entry
-    scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
-    return [student.name, student.sid, student.email, *scores, row.status, entry.key, entry.created_at]
-
-
 def _final(row: StudentRow) -> list[object]:
     raw = number(row.grade.score) if row.grade else ""
     return [raw, number(row.late.deduction) if row.late else 0 if row.grade else ""]
-
-
-def _own(row: StudentRow) -> list[object]:
-    others = "; ".join(other.key for other in row.others)
-    return [str(row.late) if row.late else "late" if row.entry.late else "", others, row.remark]
 
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:
@@ -132,3 +140,129 @@ def csv_text(lines: Iterable[Iterable[object]]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows([[cell(value) for value in line] for line in lines])
     return stream.getvalue()
+
+
+# A page for each student: `feedback/<submission>.md`, and the same as .html, complete in itself and fit to be printed.
+#
+# All that it says about the work is the text of results/<submission>.json, as Gradescope would show it after publishing. First
+# comes a sentence, then what was lost, each under the id of its criterion, to which every mention of it leads; the rest is folded.
+
+# Nothing in a page may become a link, a picture or HTML: parts of it were chosen by a student.
+_READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink", "html_inline", "html_block"])
+REST = "## Everything else"
+
+
+def student_pages(
+    rows: Sequence[StudentRow], documents: Mapping[str, Any], rubric: Rubric
+) -> Iterator[tuple[str, str, str]]:
+    """For each row with a result: a name for its files, the page in Markdown and in HTML."""
+    for row, name in zip(rows, page_names(rows), strict=True):
+        document = documents.get(row.entry.key)
+        if not name or document is None:
+            continue
+        text = "\n\n".join(filter(None, _blocks(row, document, rubric))) + "\n"
+        shown, _, rest = text.partition(f"\n{REST}\n")
+        shown, rest = _linked(_READER.render(shown), rubric), _linked(_READER.render(rest), rubric)
+        given = {"title": rubric.title, "name": row.student.name, "body": Markup(shown), "rest": Markup(rest)}
+        yield name, text, (report.rendered("student.html", **given) + "\n")
+
+
+def page_names(rows: Sequence[StudentRow]) -> list[str]:
+    """The name of each row's page, "" for one without a result."""
+    found: list[str] = []
+    shared: dict[str, int] = {}
+    for row in rows:
+        # Members of a group may differ in what was set by hand, so each has a page.
+        shared[row.entry.key] = nth = shared.get(row.entry.key, 0) + (row.grade is not None)
+        found.append("" if row.grade is None else row.entry.key if nth == 1 else f"{row.entry.key}-{nth}")
+    return found
+
+
+def _linked(markup: str, rubric: Rubric) -> str:
+    """The headings and lines of criteria as targets, and every other mention of an id as a link to its own."""
+    ids = "|".join(map(re.escape, rubric.criteria))
+    markup = re.sub(rf"<(h3|li)>(\s*(?:<p>)?)<code>({ids})</code>: ", r'<\1 id="\3">\2<b>\3</b>: ', markup)
+    return re.sub(rf"<code>({ids})</code>", r'<a href="#\1"><code>\1</code></a>', markup)
+
+
+def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Iterator[str]:
+    yield f"# {markdown(rubric.title)}"
+    if row.student.name:
+        yield f"For {markdown(row.student.name)}"
+    tests = [test for test in document["tests"] if test.get("visibility") != "hidden"]
+    lost = [test for test in tests if _is_lost(test, row)]
+    assert row.grade is not None
+    if row.score is None:
+        yield "**Excused: no points count.**"
+    else:
+        yield f"**{number(row.score)} of {number(row.grade.max_score)} points{_reason(lost, rubric)}.**"
+    if row.late and row.late.deduction:
+        raw, less = number(row.grade.score), number(row.late.deduction)
+        yield f"The work earned {raw} points; {less} were taken off, because it was {row.late}."
+    for override in row.overrides:
+        yield f"Set by hand: {markdown(override)}"
+    if lost:
+        yield "What was lost, with the reasons below:"
+        yield "\n".join(f"- LOST {_line(test, rubric, row)}" for test in lost)
+    yield str(document.get("output", "")).strip()
+    for module in rubric.groups:
+        mine = [test for test in lost if _criterion(test, rubric).module == module]
+        if mine:
+            title = "The whole model" if module == INTEGRATION else rubric.modules[module].title
+            yield f"## {markdown(title)}"
+            for test in mine:
+                yield f"### {_line(test, rubric, row)}"
+                yield str(test.get("output", "")).strip()
+    yield from _rest([test for test in tests if test not in lost], rubric, row)
+
+
+def _criterion(test: Mapping[str, Any], rubric: Rubric) -> Criterion:
+    return rubric.criteria[test["extra_data"]["criterion"]]
+
+
+def _is_lost(test: Mapping[str, Any], row: StudentRow) -> bool:
+    assert row.grade is not None
+    points = row.grade.points.get(test["extra_data"]["criterion"])
+    return points is not None and points < test["max_score"]
+
+
+def _reason(lost: Sequence[Mapping[str, Any]], rubric: Rubric) -> str:
+    """What it was lost to, as the end of a sentence: mistakes where all have a name, else the files; "" if nothing was."""
+    named = [test["extra_data"].get("misconceptions", []) for test in lost]
+    mistakes = {mistake for own in named for mistake in own}
+    if lost and all(named) and mistakes:
+        functions = _listed([f"`{mistake.partition('.')[0]}`" for mistake in sorted(mistakes)])
+        return f": {'one mistake' if len(mistakes) == 1 else f'{len(mistakes)} mistakes'}, in {functions}"
+    files = [
+        f"`{_criterion(test, rubric).module}.py`" for test in lost if _criterion(test, rubric).module != INTEGRATION
+    ]
+    return f": points were lost in {_listed(files)}" if files else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    each = list(dict.fromkeys(names))
+    return " and ".join(filter(None, (", ".join(each[:-1]), each[-1])))
+
+
+def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
+    """The others, on a line each but for those with something to be said."""
+    if tests:
+        yield REST
+        for test in tests:
+            yield f"- {_line(test, rubric, row)}"
+            yield indent(str(test.get("output", "")).strip(), "  ")
+
+
+def _line(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> str:
+    """A criterion by its id, what it is about, and its points."""
+    criterion = _criterion(test, rubric)
+    return f"`{criterion.id}`: {markdown(criterion.about)}: {_points(test, row)}"
+
+
+def _points(test: Mapping[str, Any], row: StudentRow) -> str:
+    """The points as they count for this student, after what was dropped, given or set by hand."""
+    assert row.grade is not None
+    criterion = test["extra_data"]["criterion"]
+    if criterion not in row.grade.points:
+        return "dropped"
+    return f"{number(row.grade.points[criterion])} of {number(test['max_score'])}"

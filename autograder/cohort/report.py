@@ -12,18 +12,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import sqrt
+from statistics import fmean, median, pstdev
 from typing import Any
 
 import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from autograder.cohort import guesses, item_analysis, unexplained
+from autograder.cohort import lessons
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade
 from autograder.feedback.results import number
-from autograder.homework import inlined as known_mistakes
 from autograder.homework import kit, rubric
+from autograder.homework import mistakes as known_mistakes
 from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox import layers
 
@@ -69,8 +71,14 @@ def rendered(template: str, **content: object) -> str:
 def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     grades = submissions_that_count(run.rows)
     people = [row.student for row in run.rows]
-    groups = unexplained.groups({grade.key: grade.unexplained for grade in grades}, people)
+    groups = lessons.groups({grade.key: grade.unexplained for grade in grades}, people)
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
+    counts = histogram(grades)
+    most = max(grades[0].max_score if grades else 0, 1)
+    tallest = max(*counts, 1)
+    edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
+    items = item_analysis(grades)
+    titles = _titles()
     return {
         "anonymous": anonymous,
         "picture": picture(grades, names, lambda name: _described(name)[0], {} if anonymous else _places(run.rows)),
@@ -78,17 +86,27 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
         "title": rubric.current().title,
         "run": run,
         "grades": grades,
-        "overview": item_analysis.overview(grades),
+        "overview": overview(grades),
         "most": max((grade.max_score for grade in grades), default=0),
-        "bars": _bars(grades),
-        "modules": _modules(grades),
-        "hardest": sorted(item_analysis.items(grades), key=lambda item: item.rate)[:HARDEST],
+        "bars": [
+            {"x": i / BINS, "height": count / tallest, "count": count, "label": f"{edges[i]} to {edges[i + 1]}"}
+            for i, count in enumerate(counts)
+        ],
+        "modules": [
+            {
+                "title": titles.get(scores["module"], scores["module"]),
+                **scores,
+                "criteria": [item for item in items if item.criterion.partition(".")[0] == scores["module"]],
+            }
+            for scores in by_module(grades)
+        ],
+        "hardest": sorted(item_analysis(grades), key=lambda item: item.rate)[:HARDEST],
         "sections": any(row.section for row in run.rows),
         "mistakes": mistakes(run.rows),
         "alike": [group for group in groups if len(group.keys) > 1],
         "alone": sum(len(group.keys) == 1 for group in groups),
         "places": _places(run.rows),
-        "questions": guesses.questions(grade.guesses for grade in grades),
+        "questions": lessons.questions(grade.guesses for grade in grades),
         "subtotals": [_subtotals(row.grade) for row in run.rows],
         "lost": [_lost(row.grade) for row in run.rows],
         "remarks": [row.remark for row in run.rows],
@@ -103,30 +121,6 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for somebody, each once; without those in which there was nothing to grade."""
     counting = (row.grade for row in rows if row.grade and not row.excused and not row.grade.empty)
     return list({grade.key: grade for grade in counting}.values())
-
-
-def _bars(grades: Sequence[Grade]) -> list[dict[str, Any]]:
-    counts = item_analysis.histogram(grades, BINS)
-    most = max(grades[0].max_score if grades else 0, 1)
-    tallest = max(*counts, 1)
-    edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
-    return [
-        {"x": i / BINS, "height": count / tallest, "count": count, "label": f"{edges[i]} to {edges[i + 1]}"}
-        for i, count in enumerate(counts)
-    ]
-
-
-def _modules(grades: Sequence[Grade]) -> list[dict[str, Any]]:
-    items = item_analysis.items(grades)
-    titles = _titles()
-    return [
-        {
-            "title": titles.get(scores["module"], scores["module"]),
-            **scores,
-            "criteria": [item for item in items if item.criterion.partition(".")[0] == scores["module"]],
-        }
-        for scores in item_analysis.by_module(grades)
-    ]
 
 
 def _titles() -> dict[str, str]:
@@ -255,3 +249,126 @@ def _runs(line: str, state: str) -> Iterator[tuple[int, int]]:
         width = len(line[start:]) - len(line[start:].lstrip(state))
         yield start, width
         start += width
+
+
+# What the grades of a class say about the class and about the criteria: the numbers behind report.html.
+
+FEW = 5  # submissions that pass, and that fail, below which a discrimination is given no verdict
+
+
+@dataclass(frozen=True)
+class Item:
+    """One criterion over the class. `discrimination` is the point-biserial correlation of passing it with the
+    score of all other criteria over the `cases` that earned anything at all: who hands in nothing misses all, and
+    would make every criterion look good. None where it says nothing: fewer than five cases, all pass, all fail, or all
+    others equal. `rarer` is the number of cases that pass, or that fail, whichever is smaller.
+    """
+
+    criterion: str
+    name: str
+    points: float
+    passed: int
+    of: int
+    cases: int
+    rarer: int
+    discrimination: float | None
+
+    @property
+    def rate(self) -> float:
+        return self.passed / self.of
+
+    @property
+    def difficulty(self) -> str:
+        """In words; the borders are those that item analysis commonly uses."""
+        borders = ((0.9, "very easy"), (0.75, "easy"), (0.45, "medium"), (0.25, "hard"))
+        return next((word for border, word in borders if self.rate >= border), "very hard")
+
+    @property
+    def verdict(self) -> str:
+        """What the discrimination means; Ebel's borders (Essentials of Educational Measurement, 1972).
+
+        Without any relation its standard error is about 1 / sqrt(cases): within two of them it may be chance.
+        """
+        if self.discrimination is None:
+            return ""
+        if self.rarer < FEW:
+            return "too few to say"
+        if abs(self.discrimination) <= 2 / sqrt(self.cases):
+            return "may be chance"
+        borders = ((0.4, "very good"), (0.3, "good"), (0.2, "fair"), (0.0, "weak"))
+        return next((word for border, word in borders if self.discrimination >= border), "negative")
+
+
+def overview(grades: Sequence[Grade]) -> dict[str, float] | None:
+    """The totals of a class; None for an empty one."""
+    if not grades:
+        return None
+    scores = [grade.score for grade in grades]
+    return {
+        "mean": fmean(scores),
+        "median": median(scores),
+        "lowest": min(scores),
+        "highest": max(scores),
+        "full": sum(grade.score >= grade.max_score for grade in grades),
+    }
+
+
+def histogram(grades: Sequence[Grade]) -> list[int]:
+    """How many scores lie in each of BINS equal parts from 0 to the maximum; full marks belong to the last."""
+    counts = [0] * BINS
+    for grade in grades:
+        share = grade.score / grade.max_score if grade.max_score else 0.0
+        counts[min(BINS - 1, max(0, int(share * BINS + 1e-9)))] += 1
+    return counts
+
+
+def item_analysis(grades: Sequence[Grade]) -> list[Item]:
+    """Every criterion, in the order of the results."""
+    found: dict[str, tuple[str, float]] = {}
+    passed: dict[str, list[bool]] = {}
+    pairs: dict[str, list[tuple[bool, float]]] = {}
+    for grade in grades:
+        for mark in grade.marks:
+            found[mark.criterion] = (mark.name, mark.max_score)
+            right = mark.score >= mark.max_score
+            passed.setdefault(mark.criterion, []).append(right)
+            if grade.score > 0:
+                pairs.setdefault(mark.criterion, []).append((right, grade.score - mark.score))
+    return [_item(name, *found[name], all_, pairs.get(name, [])) for name, all_ in passed.items()]
+
+
+def _item(
+    criterion: str, name: str, points: float, passed: Sequence[bool], cases: Sequence[tuple[bool, float]]
+) -> Item:
+    right = sum(mine for mine, _ in cases)
+    rarer = min(right, len(cases) - right)
+    return Item(criterion, name, points, sum(passed), len(passed), len(cases), rarer, _correlation(cases))
+
+
+def by_module(grades: Sequence[Grade]) -> list[dict[str, Any]]:
+    """Of each module: its name, mean, standard deviation (of this class, so by its number) and maximum of the points."""
+    scores: dict[str, list[float]] = {}
+    most: dict[str, float] = {}
+    for grade in grades:
+        mine: dict[str, float] = {}
+        of: dict[str, float] = {}
+        for mark in grade.marks:
+            module = mark.criterion.partition(".")[0]
+            mine[module] = mine.get(module, 0.0) + mark.score
+            of[module] = of.get(module, 0.0) + mark.max_score
+        for module, score in mine.items():
+            scores.setdefault(module, []).append(score)
+        most |= of
+    return [
+        {"module": module, "mean": fmean(found), "deviation": pstdev(found), "most": most[module]}
+        for module, found in scores.items()
+    ]
+
+
+def _correlation(pairs: Sequence[tuple[bool, float]]) -> float | None:
+    if len(pairs) < FEW:
+        return None
+    passed, rest = np.array(pairs, dtype=float).T
+    if np.ptp(passed) == 0 or np.ptp(rest) == 0:
+        return None
+    return float(np.corrcoef(passed, rest)[0, 1])

@@ -56,24 +56,19 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
 
     Raises ArgumentsError for a folder that is no run's, or without the library.
     """
-    works = _fingerprinted(_readable(listing(store.run_paths(out), out).entries))
-    pairs = [_pair(one, other) for one, other in combinations(works, 2) if not _same_people(one, other)]
-    likely = [pair for pair in pairs if pair.modules and pair.share >= least]
-    return sorted(likely, key=lambda pair: (-pair.share, pair.one, pair.other)), works
-
-
-def _readable(entries: Sequence[Entry]) -> list[tuple[Entry, dict[str, str]]]:
-    """The modules of every submission that can be read, as text."""
     limits, modules = rubric.current().limits, rubric.current().modules
     texts = []
-    for entry in entries:
+    for entry in listing(store.run_paths(out), out).entries:
         try:
             files = load(entry, limits, accept_names=True).files
         except UnreadableError:  # grading has said so already
             continue
         mine = {name: files[f"{name}.py"].decode("utf-8", "replace") for name in modules if f"{name}.py" in files}
         texts.append((entry, mine))
-    return texts
+    works = _fingerprinted(texts)
+    pairs = [_pair(one, other) for one, other in combinations(works, 2) if not _same_people(one, other)]
+    likely = [pair for pair in pairs if pair.modules and pair.share >= least]
+    return sorted(likely, key=lambda pair: (-pair.share, pair.one, pair.other)), works
 
 
 def _fingerprinted(submissions: Sequence[tuple[Entry, dict[str, str]]]) -> list[_Work]:

@@ -16,8 +16,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from autograder.cohort.guesses import Guess
-from autograder.cohort.unexplained import Unexplained
+from autograder.cohort.lessons import Guess, Unexplained
 from autograder.faults import ArgumentsError
 from autograder.feedback import results
 from autograder.homework.rubric import INTEGRATION

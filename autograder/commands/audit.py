@@ -53,22 +53,25 @@ def audit(
 
         autograder audit --rows before.json; (edit); autograder audit --against before.json
     """
-    from autograder.cohort import worker
+    from autograder.cohort import pool
+    from autograder.proof import blind_spots as blind
+    from autograder.proof import mutants as machine
+    from autograder.proof import public as home
+    from autograder.proof import steps as needed
 
     chosen, before = modules(only), _read(against) if against is not None else None
-    worker.check()
-    if mutants or blind_spots:
-        sys.exit(_machine_made(mutants, jobs))
+    pool.check()
+    if mutants:
+        sys.exit(machine.report(jobs))
+    if blind_spots:
+        sys.exit(blind.report())
     if repairs:
-        from autograder.proof import repairs as repairing
-
-        sys.exit(repairing.report(jobs, chosen))
+        sys.exit(machine.report_repairs(jobs, chosen))
     if steps:
-        from autograder.proof.steps import report
-
-        sys.exit(report(chosen, jobs))
+        sys.exit(needed.report(chosen, jobs))
     if public:
-        _public(chosen, jobs)
+        for line in home.lines(home.run(chosen, jobs)):
+            click.echo(line)
     elif pairs:
         _pairs(chosen, jobs, rows, before)
     else:
@@ -86,20 +89,6 @@ def modules(names: str) -> list[str]:
     return found
 
 
-def _machine_made(mutants: bool, jobs: int | None) -> int:
-    from autograder.proof import blind_spots
-    from autograder.proof import mutants as machine
-
-    return machine.report(jobs) if mutants else blind_spots.report()
-
-
-def _public(only: Sequence[str], jobs: int | None) -> None:
-    from autograder.proof import public
-
-    for line in public.lines(public.run(only, jobs)):
-        click.echo(line)
-
-
 def _pairs(only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None) -> None:
     from autograder.proof import cases, pairs
 
@@ -115,19 +104,24 @@ def _everything(
     only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None, tolerances: bool
 ) -> None:
     from autograder.proof import audit as audits
-    from autograder.proof import cases, tables
+    from autograder.proof import cases
 
     chosen = cases.cases(only)
     rows = list(_progress(audits.run(chosen, jobs), len(chosen)))
     _rows(rows, file, before)
-    for line in tables.text(rows):
+    for line in audits.table_lines(rows):
         click.echo(line)
     for module in only:
         click.echo(cases.containing(module))
     found = audits.problems(rows, only)
     spread = audits.margins(rows) if cases.alternatives() else []  # without right solutions there is no spread
     if tolerances:
-        _tolerances(spread)
+        table = Table("check", "dtype", "right, at most", "tolerance", "wrong, at least", box=None)
+        for margin in spread:
+            check, wrong = margin.check, "none is wrong" if margin.wrong == float("inf") else f"{margin.wrong:.1e}"
+            name = f"{check.module} {check.test} #{check.number}"
+            table.add_row(name, check.dtype, f"{margin.right:.1e}", f"{check.allowed:.0e}", wrong)
+        Console(width=160).print(table)
     found += [f"{m.check.module}, {m.check.test}: correct solutions use up the tolerance" for m in spread if not m.good]
     found += [f"{name} is nowhere ten times as far off as is tolerated" for name in audits.unclear(rows)]
     _end(found)
@@ -135,7 +129,7 @@ def _everything(
 
 def _rows(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None) -> None:
     """Write the rows; or print which are not as they were before, and end: with status 1 if any is not, as diff does."""
-    from autograder.proof.rows import differing
+    from autograder.proof.cases import differing
 
     if file is not None:
         file.write_text(json.dumps({row.name: row.plain for row in rows}, indent=1), encoding="utf-8")
@@ -165,12 +159,3 @@ def _end(problems: list[str]) -> None:
 def _progress(found: Iterable[Any], total: int) -> Iterable[Any]:
     console = Console(stderr=True)
     return track(found, "auditing", total, console=console) if console.is_terminal else found
-
-
-def _tolerances(margins: Iterable[Any]) -> None:
-    table = Table("check", "dtype", "right, at most", "tolerance", "wrong, at least", box=None)
-    for margin in margins:
-        check, wrong = margin.check, "none is wrong" if margin.wrong == float("inf") else f"{margin.wrong:.1e}"
-        name = f"{check.module} {check.test} #{check.number}"
-        table.add_row(name, check.dtype, f"{margin.right:.1e}", f"{check.allowed:.0e}", wrong)
-    Console(width=160).print(table)

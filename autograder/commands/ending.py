@@ -41,7 +41,11 @@ def explained(error: Exception) -> CommandEnded | None:
             "the worker processes end at once; is there enough memory? `--jobs 1` needs the least", FAULT
         )
     if isinstance(error, OSError):
-        return CommandEnded(_of_the_machine(error), FAULT)
+        where = f"{error.filename}: " if error.filename else ""
+        what = error.strerror or str(error) or type(error).__name__
+        if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
+            what += "; processes share their locks in /dev/shm, which must be writable"  # that error names no file
+        return CommandEnded(f"{where}{what}. Nothing is half written: mend it and run the same command again.", FAULT)
     return None
 
 
@@ -51,14 +55,6 @@ def _advice(text: str) -> str:
     if full and "TMPDIR" not in text:
         return "; make room for temporary files, or name another folder for them: TMPDIR=... autograder ..."
     return ""
-
-
-def _of_the_machine(error: OSError) -> str:
-    where = f"{error.filename}: " if error.filename else ""
-    what = error.strerror or str(error) or type(error).__name__
-    if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
-        what += "; processes share their locks in /dev/shm, which must be writable"  # that error names no file
-    return f"{where}{what}. Nothing is half written: mend it and run the same command again."
 
 
 class Commands(click.Group):

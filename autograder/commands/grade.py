@@ -71,17 +71,17 @@ def grade(
     files. A run that was stopped goes on where it was when the same command is given again.
     """
     # Imported here for the start-up time of all other commands.
-    from autograder.cohort import batch, instructor_files, pool, products, progress, rows, store
+    from autograder.cohort import batch, pool, products, progress, rows, store
     from autograder.homework import rubric
     from autograder.intake.exports import listing
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, a shutdown: ends as Ctrl-C does
     current = rubric.current()
-    people = instructor_files.roster(roster, current) if roster else []
-    by_hand, unusable = instructor_files.overrides(overrides, current)
+    people = rows.roster(roster, current) if roster else []
+    by_hand, unusable = rows.overrides(overrides, current)
     found = listing(paths, out)
     unusable += rows.problems(found.entries, current, people, by_hand)
-    instructor_files.refuse(unusable)  # before an hour of grading, not after it
+    rows.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     for form in (
@@ -95,10 +95,25 @@ def grade(
     except KeyboardInterrupt:
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise CommandEnded(text, INTERRUPTED) from None
-    class_rows = rows.finished(found.entries, grades.grades, grades.faults, current, people, by_hand)
-    run = _run(found, grades, results, class_rows, rows.notes(class_rows, current, people))
+    graded = rows.finished(found.entries, grades.grades, grades.faults, current, people, by_hand)
+    run = _run(found, grades, results, graded, rows.notes(graded, current, people))
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
-    _say(run, grades, out, quiet)
+    if not quiet:
+        _print_scores(run.rows)
+        earlier = f" ({run.kept} of them by an earlier run)" if run.kept else ""
+        click.echo(f"{run.graded} graded{earlier}; see {out / 'report.html'}")
+    for problem in run.problems:
+        click.echo(f"note: {printable(problem)}", err=True)
+    reasons: dict[str, list[str]] = {}
+    for key, why in run.faults.items():
+        reasons.setdefault(why, []).append(key)
+    for why, keys in list(reasons.items())[:SMALL]:
+        more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
+        click.echo(f"FAULT {keys[0]}{more}: {printable(why)}", err=True)
+    if len(reasons) > SMALL:
+        click.echo(f"FAULT and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
+    if grades.stopped:
+        click.echo(f"autograder: stopped: {grades.stopped}. Mend it and run the same command again.", err=True)
     sys.exit(FAULT if grades.faults or grades.stopped else 0)
 
 
@@ -120,26 +135,6 @@ def _run(found: "Listing", grades: "ClassGrades", store: "Store", rows: "list[St
         *_layers(grades.kit.layers),
     ]
     return report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
-
-
-def _say(run: "Run", grades: "ClassGrades", out: Path, quiet: bool) -> None:
-    """Scores, where the report is, and what went wrong."""
-    if not quiet:
-        _print_scores(run.rows)
-        earlier = f" ({run.kept} of them by an earlier run)" if run.kept else ""
-        click.echo(f"{run.graded} graded{earlier}; see {out / 'report.html'}")
-    for problem in run.problems:
-        click.echo(f"note: {printable(problem)}", err=True)
-    reasons: dict[str, list[str]] = {}
-    for key, why in run.faults.items():
-        reasons.setdefault(why, []).append(key)
-    for why, keys in list(reasons.items())[:SMALL]:
-        more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
-        click.echo(f"FAULT {keys[0]}{more}: {printable(why)}", err=True)
-    if len(reasons) > SMALL:
-        click.echo(f"FAULT and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
-    if grades.stopped:
-        click.echo(f"autograder: stopped: {grades.stopped}. Mend it and run the same command again.", err=True)
 
 
 def _uploads(rows: "list[StudentRow]") -> list[str]:

@@ -1,4 +1,7 @@
-"""The commands: arguments and printed lines. How they end, and with which status, stands in ending.py."""
+"""The commands: arguments and printed lines. How they end, and with which status, stands in ending.py.
+
+What a command needs is imported inside it, for the start-up time of all other commands.
+"""
 
 import sys
 from pathlib import Path
@@ -6,13 +9,22 @@ from pathlib import Path
 import click
 
 from autograder import __version__
-from autograder.commands import audit, doctor, grade, rehearse, runs
+from autograder.commands import audit, doctor, grade, runs
 from autograder.commands.ending import Commands
+from autograder.faults import CommandError
 from autograder.homework import kit
 
 BUILDING = (
     "Building: otter assign writes what students get and the zip for Gradescope, then grades the solutions with it"
 )
+PROBLEMS = 8  # of a results.json, that are shown
+PRODUCTS = {
+    "student.zip": "give this to students",
+    "autograder.zip": "upload this to Gradescope",
+    "graded/report.html": "open this in a browser",
+    "graded/grades.csv": "points by criterion",
+    "graded/results": "what each student is told",
+}
 GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose result depends on which kit is installed
 
 
@@ -41,10 +53,6 @@ def _is_clone(folder: Path) -> bool:
     return all((folder / name).exists() for name in ("rubric.yaml", "solutions", "autograder", "pyproject.toml"))
 
 
-def _listed(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 @main.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
 @click.option("--only", default="", help="a smaller homework: modules, separated by commas")
@@ -54,7 +62,7 @@ def build(out: Path, only: str) -> None:
     from autograder.release import build as building
 
     with progress.waiting(BUILDING, sys.stderr):
-        written = building.build(out, only=_listed(only))
+        written = building.build(out, only=[name.strip() for name in only.split(",") if name.strip()])
     for path in written:
         click.echo(path)
 
@@ -91,15 +99,31 @@ def demo(out: Path) -> None:
     sys.exit(status)
 
 
-PRODUCTS = {
-    "student.zip": "give this to students",
-    "autograder.zip": "upload this to Gradescope",
-    "graded/report.html": "open this in a browser",
-    "graded/grades.csv": "points by criterion",
-    "graded/results": "what each student is told",
-}
+@main.command()
+@click.argument("zipped", metavar="ZIP", type=click.Path(path_type=Path))
+@click.argument("upload", metavar="PATH", type=click.Path(path_type=Path))
+@click.option("--here", is_flag=True, help="use the Python packages that are installed: quick, and without a network")
+@click.option("--brief", is_flag=True, help="of the messages print only the first of each moment")
+def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
+    """Grade PATH with the zip for Gradescope as Gradescope would, and print what student and instructor will see.
 
-for command in (audit.audit, grade.grade, runs.compare, runs.similar, runs.learn, rehearse.rehearse, doctor.doctor):
+    PATH is a folder or zip of what a student uploads, or one file.
+    """
+    from autograder.release import rehearsal, rehearsal_report
+
+    if not here:
+        click.echo(
+            "Installing what the zip asks for into a fresh environment; this takes a minute or two ...", err=True
+        )
+    done = rehearsal.rehearse(zipped, upload, here)
+    found = rehearsal_report.problems(done.document)
+    if found:
+        raise CommandError("\n  ".join(["results.json is not as Gradescope documents it:", *found[:PROBLEMS]]))
+    for line in rehearsal_report.lines(done, rehearsal_report.Results.model_validate(done.document), brief):
+        click.echo(line)
+
+
+for command in (audit.audit, grade.grade, runs.compare, runs.similar, runs.learn, doctor.doctor):
     main.add_command(command)
 
 

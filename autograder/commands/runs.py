@@ -16,7 +16,7 @@ from rich.text import Text
 from autograder.intake.text import printable
 
 if TYPE_CHECKING:
-    from autograder.cohort.compare_results import CriterionChange, RunChanges, ScoreChange
+    from autograder.cohort.compare_results import CriterionChange, ScoreChange
 
 Folder = click.Path(path_type=Path)
 SHOWN = 30  # lines that are printed; page and csv have all
@@ -39,11 +39,6 @@ def compare(old: Path, new: Path) -> None:
     from autograder.cohort import compare_results
 
     found = compare_results.compare_runs(old, new)
-    _show(found)
-    click.echo(f"\nAll of it: {compare_results.write(found, old, new)}, and compare.csv beside it")
-
-
-def _show(found: "RunChanges") -> None:
     totals = sum(change.difference != 0 for change in found.changes)
     click.echo(f"{found.compared} submissions are in both runs; {len(found.changes)} differ, {totals} in their total.")
     if found.criteria:
@@ -57,6 +52,7 @@ def _show(found: "RunChanges") -> None:
         if keys:
             more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
             click.echo(f"\nOnly in the {where}: {', '.join(keys[:SHOWN])}{more}")
+    click.echo(f"\nAll of it: {compare_results.write(found, old, new)}, and compare.csv beside it")
 
 
 def _criterion_line(one: "CriterionChange") -> tuple[str, ...]:
@@ -109,26 +105,23 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
 
         click.echo(f"{learning.accept(accept)} has it now. What is next: autograder build, then autograder audit")
     if out is not None:
-        _drafts(out, least)
+        from autograder.cohort import lessons, store
+        from autograder.feedback.results import write_atomically
+        from autograder.grading.grader import open_grader
+        from autograder.proof import learning
 
-
-def _drafts(out: Path, least: int) -> None:
-    from autograder.cohort import store, unexplained
-    from autograder.feedback.results import write_atomically
-    from autograder.grading.grader import open_grader
-    from autograder.proof import learning
-
-    people = [one for who in store.students(out).values() for one in who]
-    every = unexplained.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
-    lines = []
-    with open_grader() as grader:
-        for draft in learning.drafts(grader, [group for group in every if len(group.keys) >= least]):
-            function, where = draft.group.shortest.function, "none: no function of theirs is wrong in this way alone"
-            if draft.text:
-                where = str(out / "drafts" / f"{function}.{draft.name}.txt")
-                write_atomically(Path(where), draft.text)
-            lines.append((str(len(draft.group.keys)), function, where))
-    if lines:
-        print_table(("Submissions", "Function", "Draft"), lines)
-    said = "No known mistake explains" if lines else "Known mistakes explain all but single functions:"
-    click.echo(f"{said} {len(lines)} ways to be wrong that {least} submissions or more have in common.")
+        people = [one for who in store.students(out).values() for one in who]
+        every = lessons.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
+        lines = []
+        with open_grader() as grader:
+            for draft in learning.drafts(grader, [group for group in every if len(group.keys) >= least]):
+                function = draft.group.shortest.function
+                where = "none: no function of theirs is wrong in this way alone"
+                if draft.text:
+                    where = str(out / "drafts" / f"{function}.{draft.name}.txt")
+                    write_atomically(Path(where), draft.text)
+                lines.append((str(len(draft.group.keys)), function, where))
+        if lines:
+            print_table(("Submissions", "Function", "Draft"), lines)
+        said = "No known mistake explains" if lines else "Known mistakes explain all but single functions:"
+        click.echo(f"{said} {len(lines)} ways to be wrong that {least} submissions or more have in common.")

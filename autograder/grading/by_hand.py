@@ -18,7 +18,7 @@ from autograder.grading.record import Record, Step
 from autograder.grading.recorder import Recorder
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.intake.reading import read
+from autograder.intake.submission import read
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
 

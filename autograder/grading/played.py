@@ -24,8 +24,7 @@ from autograder.grading.thresholds import (
     SAME_ROUNDING,
 )
 from autograder.homework import reference
-from autograder.homework.inlined import made
-from autograder.homework.mistakes import Mistake, Version
+from autograder.homework.mistakes import Mistake, Version, made
 from autograder.sandbox.messages import Reply
 from autograder.values.compare import compare, deviation
 

@@ -44,7 +44,7 @@ MOST_SPENT = 0.5  # share of a submission's processor time after which no search
 # `NEARLY`, `UNEXPLAINED`, `MANY`, `SEVERAL` in values/differences.py: "nearly right", "every entry", how many are named, how many
 # share an amount by more than chance; by judgement.
 # `DIGITS` in values/display.py: digits tried until two values look different. `TOLERANCE` in solutions/checks/student_calls.py
-# and `DIGITS` in release/home_table.py: what is right, and what a known mistake gives, in the checks at home.
+# and `DIGITS` in release/handout.py: what is right, and what a known mistake gives, in the checks at home.
 
 NEARLY_ALL = 0.95  # share of the wrong records that mistakes must reproduce to be told to the student; by judgement
 SMALLEST_TELLING = 1e-5  # deviation from which on an example is preferred; printed numbers show it

@@ -18,7 +18,7 @@ import importlib
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
 from types import CodeType
@@ -37,7 +37,7 @@ class Mistake:
     is charged there. `edits` are (old, new) texts, or `whole` is the text of a function of its own. `memory`: it keeps
     something between calls. `inexact`: it is an error of rounding, whose size counts and not its digits. `way`: the same
     mistake can be made in several ways, numbered from 0. Mistakes of one name in two functions of a module are the same
-    mistake, made twice. `inside` is used by inlined.py.
+    mistake, made twice. `inside` is the mistake that this one makes in other code.
     """
 
     module: str
@@ -246,12 +246,13 @@ def of_function(module: str, function: str) -> tuple[Mistake, ...]:
 
 
 def find(id: str) -> Mistake | None:
-    """The mistake of this id, if today's files have it."""
+    """The mistake of this id, inside other code or not, if today's files have it."""
     function, _, name = id.partition(".")
     if function not in reference.functions():
         return None
-    known_ones = of_function(rubric.current().module_of(function), function)
-    return next((mistake for mistake in known_ones if mistake.name == name), None)
+    mistakes_of = inlined if "." in name else of_function
+    mistakes = mistakes_of(rubric.current().module_of(function), function)
+    return next((mistake for mistake in mistakes if mistake.name == name), None)
 
 
 def examples(module: str, function: str) -> list[Call]:
@@ -273,9 +274,12 @@ def correct(module: str, function: str) -> Version:
 
 @cache
 def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version | None:
-    """The function with these mistakes in it; None where they cannot stand together."""
+    """The function with these mistakes, one of which may be in what it is built on; None where they cannot stand together."""
     if not mistakes:
         return correct(module, function)
+    if inside := [mistake.inside for mistake in mistakes if mistake.inside is not None]:
+        base = made(module, function, tuple(mistake for mistake in mistakes if mistake.inside is None))
+        return Inlined(module, function, mistakes, base.source, inside[0].alone) if base and len(inside) == 1 else None
     if any(mistake.whole for mistake in mistakes):
         return Version(module, function, mistakes, mistakes[0].whole) if len(mistakes) == 1 else None
     edits = dict.fromkeys(edit for mistake in mistakes for edit in mistake.edits)  # some have an edit in common
@@ -324,3 +328,141 @@ def places(text: str, old: str) -> Iterator[int]:
     while start >= 0:
         yield start
         start = text.find(old, start + len(old))
+
+
+# Known mistakes in code that does the work of another function: a block may have a layer norm of its own, written out inside.
+#
+# Each is the correct function, built on a wrong version of one of the functions that it calls, directly or not.
+
+
+@dataclass(frozen=True)
+class Inlined(Version):
+    """A function that is built on a wrong version of another one."""
+
+    changed: Version = field(repr=False)
+
+    def fresh(self, helpers: object = None) -> Callable[..., Any]:
+        return _assembled(self, self.changed)
+
+    def enter(self, names: dict[str, Any]) -> None:
+        names[self.function] = self.fresh()
+
+
+@cache
+def inlined(module: str, function: str) -> tuple[Mistake, ...]:
+    """The mistakes of value in the functions below this one, the nearest first. They belong to no criterion yet."""
+    values = {c.id for c in rubric.current().criteria.values() if c.looks_at == "values"}
+    below = [m for name in _below(function) for m in of_function(rubric.current().module_of(name), name)]
+    told = (m for m in below if not m.memory and not m.inexact and values.issuperset(m.criteria))
+    return tuple(_moved(mistake, module, function) for mistake in told)
+
+
+def _moved(mistake: Mistake, module: str, function: str) -> Mistake:
+    does = f"Where `{function}` does the work of `{mistake.function}`: {mistake.does}"
+    name = f"{mistake.function}.{mistake.name}"
+    return replace(
+        mistake, module=module, function=function, name=name, criteria=(), does=does, inside=mistake, inexact=False
+    )
+
+
+@cache
+def _below(function: str) -> tuple[str, ...]:
+    """The contract functions that a correct one calls, directly or not, the nearest first."""
+    found = [function]
+    for name in found:
+        found += [other for other in _called(name) if other not in found]
+    return tuple(found[1:])
+
+
+@cache
+def _called(function: str) -> tuple[str, ...]:
+    source = correct(rubric.current().module_of(function), function).source
+    names = dict.fromkeys(_names(compiled(source, function)))
+    return tuple(name for name in names if name in reference.functions() and name != function)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _assembled(version: Version, changed: Version) -> Callable[..., Any]:
+    """A version that finds, wherever it calls for it, the changed function."""
+    names = dict(vars(reference.modules()[version.module]))
+    for name in _called(version.function):
+        if name == changed.function:
+            names[name] = changed.fresh()
+        elif changed.function in _below(name):
+            names[name] = _assembled(correct(rubric.current().module_of(name), name), changed)
+    exec(compiled(version.source, version.function), names)
+    return names[version.function]  # type: ignore[no-any-return]
+
+
+# Code that computes nothing: zeros, a constant, an argument returned, an exception, None. It must earn nothing.
+
+TRIVIAL = {
+    "zeros": "_like(_shape_{function}(*args), 0)",
+    "constant": "_like(_shape_{function}(*args), 1)",
+    "always_value_error": "_refuse()",
+    "nothing": "None",
+}
+_TRIVIAL_SOURCE = """
+{right}
+
+def _shape_{function}(*args):
+    try:
+        return _right_{function}(*args)
+    except ValueError:
+        return 0
+
+def _like(right, value):
+    if isinstance(right, tuple):
+        return tuple(_like(part, value) for part in right)
+    if isinstance(right, np.ndarray):
+        return np.full_like(right, value)
+    return {{key: str(value) for key in right}} if isinstance(right, dict) else type(right)(value)
+
+def _refuse():
+    raise ValueError("no")
+
+def _given(right, args, number):
+    return tuple(args[number] for _ in right) if isinstance(right, tuple) else args[number]
+
+def {function}({parameters}):
+    args = ({names})
+    return {body}
+"""
+
+
+def trivial(module: str, function: str) -> tuple[Mistake, ...]:
+    """Code that computes nothing, even where it knows the right shape: it must earn nothing."""
+    signature = inspect.signature(reference.functions()[function])
+    right = text_of(reference.functions()[function]).replace(f"def {function}(", f"def _right_{function}(", 1)
+    graded = tuple(c.id for c in rubric.current().of(module) if function in c.grades)
+    said = ("It computes nothing yet.", "Write it.", "the docstring")
+    returned = {
+        f"returns_{name}": f"_given(_shape_{{function}}(*args), args, {number})"
+        for number, name in enumerate(signature.parameters)
+    }
+    plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    parameters = str(inspect.Signature(plain))[1:-1]
+    names = "".join(f"{name}, " for name in signature.parameters)
+    return tuple(
+        Mistake(
+            module,
+            function,
+            name,
+            graded,
+            *said,
+            whole=_TRIVIAL_SOURCE.format(
+                right=right,
+                function=function,
+                parameters=parameters,
+                names=names,
+                body=body.format(function=function),
+            ),
+        )
+        for name, body in (TRIVIAL | returned).items()
+    )

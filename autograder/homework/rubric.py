@@ -4,9 +4,10 @@ A rubric that is wrong is refused with a RubricError that names file, line and k
 """
 
 from collections.abc import Iterator
+from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
@@ -14,7 +15,6 @@ from pydantic_core import PydanticKnownError
 
 from autograder.faults import CommandError
 from autograder.homework import kit
-from autograder.homework.rubric_errors import explained, keys, line_of, twice
 from autograder.sandbox.limits import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
@@ -230,7 +230,12 @@ def _inconsistencies(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
     total = sum(m.points for m in rubric.modules.values()) + (rubric.integration.points if rubric.integration else 0)
     if abs(total - rubric.points) > 1e-9:
         yield ("points",), f"is {rubric.points:g}, but the modules and the integration add up to {total:g}"
-    yield from _late(rubric)
+    if rubric.late and not rubric.due:
+        yield ("late",), "says what a late submission costs, but there is no key due, as in due: 2026-11-20T23:59+01:00"
+    if rubric.uploads == "last_on_time" and not rubric.due:
+        yield ("uploads",), "last_on_time needs the key due, as in due: 2026-11-20T23:59+01:00"
+    if rubric.late and rubric.late.points_a_day and rubric.late.percent_a_day:
+        yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
     owners: dict[str, str] = {}
     for name, module in rubric.modules.items():
         here = ("modules", name)
@@ -245,15 +250,6 @@ def _inconsistencies(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
             if entry.grades:
                 yield (INTEGRATION, "criteria", key, "grades"), "integration tries everything; leave this key out"
         yield from _points((INTEGRATION,), rubric.integration)
-
-
-def _late(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
-    if rubric.late and not rubric.due:
-        yield ("late",), "says what a late submission costs, but there is no key due, as in due: 2026-11-20T23:59+01:00"
-    if rubric.uploads == "last_on_time" and not rubric.due:
-        yield ("uploads",), "last_on_time needs the key due, as in due: 2026-11-20T23:59+01:00"
-    if rubric.late and rubric.late.points_a_day and rubric.late.percent_a_day:
-        yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
 
 
 def _points(here: tuple[str, ...], group: Module | Integration) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -296,3 +292,113 @@ def _of_module(
     for function in order:
         if function not in graded:
             yield (*here, "functions", function), "no criterion grades this function"
+
+
+# What is wrong with a rubric.yaml, and where: file, line and key, and what would be right.
+
+EXAMPLES = {  # what would be right, by key; for limits, their defaults
+    **{name: f"{field.default:g}" for name, field in Limits.model_fields.items()},
+    "title": "Layer norm",
+    "points": "3",
+    "about": '"the root mean square of every row"',
+    "why": '"the sheet named the wrong axis"',
+    "grades": "[layer_norm]",
+    "uses": "[layernorm]",
+    "functions": "{layer_norm: [], layer_norm_backward: [layer_norm]}",
+    "criteria": '{rms: {points: 3, grades: [rms_norm], about: "the root mean square of every row"}}',
+    "due": "2026-11-20T23:59+01:00",
+    "late": "{grace_minutes: 15, percent_a_day: 10}",
+    "grace_minutes": "15",
+    "points_a_day": "5",
+    "percent_a_day": "10",
+    "floor_percent": "50",
+}
+REASONS = {  # by pydantic's name for what is wrong
+    "greater_than": "must be above {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "timezone_aware": "needs a time zone",
+    "too_short": "must not be empty",
+    "string_too_short": "is too short",
+    "string_type": "must be text",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "int_from_float": "must be a whole number",
+}
+KINDS = {
+    "float": "a number",
+    "int": "a whole number",
+    "datetime": "a date and time",
+    "dict": "keys with values",
+    "model": "keys with values",
+}
+
+
+def explained(problem: Any, form: type[BaseModel]) -> str:
+    """What is wrong where a file does not have this form, in words; `problem` is one of pydantic's errors."""
+    where = keys(problem)
+    if problem["type"] == "extra_forbidden":
+        above = iter(where[:-1])
+        for key in above:
+            annotation = form.model_fields[key].annotation
+            form = next(part for part in (annotation, *get_args(annotation)) if hasattr(part, "model_fields"))
+            if get_origin(annotation) is dict:
+                next(above)  # a name of a module or a criterion
+        allowed = [name for name, field in form.model_fields.items() if not field.exclude]
+        return f"unknown key; known here: {', '.join(allowed)}"
+    if problem["type"] == "missing":
+        return "this key is missing" + _example(where)
+    if problem["type"] == "literal_error":
+        return f"{problem['input']!r} is none of {problem['ctx']['expected']}"
+    return _reason(problem) + _example(where)
+
+
+def keys(problem: Any) -> tuple[str, ...]:
+    """The keys that lead to one of pydantic's errors, from the outermost in."""
+    return tuple(str(part) for part in problem["loc"])
+
+
+def _reason(problem: Any) -> str:
+    kind, given = problem["type"], problem["input"]
+    shown = (
+        f"{given!r} " if isinstance(given, str | int | float) else f"{given} " if isinstance(given, datetime) else ""
+    )
+    if kind in REASONS:
+        return shown + REASONS[kind].format(**problem.get("ctx", {}))
+    if kind.partition("_")[0] in KINDS:
+        return f"{shown}must be {KINDS[kind.partition('_')[0]]}"
+    return shown + str(problem["msg"])
+
+
+def _example(where: tuple[str, ...]) -> str:
+    """What would be right here, for the innermost key that is not a number in a list or a name of somebody's own."""
+    key = next((part for part in reversed(where) if part in EXAMPLES), "")
+    return f"; for example {key}: {EXAMPLES[key]}" if key else "; rubric.yaml has title, points, modules and so on"
+
+
+def line_of(node: Any, where: tuple[str, ...]) -> int:
+    """The line of the innermost part of `where` that the file has."""
+    line = node.start_mark.line + 1 if node is not None else 1
+    for part in where:
+        if isinstance(node, yaml.MappingNode):
+            found = [(key, value) for key, value in node.value if key.value == part]
+            if not found:
+                break
+            line, node = found[0][0].start_mark.line + 1, found[0][1]
+        elif isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
+            node = node.value[int(part)]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
+
+
+def twice(node: Any, where: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Keys that stand twice in one mapping (YAML would quietly take the last)."""
+    if isinstance(node, yaml.MappingNode):
+        seen = set()
+        for key, value in node.value:
+            if key.value in seen:
+                yield (*where, key.value)
+            seen.add(key.value)
+            yield from twice(value, (*where, key.value))

@@ -9,10 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from autograder.homework import rubric
-from autograder.intake.reading import read_tree
-from autograder.intake.submission import Note, Submission, UnreadableError
-from autograder.intake.tree import Tree
-from autograder.intake.zips import DamagedError
+from autograder.intake.submission import Note, Submission, UnreadableError, read_tree
+from autograder.intake.tree import DamagedError, Tree
 from autograder.sandbox.limits import Limits
 
 # Names that Windows keeps for devices: a result of that name could not be written there.

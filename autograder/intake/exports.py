@@ -18,12 +18,11 @@ from typing import Literal
 
 from autograder.faults import ArgumentsError
 from autograder.homework import rubric
-from autograder.intake import canvas, gradescope, moodle
+from autograder.intake import platforms
 from autograder.intake import tree as trees
 from autograder.intake.entries import Entry, Student, keyed
 from autograder.intake.submission import is_likely_code
-from autograder.intake.tree import Tree
-from autograder.intake.zips import BadZipError
+from autograder.intake.tree import BadZipError, Tree
 from autograder.values.names import resembles
 
 Kind = Literal["gradescope", "moodle", "submission", "canvas", "class"]
@@ -79,7 +78,12 @@ def _look(path: Path, out: Path | None) -> Listing:
         if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
             raise ArgumentsError(f"-o {out} lies in {path}, which is graded; give a folder outside")
         if path.is_dir():
-            return _recognised(_of_class(path), path)
+            found = trees.of_folder(path)
+            if not found.readable:
+                found.sources[""].read(0)
+            if found.sources[""].problem == "many":
+                raise ArgumentsError(f"{path}: has more than {trees.MEMBERS} files; give the folders of one class")
+            return _recognised(found, path)
         if path.suffix.lower() == ".zip" and path.is_file():
             return _recognised(trees.of_zip(path), path)
         path.lstat()
@@ -90,27 +94,17 @@ def _look(path: Path, out: Path | None) -> Listing:
     raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
 
 
-def _of_class(path: Path) -> Tree:
-    """Raises OSError, or ArgumentsError for too many files."""
-    found = trees.of_folder(path)
-    if not found.readable:
-        found.sources[""].read(0)
-    if found.sources[""].problem == "many":
-        raise ArgumentsError(f"{path}: has more than {trees.MEMBERS} files; give the folders of one class")
-    return found
-
-
 def _recognised(outer: Tree, path: Path) -> Listing:
     tree, found = _unwrapped(outer)
     match found:
         case "gradescope":
-            entries, problems = gradescope.entries(tree)
+            entries, problems = platforms.gradescope_entries(tree)
             return _found(f"{path}: a Gradescope export of {_counted(len(entries), 'submission')}", entries, problems)
         case "moodle":
-            entries, problems = moodle.entries(tree)
+            entries, problems = platforms.moodle_entries(tree)
             return _found(f"{path}: a Moodle download of {_counted(len(entries), 'submission')}", entries, problems)
         case "canvas":
-            entries, problems = canvas.entries(tree.files, tree.place)
+            entries, problems = platforms.canvas_entries(tree.files, tree.place)
             return _found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
         case "class":
             return _class(tree, path)
@@ -123,8 +117,8 @@ def _files(paths: list[Path]) -> Listing:
     """Single .py files: together one submission, unless Canvas has named them."""
     folder = paths[0].absolute().parent
     sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
-    if all(map(canvas.matches, sources)):
-        entries, problems = canvas.entries(sources, folder)
+    if all(map(platforms.is_canvas_name, sources)):
+        entries, problems = platforms.canvas_entries(sources, folder)
         return _found(f"{_counted(len(entries), 'submission')} downloaded from Canvas", entries, problems)
     names = [path.name.lower() for path in paths]
     twice = next((name for name in names if names.count(name) > 1), "")
@@ -168,10 +162,10 @@ def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
 
 
 def _misplaced(tree: Tree, path: Path) -> list[str]:
-    if not tree.readable or gradescope.METADATA not in tree.files:
+    if not tree.readable or platforms.METADATA not in tree.files:
         return []
     advice = "if this folder is Gradescope's export, give it as PATH itself"
-    return [f"{path}: {gradescope.METADATA} in {tree.name} was not believed, so no names are taken from it; {advice}"]
+    return [f"{path}: {platforms.METADATA} in {tree.name} was not believed, so no names are taken from it; {advice}"]
 
 
 # What kind of thing a tree is
@@ -199,13 +193,13 @@ def _wrapped(outer: Tree) -> Iterator[Tree]:
 
 def kind(tree: Tree, inside: bool = False) -> Kind:
     """What a folder is. `inside`: it is not what the command was given, but lies in that."""
-    if gradescope.is_export(tree, inside):
+    if platforms.is_export(tree, inside):
         return "gradescope"
-    if moodle.is_download(tree):
+    if platforms.is_moodle(tree):
         return "moodle"
     if _has_module(tree.files):
         return "submission"
-    if canvas.is_download(list(tree.files)) and not any(map(_is_unit, tree.folders)):
+    if platforms.is_canvas(list(tree.files)) and not any(map(_is_unit, tree.folders)):
         return "canvas"
     return "class" if _is_class(tree) else "submission"
 

@@ -1,12 +1,16 @@
 """What a student handed in, as data: files, and a note for each thing that could not be used."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from autograder.faults import CommandError
+from autograder.homework import rubric as rubrics
+from autograder.intake import tree as trees
 from autograder.intake.text import shown
+from autograder.intake.tree import BadZipError, DamagedError, NotRegularError, Source, Tree
+from autograder.sandbox.limits import Limits
 from autograder.values.names import mend, resembles
 
 MOST_BYTES = 100_000  # of a file that the grader itself reads; Python's tree of a text takes up to 500 times as much
@@ -131,3 +135,158 @@ def is_likely_code(name: str) -> bool:
     """Whether a file may hold a module whose name is only nearly right; `test_layernorm.py` are the public checks."""
     last = PurePosixPath(name).name.lower()
     return last.endswith((".py", ".txt")) and not last.startswith("test_")
+
+
+# The one reader: whatever form an upload has, it becomes a Submission in memory; nothing is written to disk.
+#
+# Reading never fails for what a student sent: what is unusable becomes a note, and grading goes on with the rest. An
+# UnreadableError is raised only where the grader itself cannot read (no such path, permission, a failing disk, a
+# damaged export). All parts of an upload share one Room, so that its bounds hold for the sum.
+
+KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
+LISTED_FACTOR = 20  # names that are looked at, for each file that is allowed
+ZIP_FACTOR = 2  # bytes of a zip, for each byte that is allowed unpacked
+NAME_BYTES = 200  # of a path and of each part of it, more than a file system may take
+MB = 2**20
+# Files from one place (the folder, or one zip in it), and notes on the others.
+Part = tuple[dict[str, bytes], list[Note]]
+
+
+@dataclass
+class _Room:
+    """What is left of the bounds of one upload: files, bytes, names to look at, bytes of zips."""
+
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        self.files = self.limits.upload_files
+        self.bytes = self.limits.upload_mb * MB
+        self.names = LISTED_FACTOR * self.limits.upload_files
+        self.zip_bytes = ZIP_FACTOR * self.limits.upload_mb * MB
+
+    @property
+    def largest(self) -> int:
+        """Bytes that the next file may have; no file may take more than half of all."""
+        return min(self.bytes, self.limits.upload_mb * MB // 2)
+
+
+def read(path: Path, limits: Limits) -> Submission:
+    """The submission at `path`: a folder, a zip or a single file. A link is followed only if it is `path` itself.
+
+    Raises UnreadableError if there is nothing at `path` or it cannot be read.
+    """
+    try:
+        names = LISTED_FACTOR * limits.upload_files
+        upload = trees.of_folder(path, most=names) if path.is_dir() else trees.of_file(path)
+    except FileNotFoundError as error:
+        raise UnreadableError(f"{path}: there is no such file or folder") from error
+    except OSError as error:
+        raise UnreadableError(f"{path}: cannot be read ({error.strerror or error})") from error
+    return read_tree(upload, limits, upload.name)
+
+
+def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
+    """The submission that a tree holds. Zips directly in it are opened as well; loose files beat those in zips.
+
+    Raises UnreadableError.
+    """
+    room = _Room(limits)
+    try:
+        # Loose files come first: a zip beside them must not use up their room.
+        loose = _part(upload.walk(), room)
+        packed = [_unzipped(path, upload.files[path], room) for path in upload.files if path.lower().endswith(".zip")]
+    except DamagedError as error:
+        raise UnreadableError(f"{upload.place}: {error} in it is damaged; download it again") from error
+    except OSError as error:
+        raise UnreadableError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
+    parts = [*packed, loose]
+    found = {path: content for files, _ in parts for path, content in _flattened(files).items()}
+    return Submission(name, found, tuple(note for _, notes in parts for note in notes))
+
+
+def _unzipped(path: str, source: Source, room: _Room) -> Part:
+    """The files of a student's zip, read from memory, so that nothing in it can look like a failing disk."""
+    if source.problem:
+        return {}, [Note(source.problem, path)]
+    if source.size > room.zip_bytes:
+        return {}, [Note("zip_large", path, number=ZIP_FACTOR * room.limits.upload_mb)]
+    try:
+        data = source.read(source.size)
+    except NotRegularError:
+        return {}, [Note("link", path)]
+    room.zip_bytes -= len(data)
+    try:
+        inside = trees.of_bytes(data, Path(path), LISTED_FACTOR * room.limits.upload_files)
+    except (BadZipError, OSError) as error:
+        kind = error.kind if isinstance(error, BadZipError) else "no_zip"
+        return {}, [Note(kind, number=room.limits.upload_files)]
+    return _part(inside.walk(), room, damaged_is_a_note=True)
+
+
+def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note: bool = False) -> Part:
+    """What of `sources` can be used, as far as there is room. Raises OSError, or DamagedError unless that is a note."""
+    files, notes = dict[str, bytes](), list[Note]()
+    for path, source in sources:
+        room.names -= 1
+        many = Note("many", number=room.limits.upload_files)
+        if (room.names < 0 or room.files <= 0 or source.problem == "many") and many not in notes:
+            notes.append(many)
+        if room.names < 0 or room.files <= 0:
+            break
+        if source.problem == "closed":
+            source.read(0)  # raises why
+        if source.problem not in ("deep", "folder") and PurePosixPath(path).suffix.lower() not in KEPT:
+            continue
+        problem, content = _problem(path, source, room), b""
+        if not problem:
+            # Counted before it is read, and also where it turns out to be damaged: decompressing it has cost as much.
+            room.bytes -= source.size
+            try:
+                content = source.read(source.size)
+            except NotRegularError:
+                problem = "link"
+            except DamagedError:
+                if not damaged_is_a_note:
+                    raise
+                problem = "damaged"
+        if problem:
+            notes.append(Note(problem, path, number=source.size // MB))
+        else:
+            room.files -= 1
+            files[path] = content
+    # Without those that lie below a name that is a file itself, as they can in a zip.
+    taken = {name.casefold() for name in files}
+    below = {n for n in files if any(str(parent) in taken for parent in PurePosixPath(n.casefold()).parents)}
+    return {name: content for name, content in files.items() if name not in below}, notes
+
+
+def _problem(path: str, source: Source, room: _Room) -> str:
+    """The kind of the note that a file gets instead of being read, "" if it can be read."""
+    if source.problem:
+        return source.problem
+    if ":" in path:  # a drive, or a second stream of a file
+        return "outside"
+    if not path.isprintable() or max(len(path), *(len(part.encode()) for part in path.split("/"))) > NAME_BYTES:
+        return "name"
+    return "large" if source.size > room.largest else ""
+
+
+def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files seen from the folder that the homework lies in."""
+    folders: dict[PurePosixPath, list[str]] = {}
+    for path in sorted(PurePosixPath(name) for name in files if name.endswith(".py")):
+        folders.setdefault(path.parent, []).append(path.name)
+    if not folders:
+        return files
+    root = min(sorted(folders), key=lambda folder: _rank(folder, folders[folder]))
+    below = {PurePosixPath(n): c for n, c in files.items() if PurePosixPath(n).is_relative_to(root)}
+    return {path.relative_to(root).as_posix(): content for path, content in below.items()}
+
+
+def _rank(folder: PurePosixPath, names: list[str]) -> tuple[int, ...]:
+    """Lowest for the folder with most modules of the homework, then most that nearly are, the shallowest of equals."""
+    modules = rubrics.current().modules
+    exact = sum(f"{module}.py" in names for module in modules)
+    near = sum(any(resembles(name, module) for module in modules) for name in names)
+    depth = len(folder.parts)
+    return (-exact, -near, depth, -len(names)) if exact else (0, -near, -len(names), depth)

@@ -6,24 +6,15 @@ A folder has an entry of its own, with a slash at the end, so that an empty one 
 import errno
 import os
 import stat
+import struct
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from io import BytesIO
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import BinaryIO
-
-from autograder.intake import regular, zips
-
-DEPTH = 20  # folders in folders; what lies deeper is not looked at
-LISTED = 50_000  # names in one folder; a class has fewer, an upload far fewer
-MEMBERS = 400_000  # names in the folder or zip of a class
-JUNK = frozenset(
-    {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", ".venv", "venv"}
-    | {"checks", "tests"}
-)
-_NOT_THERE = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}  # errors that an upload can cause, not the machine
 
 
 @dataclass(frozen=True)
@@ -37,6 +28,165 @@ class Source:
     size: int
     problem: str = ""
     read: Callable[[int], bytes] = field(default=lambda most: b"", repr=False, compare=False)
+
+
+# `opened` is the only function that opens a file of an upload on disk.
+#
+# An upload that was unpacked may hold links to other students' files, devices that never end and pipes that never
+# begin. So: no link is followed, nothing is waited for, and what was opened must be a regular file.
+
+# O_NONBLOCK: opening a named pipe must not wait for its other end. O_NOCTTY: a terminal must not become ours.
+_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"))
+
+
+class NotRegularError(OSError):
+    """A link, a device, a pipe or a folder stands where a file should."""
+
+
+def opened(path: Path) -> BinaryIO:
+    """A regular file, open for reading.
+
+    Raises NotRegularError for anything else, OSError if it cannot be opened.
+    """
+    # Looked at before it is opened, because opening a device can have effects, and not every system has O_NOFOLLOW.
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise NotRegularError(errno.EINVAL, "not a regular file", str(path))
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotRegularError(errno.EINVAL, "not a regular file", str(path)) from None
+        raise
+    # Looked at again, since another file may have taken the name in between.
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotRegularError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(descriptor, "rb")
+
+
+def content(path: Path, most: int) -> bytes:
+    """The first `most` bytes of a regular file."""
+    with opened(path) as file:
+        return file.read(most)
+
+
+# Zips, opened with care: nothing is unpacked to disk, and nothing is decompressed before it has been bounded.
+#
+# Before Python's zipfile reads the list of members, the size of that list is looked at; before a member is read, that
+# no two share bytes, so that a small zip cannot be a large one many times over.
+
+ENTRY_BYTES = 256  # of the list of members, for each that is allowed: 46 and the name, with room for time stamps
+TAIL = 65_535 + 22 + 20 + 56  # bytes at the end in which the end records lie, the comment included
+UTF8 = 0x800  # flag: the name is UTF-8
+ENCRYPTED = 0x1
+PLAIN_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+class BadZipError(Exception):
+    """No zip that can be read; `kind` is "no_zip", "zip_many" or "zip_overlaps"."""
+
+    def __init__(self, kind: str):
+        super().__init__(kind)
+        self.kind = kind
+
+
+class DamagedError(Exception):
+    """A member of a zip cannot be decompressed to what it should be."""
+
+
+def members(stream: BinaryIO, most: int) -> list[tuple[str, Source]]:
+    """What a zip lists, each with its path, in which backslashes (some Windows programs write them) are slashes.
+
+    The path of a folder ends with a slash.
+
+    Raises BadZipError for what is no zip, has more than `most` members, or whose members overlap, and OSError where
+    `stream` cannot be read.
+    """
+    if _directory_size(stream) > most * ENTRY_BYTES:
+        raise BadZipError("zip_many")
+    try:
+        archive = zipfile.ZipFile(stream)
+        found = archive.infolist()
+    except OSError:
+        raise
+    except Exception:  # made by hand, a zip can raise anything: struct.error, ValueError, RuntimeError ...
+        raise BadZipError("no_zip") from None
+    if len(found) > most:
+        raise BadZipError("zip_many")
+    # Each takes at least its local header of 30 bytes and its data.
+    spans = sorted((info.header_offset, info.header_offset + 30 + info.compress_size) for info in found)
+    if any(end > start for (_, end), (start, _) in pairwise(spans)):
+        raise BadZipError("zip_overlaps")
+    return [
+        (_name(info).replace("\\", "/"), Source(info.file_size, _problem(info), partial(_content, archive, info)))
+        for info in found
+    ]
+
+
+def _directory_size(stream: BinaryIO) -> int:
+    """The largest size that an end record claims for the list of members.
+
+    Of several records zipfile takes one, and which one is its own affair; none of them may be too large.
+    """
+    stream.seek(0, 2)
+    stream.seek(max(0, stream.tell() - TAIL))
+    tail = stream.read(TAIL)
+    stream.seek(0)
+    sizes = [0]
+    for signature, form, offset in ((b"PK\5\6", "<L", 12), (b"PK\6\6", "<Q", 40)):
+        at = tail.find(signature)
+        while at >= 0:
+            field = tail[at + offset : at + offset + struct.calcsize(form)]
+            if len(field) == struct.calcsize(form):
+                sizes += struct.unpack(form, field)
+            at = tail.find(signature, at + 1)
+    return max(size for size in sizes if size != 0xFFFFFFFF)  # that one says: see the record of 64 bits
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """The name by its flag, else as UTF-8, which many programs write without the flag, else as zipfile reads it (cp437)."""
+    if info.flag_bits & UTF8 or info.filename != info.orig_filename:
+        return info.filename
+    try:
+        return info.orig_filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
+
+
+def _problem(info: zipfile.ZipInfo) -> str:
+    kind = (info.external_attr >> 16) & 0o170000
+    if kind not in (0, 0o100000, 0o040000):
+        return "link"
+    if info.flag_bits & ENCRYPTED:
+        return "encrypted"
+    return "" if info.compress_type in PLAIN_METHODS else "compression"
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    """A member, but no more than `most` bytes of it.
+
+    Raises DamagedError, or OSError where the zip itself cannot be read.
+    """
+    try:
+        with archive.open(info) as stream:
+            data = stream.read(most)
+    except OSError:
+        raise
+    except Exception as error:  # zlib.error, BadZipFile, EOFError, RuntimeError: no common class
+        raise DamagedError(info.filename) from error
+    if len(data) != min(most, info.file_size):
+        raise DamagedError(info.filename)
+    return data
+
+
+DEPTH = 20  # folders in folders; what lies deeper is not looked at
+LISTED = 50_000  # names in one folder; a class has fewer, an upload far fewer
+MEMBERS = 400_000  # names in the folder or zip of a class
+JUNK = frozenset(
+    {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", ".venv", "venv"}
+    | {"checks", "tests"}
+)
+_NOT_THERE = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}  # errors that an upload can cause, not the machine
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +278,7 @@ def _refused(error: OSError, most: int) -> bytes:
 def _on_disk(path: Path, found: os.stat_result) -> Source:
     if not stat.S_ISREG(found.st_mode):
         return Source(0, "link")
-    return Source(found.st_size, "", partial(regular.content, path))
+    return Source(found.st_size, "", partial(content, path))
 
 
 def of_file(path: Path) -> Tree:
@@ -145,7 +295,7 @@ def of_zip(path: Path) -> Tree:
 
     Raises OSError, or BadZipError for what is no zip or none that can be trusted.
     """
-    return _of_members(regular.opened(Path(os.path.realpath(path))), path, MEMBERS)
+    return _of_members(opened(Path(os.path.realpath(path))), path, MEMBERS)
 
 
 def of_bytes(data: bytes, place: Path, most: int) -> Tree:
@@ -155,19 +305,19 @@ def of_bytes(data: bytes, place: Path, most: int) -> Tree:
 
 def _of_members(stream: BinaryIO, place: Path, most: int) -> Tree:
     sources: dict[str, Source] = {}
-    for member in zips.members(stream, most):
-        parts = member.name.removesuffix("/").split("/")
-        if ".." in parts or member.name.startswith("/"):
-            sources[member.name] = Source(member.size, "outside", member.read)
+    for path, source in members(stream, most):
+        parts = path.removesuffix("/").split("/")
+        if ".." in parts or path.startswith("/"):
+            sources[path] = replace(source, problem="outside")
             continue
         parts = [part for part in parts if part not in ("", ".")]
-        folders = parts if member.folder else parts[:-1]
+        folders = parts if path.endswith("/") else parts[:-1]
         sources |= {
             "/".join([*folders[:depth], ""]): Source(0, "folder") for depth in range(1, min(len(folders), DEPTH) + 1)
         }
         if len(folders) > DEPTH:
             sources["/".join([*folders[: DEPTH + 1], ""])] = Source(0, "deep")
-        elif not member.folder and parts:  # of two members of one name the last counts, as when a zip is unpacked
-            sources["/".join(parts)] = Source(member.size, member.problem, member.read)
+        elif parts and not path.endswith("/"):  # of two members of one name the last counts, as when a zip is unpacked
+            sources["/".join(parts)] = source
     ordered = sorted(sources, key=lambda path: (path.removesuffix("/").count("/"), path.split("/")))
     return Tree(place.stem, place, {"": Source(0, "folder")} | {path: sources[path] for path in ordered}, zipped=True)

@@ -229,20 +229,17 @@ def _touching(right: Function, kind: type, which: int) -> Function:
     def wrong(*args: Any, **kwargs: Any) -> Any:
         result = copied(_outcome(right, args, kwargs))
         if found := _parts(_given(right, args, kwargs), kind)[1 if kind is list else 0 :]:
-            _change(found[which])
+            value = found[which]
+            if isinstance(value, dict):
+                value["more"] = None
+            elif isinstance(value, list):
+                value.append(None)
+            else:
+                first = (0,) * value.ndim
+                value[first] = value[first] == 0
         return _returned(result)
 
     return wrong
-
-
-def _change(value: Any) -> None:
-    if isinstance(value, dict):
-        value["more"] = None
-    elif isinstance(value, list):
-        value.append(None)
-    else:
-        first = (0,) * value.ndim
-        value[first] = value[first] == 0
 
 
 def _given(right: Function, args: Any, kwargs: Any) -> list[Any]:

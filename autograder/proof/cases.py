@@ -1,18 +1,37 @@
 """What the audit submits: known mistakes alone and in pairs, unfinished work, code that computes nothing, correct alternatives."""
 
 import ast
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+import json
+import os
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from itertools import combinations
-from typing import Literal
+from types import CodeType, ModuleType
+from typing import Any, Literal, TypeVar
 
+from autograder.feedback import whole
+from autograder.feedback.sentences import lacking
+from autograder.grading import script as scripts
+from autograder.grading.charge import Graded
+from autograder.grading.diagnosis import Diagnoser
+from autograder.grading.direct import Direct
+from autograder.grading.grader import Result, diagnoser_of, graded_with, open_grader
+from autograder.grading.player import Imports, Pairs, Player
+from autograder.grading.record import Record, Step
+from autograder.grading.script import Script
 from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.homework.mistakes import Mistake
-from autograder.homework.trivial import TRIVIAL, trivial
-from autograder.intake.reading import read
-from autograder.intake.submission import Submission
+from autograder.homework.mistakes import TRIVIAL, Mistake, trivial
+from autograder.homework.rubric import INTEGRATION, Rubric
+from autograder.intake.submission import Submission, read
+from autograder.sandbox.messages import Error, Reply
+from autograder.values.compare import TOLERANCE, tolerance
+from autograder.values.errors import builtin_kinds
 
 ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
 HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # what is in the place of a function
@@ -147,3 +166,234 @@ def _with_hole(text: str, case: Case) -> str:
         body = unwritten if case.hole == "as handed out" else case.hole
         function.body = ast.parse(f"def f(): {body}").body[0].body  # type: ignore[attr-defined]
     return ast.unparse(tree)
+
+
+# Grades the kit's own code (references, known mistakes) by direct calls in this process, by the rules of every other grading.
+#
+# Without a sandbox a submission costs a tenth of what it costs with one, so that all pairs of mistakes can be tried. A student's
+# code never comes near this.
+
+Functions = Mapping[str, Callable[..., Any]]
+
+
+class InProcess:
+    """Grades submissions of the kit's own code on a script."""
+
+    def __init__(self, script: Script):
+        self.script, self.rubric = script, script.rubric
+        self.diagnoser: Diagnoser = diagnoser_of(script)
+        self._wanted: dict[tuple[str, frozenset[str]], frozenset[Step]] = {}
+        perfect = self._played(Submission("references", references.files()), {}, self.rubric.groups)
+        self.right = {record.step: record.reply for module in perfect.modules for record in module.records}
+
+    def grade(self, submission: Submission, module: str, function: str, whole: bool = False) -> Result:
+        """Grade a module (and, if `whole`, the integration) of a submission that is perfect but for this function ("": all)."""
+        entries = self.rubric.modules[module].functions
+        touched = frozenset(n for n in entries if function in (n, "") or function in self.rubric.helpers(module, (n,)))
+        right = {step: reply for step, reply in self.right.items() if step not in self._needed(module, touched)}
+        return self._played(submission, right, (module, INTEGRATION) if whole else (module,))
+
+    def _played(self, submission: Submission, right: Mapping[Step, Reply], names: tuple[str, ...]) -> Result:
+        player = Player(lambda: DirectProcess(submission, self.rubric, right), self.script, submission, {})
+        return Result(submission, graded_with(player, self.diagnoser, names), ())
+
+    def _needed(self, module: str, touched: frozenset[str]) -> frozenset[Step]:
+        """The steps of functions that are touched by what is wrong, those whose objects they are given, and the integration."""
+        if (module, touched) not in self._wanted:
+            everything = (*self.script.shown(module), *self.script.hidden.get(module, ()))
+            steps = {step.number: step for step in everything}
+            own = {number for number, step in steps.items() if step.target.function in touched}
+            for number in sorted(own, reverse=True):  # an object comes from an earlier step
+                own |= steps[number].needs
+            whole = (*self.script.visible.get(INTEGRATION, ()), *self.script.hidden.get(INTEGRATION, ()))
+            self._wanted[module, touched] = frozenset((*(steps[number] for number in own), *whole))
+        return self._wanted[module, touched]
+
+
+class DirectProcess:
+    """Plays a submission's functions as they are. Steps whose replies are known to be `right` are not played."""
+
+    ended, asked = None, ()
+
+    def __init__(self, submission: Submission, rubric: Rubric, right: Mapping[Step, Reply]):
+        self.submission, self.rubric, self.right = submission, rubric, right
+        self.contexts: dict[str, Direct] = {}
+
+    def load(self, imports: Imports) -> Reply:
+        found = {name: references.modules()[name] for name in imports.answered}
+        helpers = {name: references.functions()[name] for name in imports.helpers}
+        order = list(self.rubric.modules)  # a module imports those before it
+        try:
+            for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
+                if name not in found:
+                    replaced = helpers if name == imports.modules[0] else {}
+                    made = ModuleType(name)
+                    with _importable(found):
+                        exec(_compiled(name, self.submission.files[f"{name}.py"]), made.__dict__)  # noqa: S102 - the kit's own text
+                    vars(made).update(replaced)
+                    found[name] = made
+        except ImportError as error:
+            return Reply(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
+        functions = ((name, vars(found[m]).get(name)) for m in found for name in self.rubric.modules[m].functions)
+        self.contexts[imports.context] = Direct({name: f for name, f in functions if f is not None})
+        return Reply()
+
+    def play(self, steps: Sequence[Step], known: Pairs = ()) -> list[Reply]:
+        return [
+            self.right[step] if step in self.right else self.contexts[step.call.context].play(step) for step in steps
+        ]
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+@lru_cache(64)
+def _compiled(name: str, text: bytes) -> CodeType:
+    return compile(text, f"{name}.py", "exec")
+
+
+@contextmanager
+def _importable(modules: Mapping[str, ModuleType]) -> Iterator[None]:
+    kept = {name: sys.modules.get(name) for name in modules}
+    sys.modules.update(modules)
+    try:
+        yield
+    finally:
+        for name, module in kept.items():
+            if module is None:
+                sys.modules.pop(name, None)
+            else:
+                sys.modules[name] = module
+
+
+# Cases graded in warm processes, in the sandbox or by direct calls; what came of each, as data that can travel.
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+_open = ExitStack()
+_warm: list[Any] = []  # the one grader of this process
+
+
+def each(
+    work: Callable[[Any, Item], Found], items: Iterable[Item], jobs: int | None = None, sandbox: bool = False
+) -> Iterator[Found]:
+    """`work` on a warm grader and every item, in their order, in `jobs` processes; it must be a function of a module.
+
+    The grader is an InProcess, for the kit's own code, or with `sandbox` a Grader.
+    """
+    with ProcessPoolExecutor(jobs or os.cpu_count() or 1, initializer=_warm_up, initargs=(sandbox,)) as pool:
+        yield from pool.map(partial(_do, work), items, chunksize=4)
+
+
+def _warm_up(sandbox: bool) -> None:
+    _warm.append(_open.enter_context(open_grader()) if sandbox else InProcess(scripts.current()))
+
+
+def _do(work: Callable[[Any, Item], Found], item: Item) -> Found:
+    return work(_warm[0], item)
+
+
+# What came of a case
+
+
+@dataclass(frozen=True, order=True)
+class GradedCall:
+    """One call of one test whose result is compared, and the deviation that it allows."""
+
+    module: str
+    test: str
+    number: int
+    dtype: str
+    allowed: float
+    criterion: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the grading made of a case.
+
+    `graded` are the criteria that are lost, or earned though values are wrong; without their records, which do not travel. By
+    criterion, `absent` is the function that is said to be missing or not written, and `causes` are the modules that a
+    message about the integration calls the cause. `deviations` say how far results were from the expected ones.
+    """
+
+    case: Case
+    graded: dict[str, Graded]
+    absent: dict[str, str] = field(default_factory=dict)
+    causes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    deviations: dict[GradedCall, float] = field(default_factory=dict)
+
+    @property
+    def lost(self) -> dict[str, Graded]:
+        return {name: graded for name, graded in self.graded.items() if not graded.passed}
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The mistakes that the student is told."""
+        return frozenset(mistake.id for graded in self.graded.values() for mistake in graded.mistakes)
+
+    @property
+    def undecided(self) -> frozenset[str]:
+        """The mistakes of which none can be told, since they do the same."""
+        return frozenset(mistake.id for graded in self.graded.values() for mistake in graded.undecided)
+
+    @property
+    def name(self) -> str:
+        return f"{self.case.kind}: {self.case.name}"
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The criteria, why each is lost or earned, and the mistakes, as JSON has them."""
+        return {
+            name: {"earned": graded.passed, "why": graded.why}
+            | {what: [m.id for m in getattr(graded, what)] for what in ("mistakes", "undecided", "unseen")}
+            for name, graded in self.graded.items()
+        }
+
+
+def row_of(case: Case, result: Result, deviations: bool = True) -> Row:
+    """The row of a graded case; without deviations if they are not wanted."""
+    told = {g.criterion.id: g for g in result.graded if not g.passed or g.mistakes or g.undecided or g.blamed}
+    causes = {
+        name: whole.causes(g, result) for name, g in told.items() if not g.passed and name.startswith(INTEGRATION)
+    }
+    absent = {name: _absent(g.record) for name, g in told.items() if g.record is not None and not causes.get(name)}
+    light = {name: replace(graded, record=None, shown=None) for name, graded in told.items()}
+    return Row(case, light, absent, causes, dict(_deviations(result)) if deviations else {})
+
+
+def _absent(record: Record) -> str:
+    missing = record.unwritten or (record.reply.error is not None and record.reply.error.hint == "missing")
+    return record.target.function if missing else lacking(record)
+
+
+def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
+    for module in result.modules:
+        for record in module.records:
+            step, kind = record.step, record.fault.kind if record.fault is not None else "value"
+            compared = step.kind == "call" and step.test and not step.rules.error and not step.rules.question
+            if compared and kind == "value" and record.reply.error is None and record.reply.ended is None:
+                wide = tolerance((step.args, step.kwargs)) == TOLERANCE["float32"]
+                dtype = "float32" if wide else "float64"
+                place = GradedCall(module.module, step.test, step.number, dtype, step.allowed, step.criterion)
+                yield place, record.deviation
+
+
+def shared(graded: Iterable[Graded]) -> str:
+    """The sentence that is told of mistakes which cannot be told apart, "" if there is none."""
+    found = ({mistake.right for mistake in one.undecided} for one in graded)
+    return next((right.pop() for right in found if len(right) == 1), "")
+
+
+def differing(rows: Iterable[Row], before: Mapping[str, Any]) -> Iterator[str]:
+    """The rows that are not as they were, with the criteria that differ. `before` are plain rows by name."""
+    for row in rows:
+        old, new = before.get(row.name), row.plain
+        if old is None:
+            yield f"{row.name}: a new case"
+        elif old != new:
+            names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+            changes = (
+                f"\n  {n}: {json.dumps(old.get(n, 'right'))} -> {json.dumps(new.get(n, 'right'))}" for n in names
+            )
+            yield row.name + "".join(changes)

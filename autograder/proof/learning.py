@@ -1,4 +1,4 @@
-"""What a class teaches the kit: drafts of known mistakes, made of functions that nothing explains (cohort/unexplained.py).
+"""What a class teaches the kit: drafts of known mistakes, made of functions that nothing explains (cohort/lessons.py).
 
 A draft is text, outside the catalogue. What it holds is a student's code: until a person has read it, it is run in the sandbox
 only, where it must reply as those did that it was made of. Accepting it puts the text into the catalogue; from then on it is an
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.cohort.unexplained import Group, Unexplained, digest
+from autograder.cohort.lessons import Group, Unexplained, digest_of
 from autograder.faults import ArgumentsError
 from autograder.feedback.results import write_atomically
 from autograder.grading.grader import Grader
@@ -92,7 +92,7 @@ def replies_alike(grader: Grader, one: Unexplained) -> bool:
         replies = player.with_helpers(0, module, helpers, steps)
     records = judged(steps, [replies[step] for step in steps])
     wrong = [record for record in records if record.target.function == one.function and wrong_in_value(record)]
-    return digest(wrong) == one.replies
+    return digest_of(wrong) == one.replies
 
 
 # Accepting

@@ -15,9 +15,7 @@ from autograder.homework import mistakes
 from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake, Version, made
 from autograder.proof.audit import may_lose
-from autograder.proof.cases import Case, submission
-from autograder.proof.in_process import InProcess
-from autograder.proof.rows import Row, each, row
+from autograder.proof.cases import Case, InProcess, Row, each, row_of, submission
 
 What = Literal["both", "hidden", "like", "wrong"]
 
@@ -53,7 +51,7 @@ def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[PairVerdict
 
 def _try(grader: InProcess, case: Case) -> PairVerdict:
     result = grader.grade(submission(case), case.module, case.function)
-    return judged(grader, row(case, result, deviations=False))
+    return judged(grader, row_of(case, result, deviations=False))
 
 
 def judged(grader: InProcess, found: Row) -> PairVerdict:

@@ -25,7 +25,7 @@ from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake
-from autograder.release import home_table
+from autograder.release import handout
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ def run(only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Seen]:
 def _of_module(module: str) -> list[Seen]:
     """In a process of its own: the checks import the student's modules by name."""
     sys.path.insert(0, str(kit.solutions()))
-    with home_table.checks(kit.solutions()), np.errstate(all="ignore"), warnings.catch_warnings():
+    with handout.importable_checks(kit.solutions()), np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in rubrics.current().modules:  # which may be those of the last module, with a mistake
             sys.modules.pop(name, None)
-        table = {module: home_table.of_module(module, rubrics.current())}
+        table = {module: handout.table_of(module, rubrics.current())}
         setattr(importlib.import_module("known_mistakes"), "_table", lambda: table)  # noqa: B010 - mypy knows no such module
         return [_seen(mistake) for mistake in mistakes.of_module(module)]
 

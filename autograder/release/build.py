@@ -18,9 +18,8 @@ from pathlib import Path
 from autograder.faults import ArgumentsError, CommandError, of_system
 from autograder.grading import script
 from autograder.homework import kit, rubric
-from autograder.release import files, selection
+from autograder.release import packing, rehearsal, selection
 from autograder.release.prerequisites import MASTER, clone, require_otter, temporary_folder
-from autograder.release.rehearsal import run
 
 REASON_LENGTH = 600  # characters
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions whose text is a line for an instructor
@@ -51,14 +50,14 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
     Raises CommandError.
     """
     found = next((result / "autograder").glob("*.zip"))
-    student = files.contents(result / "student")
+    student = packing.contents(result / "student")
     try:
         out.mkdir(parents=True, exist_ok=True)
         zips = [
-            files.pack(files.unzipped(found), out / "autograder.zip"),
-            files.pack({f"{Path(MASTER).stem}/{name}": data for name, data in student.items()}, out / "student.zip"),
+            packing.pack(packing.unzipped(found), out / "autograder.zip"),
+            packing.pack({f"{Path(MASTER).stem}/{name}": data for name, data in student.items()}, out / "student.zip"),
         ]
-        files.refresh(student, assignments)
+        packing.refresh(student, assignments)
     except OSError as error:
         raise of_system(error, out) from error
     return [*zips, assignments]
@@ -98,7 +97,7 @@ def _check(zipped: Path, solutions: Path) -> None:
     with temporary_folder("autograder-solutions-") as upload:
         for path in solutions.glob("*.py"):
             shutil.copy(path, upload)
-        tests = run.rehearse(zipped, upload, here=True).document["tests"]
+        tests = rehearsal.rehearse(zipped, upload, here=True).document["tests"]
     lost = [test["extra_data"]["criterion"] for test in tests if test["score"] < test["max_score"]]
     if lost:
         raise CommandError(f"the solutions do not get full marks; they lose {', '.join(lost)}")

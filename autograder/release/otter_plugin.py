@@ -8,7 +8,12 @@ A fault of the grader is never a 0: an exception here that is not an OtterRuntim
 results.json, and Gradescope then shows the instructor an error and keeps the submission ungraded.
 """
 
+import contextlib
 import functools
+import os
+import shutil
+import stat
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +21,10 @@ from otter.plugins import AbstractOtterPlugin
 
 from autograder.faults import CommandError
 from autograder.feedback.results import gradescope, number
-from autograder.grading.charge import Graded
+from autograder.grading.grader import Result, open_grader
 from autograder.homework import kit, rubric
-from autograder.release import quarantine
+from autograder.intake.submission import read
+from autograder.sandbox import sweep
 
 FAULT_LENGTH = 500  # characters
 
@@ -36,10 +42,24 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         Raises CommandError or RubricError.
         """
         # Only here, to save start-up time: these import otter.assign and hatchling, which grading never needs.
-        from autograder.release import handout, lock, packing
+        from autograder.release import handout, packing, prerequisites
 
         solutions = Path(assignment.master).parent.resolve()
-        _check(assignment, solutions)
+        # A notebook that does not go with this kit is refused: else the zip would grade something else than was checked.
+        if solutions.parent != kit.home():
+            raise CommandError(
+                f"the kit that is installed is {kit.home()}; first run: pip install -e {solutions.parent}"
+            )
+        foreign = [name for name in assignment.student_files if name not in _modules()]
+        if foreign:
+            advice = "what students write is taken from rubric.yaml; leave student_files out"
+            raise CommandError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
+        for question in sorted(path.stem for path in _tests(assignment).glob("*.py")):
+            if question not in rubric.current().groups:
+                known = ", ".join(rubric.current().groups)
+                raise CommandError(
+                    f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {known}"
+                )
         student, grader = Path(assignment.get_stu_path()), Path(assignment.get_ag_path())
         assignment.student_files = _modules()
         handout.write(student, solutions, rubric.current(), assignment.master.name)
@@ -52,7 +72,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         assignment.requirements = str(grader / "requirements.txt")
         # Otter would add its own line, with packages for features that the kit does not use and at no exact version.
         assignment.overwrite_requirements = True
-        assignment.python_version = lock.python_version()
+        assignment.python_version = prerequisites.python_version()
         assignment.files = [assignment.master.name, f"{packing.WHEEL}/{wheel.name}"]
 
     def before_grading(self, config: Any) -> None:
@@ -61,7 +81,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         Raises GraderFault.
         """
         try:
-            self._result = quarantine.grade(Path(self.submission_path).parent.parent, config.otter_run)
+            self._result = grade(Path(self.submission_path).parent.parent, config.otter_run)
             self._document = gradescope(self._result)
         except Exception as error:
             why = f"{type(error).__name__}: {str(error)[:FAULT_LENGTH]}"  # one of a full disk may list every file
@@ -77,37 +97,17 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         results.to_gradescope_dict = functools.partial(_given, self._document)
         results.set_output(self._document["output"])
         for module in self._result.modules:
-            _score(results.get_result(module.module), module.graded)
+            question = results.get_result(module.module)
+            lost = [one.criterion.id for one in module.graded if not one.passed]
+            for case in question.test_case_results:
+                case.passed = not lost
+                case.message = f"Criteria that failed: {', '.join(lost)}" if lost else "Every criterion passed."
+            question.update_score(number(sum(one.points for one in module.graded)) if lost else question.possible)
 
 
 def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:
     """What takes the place of Otter's to_gradescope_dict; at module level, because Otter pickles it."""
     return document
-
-
-def _score(question: Any, graded: tuple[Graded, ...]) -> None:
-    """Give a question of Otter's the points of its module, and say what it lost."""
-    lost = [one.criterion.id for one in graded if not one.passed]
-    for case in question.test_case_results:
-        case.passed = not lost
-        case.message = f"Criteria that failed: {', '.join(lost)}" if lost else "Every criterion passed."
-    question.update_score(number(sum(one.points for one in graded)) if lost else question.possible)
-
-
-def _check(assignment: Any, solutions: Path) -> None:
-    """Refuse a notebook that does not go with this kit: else the zip would grade something else than was checked."""
-    if solutions.parent != kit.home():
-        raise CommandError(f"the kit that is installed is {kit.home()}; first run: pip install -e {solutions.parent}")
-    foreign = [name for name in assignment.student_files if name not in _modules()]
-    if foreign:
-        advice = "what students write is taken from rubric.yaml; leave student_files out"
-        raise CommandError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
-    for question in sorted(path.stem for path in _tests(assignment).glob("*.py")):
-        if question not in rubric.current().groups:
-            known = ", ".join(rubric.current().groups)
-            raise CommandError(
-                f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {known}"
-            )
 
 
 def _modules() -> list[str]:
@@ -118,3 +118,61 @@ def _modules() -> list[str]:
 def _tests(assignment: Any) -> Path:
     """Where Otter takes the zip's test files from."""
     return Path(assignment.get_ag_path("tests") if assignment.tests.files else assignment.generate_tests_dir)
+
+
+# The upload out of Otter's reach, from before Otter starts until it has ended.
+#
+# Otter works in submission/ long before it asks a plugin: it copies the zip's files over what was uploaded, also through links,
+# makes an `__init__.py`, and refuses two notebooks. Later it unpickles `.OTTER_LOG`, and Python would import an uploaded
+# `random.py` in place of its own. So the zip's run_otter.py first moves everything into a closed folder, and Otter finds
+# submission/ empty.
+
+UPLOAD = "upload"  # the closed folder, beside submission/ and source/
+
+
+@contextlib.contextmanager
+def quarantined(place: Path) -> Iterator[None]:
+    """While this lasts, Otter can run in `place`; afterwards the upload lies where it was, so that it can be graded again."""
+    # First of all, so that a fault cannot leave the result of an earlier run to be taken for this one's.
+    (place / "results" / "results.json").unlink(missing_ok=True)
+    _take(place)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # there is a result, or a fault that says more
+            sweep.empty(str(place / "submission"))
+            _move(list((place / UPLOAD).iterdir()), place / "submission")
+            (place / UPLOAD).rmdir()
+
+
+def grade(place: Path, otter_run: bool) -> Result:
+    """Grade what was uploaded to `place`.
+
+    Raises CommandError where Otter has had the upload before the kit. With `otter_run` it may, since it has unpacked a zip
+    with Python's zipfile, which makes no links: only then what Otter has put there itself is left out.
+    """
+    if otter_run:
+        _take(place, {*os.listdir(place / "source" / "files"), "tests", "__init__.py"})
+    elif not (place / UPLOAD).is_dir():
+        raise CommandError("the zip has another run_otter.py than the kit's; build it again with the kit's own Otter")
+    with open_grader() as grader:
+        return grader.grade(read(place / UPLOAD, grader.rubric.limits))
+
+
+def _take(place: Path, left: Collection[str] = ()) -> None:
+    """Move what lies in submission/ into the closed folder, except for some names."""
+    for with_the_wheel in ("source", "submission"):  # student code runs as another user where it can
+        (place / with_the_wheel).chmod(0o700)
+    (place / UPLOAD).mkdir(mode=0o700)
+    _move([path for path in (place / "submission").iterdir() if path.name not in left], place / UPLOAD)
+
+
+def _move(paths: list[Path], folder: Path) -> None:
+    for path in paths:
+        shutil.move(path, folder / path.name, copy_function=_copy_regular)
+
+
+def _copy_regular(source: str, target: str) -> None:
+    """Where moving must copy, as between two disks: a pipe would never end and is left out; links are never followed."""
+    if stat.S_ISREG(Path(source).lstat().st_mode):
+        shutil.copy2(source, target, follow_symlinks=False)

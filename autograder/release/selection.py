@@ -23,7 +23,7 @@ from autograder.feedback.results import number
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric
-from autograder.release import files, packing
+from autograder.release import packing
 from autograder.release.prerequisites import MASTER, clone, temporary_folder
 
 Cell = dict[str, Any]  # of a notebook
@@ -65,10 +65,19 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
     """
     home, kept = clone(), modules(only, rubrics.current())
     with temporary_folder("autograder-selection-") as root:
-        files.copy_parts(home, root, packing.PARTS, NOT_COPIED)
+        packing.copy_parts(home, root, packing.PARTS, NOT_COPIED)
         left_out = [group for group in rubrics.current().groups if group not in kept]
         _leave_out_files(root, left_out)
-        _leave_out_alternatives(root / _below(kit.PACKAGE) / "proof" / "alternatives", kept)
+        # Of each correct alternative the modules that stay and helper files are kept; it goes where no module is left. The audit of
+        # the smaller kit would otherwise try files that no criterion grades, and count them as right.
+        everywhere = set(rubrics.current().modules)
+        alternatives = root / _below(kit.PACKAGE) / "proof" / "alternatives"
+        for alternative in (path for path in alternatives.iterdir() if path.is_dir()):
+            there = {path.stem for path in alternative.glob("*.py")}
+            for name in there & everywhere - set(kept):
+                (alternative / f"{name}.py").unlink()
+            if not there & set(kept):
+                shutil.rmtree(alternative)
         rubric, notebook = root / _below(kit.rubric_file()), root / _below(kit.solutions()) / MASTER
         smaller = yaml.safe_dump(smaller_rubric(rubric.read_text(encoding="utf-8"), kept), sort_keys=False, width=120)
         head = f"# Part of a larger homework: autograder build --only {','.join(kept)}\n"
@@ -95,20 +104,6 @@ def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
         ):
             (root / path).unlink(missing_ok=True)
         shutil.rmtree(root / catalogue / name, ignore_errors=True)
-
-
-def _leave_out_alternatives(folder: Path, kept: Sequence[str]) -> None:
-    """Of each correct alternative keep the modules that stay, and helper files; it goes where no module is left.
-
-    The audit of the smaller kit would otherwise try files that no criterion grades, and count them as right.
-    """
-    everywhere = set(rubrics.current().modules)
-    for alternative in (path for path in folder.iterdir() if path.is_dir()):
-        there = {path.stem for path in alternative.glob("*.py")}
-        for name in there & everywhere - set(kept):
-            (alternative / f"{name}.py").unlink()
-        if not there & set(kept):
-            shutil.rmtree(alternative)
 
 
 def smaller_rubric(text: str, kept: Sequence[str]) -> dict[str, Any]:

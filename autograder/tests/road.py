@@ -19,9 +19,9 @@ from otter.test_files.exception_test import ExceptionTestFile
 
 from autograder.feedback import results
 from autograder.grading.grader import Grader
-from autograder.intake.reading import read
+from autograder.intake.submission import read
 from autograder.release import build
-from autograder.release.quarantine import quarantined
+from autograder.release.otter_plugin import quarantined
 from autograder.sandbox.limits import Limits
 
 Files = Mapping[str, bytes]

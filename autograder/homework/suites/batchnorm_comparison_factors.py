@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import layout, length, numbers, where
-from autograder.homework.factors import factor, inputs
+from autograder.homework.factors import factor, inputs, layout, length, numbers, where
 
 
 def named(name, values):

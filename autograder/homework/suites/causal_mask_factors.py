@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import count, dtypes, hidden, layout, leading, length, masks, numbers
-from autograder.homework.factors import factor, inputs
+from autograder.homework.factors import count, dtypes, factor, hidden, inputs, layout, leading, length, masks, numbers
 
 CAUSAL_MASK = inputs(
     factor("t", "causal", {

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import count, layout, length, order
-from autograder.homework.factors import factor, inputs
+from autograder.homework.factors import count, factor, inputs, layout, length, order
 
 POSITIONAL_ENCODING = inputs(
     factor("t", "positions", {**count("t", 1, 2, 3, above=1024), "as many as features": lambda t, d_model: t == d_model}),

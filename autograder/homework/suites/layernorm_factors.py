@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import dtypes, layout, leading, length, numbers
-from autograder.homework.factors import factor, inputs
+from autograder.homework.factors import dtypes, factor, inputs, layout, leading, length, numbers
 
 
 def parameters(name):

@@ -2,8 +2,19 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import count, dtypes, hidden, layout, leading, length, masks, numbers, order
-from autograder.homework.factors import factor, inputs
+from autograder.homework.factors import (
+    count,
+    dtypes,
+    factor,
+    hidden,
+    inputs,
+    layout,
+    leading,
+    length,
+    masks,
+    numbers,
+    order,
+)
 
 AXES = {
     "the last, from the back": lambda axis: axis == -1,

@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from autograder.homework.factor_values import (
+from autograder.homework.factors import (
     count,
     dtypes,
+    factor,
     hidden,
+    inputs,
     layout,
     leading,
     length,
@@ -14,7 +16,6 @@ from autograder.homework.factor_values import (
     order,
     where,
 )
-from autograder.homework.factors import factor, inputs
 
 
 def named(name, values):

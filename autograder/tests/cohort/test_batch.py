@@ -20,7 +20,7 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder.cohort import batch, digest, pool, progress, sample, worker
+from autograder.cohort import batch, pool, progress, sample
 from autograder.cohort.batch import ClassGrades
 from autograder.cohort.pool import Pool
 from autograder.cohort.store import Store
@@ -65,7 +65,7 @@ def in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 def cold() -> Iterator[None]:
     """The warm grader of this process ends with the tests of this file."""
     yield
-    worker._warm.close()
+    pool.cool()
 
 
 def run(
@@ -341,8 +341,8 @@ def one_point(submission: Submission, kit: str) -> dict[str, Any]:
     return {"score": 1, "tests": [test], "extra_data": {"layers": []}}
 
 
-def pretend() -> worker.Kit:
-    return worker.Kit(digest.of_kit(), ())
+def pretend() -> pool.Kit:
+    return pool.Kit(pool.kit_digest(), ())
 
 
 def processes() -> Executor:
@@ -351,20 +351,20 @@ def processes() -> Executor:
 
 def bare() -> Executor:
     context = get_context("spawn")
-    return ProcessPoolExecutor(2, mp_context=context, initializer=worker.start, initargs=(context.Value("i", 0),))
+    return ProcessPoolExecutor(2, mp_context=context, initializer=pool.start, initargs=(context.Value("i", 0),))
 
 
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers that do not grade but behave as `grade_or_not` says."""
-    monkeypatch.setattr(worker, "grade", grade_or_not)
-    monkeypatch.setattr(worker, "describe", pretend)
+    monkeypatch.setattr(pool, "grade", grade_or_not)
+    monkeypatch.setattr(pool, "describe", pretend)
 
 
 @pytest.fixture
 def harmless(pretended: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers that give everybody a point at once."""
-    monkeypatch.setattr(worker, "grade", one_point)
+    monkeypatch.setattr(pool, "grade", one_point)
 
 
 @pytest.mark.usefixtures("pretended")
@@ -382,7 +382,7 @@ def test_only_what_crashes_a_worker_again_and_again_is_a_fault(small: Path, tmp_
 def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ("s00", "s01", "s02"):
         sample.write(tmp_path / "class" / key, {f"{MODULES[0]}.py": ""})
-    monkeypatch.setattr(worker, "grade", grade_or_hang)
+    monkeypatch.setattr(pool, "grade", grade_or_hang)
     monkeypatch.setattr(pool, "patience", lambda limits: 8.0)
     monkeypatch.setattr(batch, "TRIES", 1)
     outcome = run(tmp_path / "class", tmp_path / "out", bare)
@@ -474,7 +474,7 @@ def test_really_full_disk(small: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_workers_that_only_die_stop_the_run(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "BREAKS", 3)
-    monkeypatch.setattr(worker, "grade", die)
+    monkeypatch.setattr(pool, "grade", die)
     outcome = run(small, tmp_path, bare)
     assert "again and again" in outcome.stopped
     assert not outcome.grades

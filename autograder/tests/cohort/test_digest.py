@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort import digest
+from autograder.cohort import pool
 from autograder.homework import kit, rubric
 from autograder.intake.submission import Note, Submission
 
@@ -13,8 +13,8 @@ MODULE = next(iter(rubric.current().modules))
 
 
 def test_submission_is_its_files_and_notes_and_not_its_name() -> None:
-    one = digest.of_submission(Submission("ada", {"a.py": b"1", "b.py": b""}))
-    assert one == digest.of_submission(Submission("bela", {"b.py": b"", "a.py": b"1"}))
+    one = pool.submission_digest(Submission("ada", {"a.py": b"1", "b.py": b""}))
+    assert one == pool.submission_digest(Submission("bela", {"b.py": b"", "a.py": b"1"}))
     others = [
         Submission("ada", {"a.py": b"2", "b.py": b""}),
         Submission("ada", {"a.py": b"1"}),
@@ -22,7 +22,7 @@ def test_submission_is_its_files_and_notes_and_not_its_name() -> None:
         Submission("ada", {"a.py": b"1", "b.py": b""}, (Note("damaged", "c.py"),)),
         Submission("ada", {"a.py": b"1", "b.py": b""}, (Note("link", "c.py"),)),
     ]
-    assert len({one, *map(digest.of_submission, others)}) == 6
+    assert len({one, *map(pool.submission_digest, others)}) == 6
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,14 @@ def test_kit_is_every_file_that_takes_part_in_grading(
     for folder in ("autograder", "solutions"):
         source = kit.PACKAGE if folder == "autograder" else kit.solutions()
         shutil.copytree(source, tmp_path / folder, ignore=skipped)
-    before = digest.of_kit.__wrapped__()
+    before = pool.kit_digest.__wrapped__()
     monkeypatch.setattr(kit, "PACKAGE", tmp_path / "autograder")
     monkeypatch.setattr(kit, "solutions", lambda: tmp_path / "solutions")
-    assert digest.of_kit.__wrapped__() == before
+    assert pool.kit_digest.__wrapped__() == before
     path = tmp_path / changed
     path.write_text(path.read_text() + "\n")
-    assert digest.of_kit.__wrapped__() != before
+    assert pool.kit_digest.__wrapped__() != before
 
 
 def test_what_only_makes_tables_is_no_part_of_the_kit() -> None:
-    assert not [name for name in digest._files() if name.startswith(("cohort/", "commands/", "release/", "proof/"))]
+    assert not [name for name in pool._files() if name.startswith(("cohort/", "commands/", "release/", "proof/"))]

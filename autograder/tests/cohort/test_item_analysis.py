@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from autograder.cohort import item_analysis
+from autograder.cohort import report
 from autograder.cohort.store import Grade, Mark
 
 
@@ -21,7 +21,7 @@ def test_items_are_those_of_the_textbook() -> None:
     """Difficulty and discrimination against a second way to compute them."""
     chance = random.Random(0)
     grades = [grade(str(i), *(chance.random() < p for p in (0.2, 0.5, 0.8, 1.0))) for i in range(60)]
-    found = item_analysis.items(grades)
+    found = report.item_analysis(grades)
     passes = np.array([[mark.score > 0 for mark in one.marks] for one in grades])
     for i, item in enumerate(found):
         rest = 2.0 * (passes.sum(axis=1) - passes[:, i])
@@ -38,39 +38,39 @@ def test_items_are_those_of_the_textbook() -> None:
 @pytest.mark.parametrize("count", [1, 4])
 def test_few_submissions_say_nothing_about_discrimination(count: int) -> None:
     grades = [grade(str(i), i % 2 == 0, i % 2 == 0) for i in range(count)]
-    assert [item.discrimination for item in item_analysis.items(grades)] == [None, None]
+    assert [item.discrimination for item in report.item_analysis(grades)] == [None, None]
 
 
 def test_histogram_counts_everybody_once() -> None:
     grades = [grade("a"), grade("b", True, True), grade("c", True, False), grade("d", False, False)]
-    counts = item_analysis.histogram(grades, 20)
+    counts = report.histogram(grades)
     assert sum(counts) == 4
     assert (counts[0], counts[10], counts[19]) == (2, 1, 1)
 
 
 def test_empty_class_has_no_overview() -> None:
-    assert item_analysis.overview([]) is None
-    assert item_analysis.items([]) == []
+    assert report.overview([]) is None
+    assert report.item_analysis([]) == []
 
 
 def test_who_earned_nothing_makes_no_criterion_look_good() -> None:
     """A class that guesses: without those who hand in nothing the criteria say nothing about each other."""
     working = [grade(str(number), number % 2 == 0, number // 2 % 2 == 0, True) for number in range(40)]
     empty = [grade(f"e{number}", False, False, False) for number in range(40)]
-    alone, together = item_analysis.items(working), item_analysis.items([*working, *empty])
+    alone, together = report.item_analysis(working), report.item_analysis([*working, *empty])
     assert [item.discrimination for item in together] == [item.discrimination for item in alone]
     assert [(item.cases, item.of) for item in together] == [(40, 80)] * 3
     assert together[0].rate == 0.25
 
 
 def test_modules_have_mean_and_standard_deviation() -> None:
-    (found,) = item_analysis.by_module([grade("a", True, True), grade("b", True, False), grade("c", False, False)])
+    (found,) = report.by_module([grade("a", True, True), grade("b", True, False), grade("c", False, False)])
     assert (found["module"], found["mean"], found["most"]) == ("m", 2.0, 4.0)
     assert found["deviation"] == pytest.approx(np.std([4, 2, 0]))
 
 
-def item(discrimination: float, cases: int = 54, rarer: int = 20) -> item_analysis.Item:
-    return item_analysis.Item("m.c", "m.c: about", 1.0, rarer, cases, cases, rarer, discrimination)
+def item(discrimination: float, cases: int = 54, rarer: int = 20) -> report.Item:
+    return report.Item("m.c", "m.c: about", 1.0, rarer, cases, cases, rarer, discrimination)
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_discrimination_warns_only_beyond_chance(discrimination: float, cases: i
 def test_of_tests_that_have_nothing_to_do_with_one_another_hardly_any_is_called_negative() -> None:
     chance = random.Random(1)
     grades = [grade(str(i), *(chance.random() < 0.5 for _ in range(40))) for i in range(60)]
-    assert sum(one.verdict == "negative" for one in item_analysis.items(grades)) <= 3
+    assert sum(one.verdict == "negative" for one in report.item_analysis(grades)) <= 3

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.cohort import instructor_files
+from autograder.cohort import rows as class_rows
 from autograder.cohort.rows import StudentRow, with_overrides
 from autograder.commands.main import main
 from autograder.faults import ArgumentsError
@@ -33,10 +33,10 @@ def applied(tmp_path: Path, text: str) -> list[StudentRow]:
     return with_overrides(rows(), used(tmp_path / "o.csv"))
 
 
-def used(*paths: Path) -> list[instructor_files.Override]:
+def used(*paths: Path) -> list[class_rows.Override]:
     """The lines of files that are all right in themselves."""
-    found, problems = instructor_files.overrides(paths, RUBRIC)
-    instructor_files.refuse(problems)
+    found, problems = class_rows.overrides(paths, RUBRIC)
+    class_rows.refuse(problems)
     return found
 
 
@@ -81,7 +81,7 @@ def test_file_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes | No
     if content is not None:
         (tmp_path / "o.csv").write_bytes(content)
     with pytest.raises(ArgumentsError, match=r"o\.csv"):
-        instructor_files.overrides([tmp_path / "o.csv"], RUBRIC)
+        class_rows.overrides([tmp_path / "o.csv"], RUBRIC)
 
 
 def test_every_bad_line_is_named(tmp_path: Path) -> None:

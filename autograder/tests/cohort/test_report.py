@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 
-from autograder.cohort import report, student_pages
-from autograder.cohort.guesses import Guess
+from autograder.cohort import products, report
+from autograder.cohort.lessons import Guess, Unexplained
 from autograder.cohort.report import Run
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade, Mark
-from autograder.cohort.unexplained import Unexplained
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
 from autograder.tests.synthetic_class import AWKWARD
@@ -161,7 +160,7 @@ def test_anonymous_page_has_nothing_of_a_student() -> None:
 def test_students_pages_are_linked_where_there_are_some() -> None:
     one = run(("a", "b"))
     assert 'href="feedback/' not in report.html(one)
-    assert '<a href="feedback/s1.html">' in report.html(one, pages=student_pages.names(one.rows))
+    assert '<a href="feedback/s1.html">' in report.html(one, pages=products.page_names(one.rows))
 
 
 def test_similar_uploads_are_pointed_out_on_the_page() -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort import instructor_files, products, report
+from autograder.cohort import products, report
+from autograder.cohort import rows as class_rows
 from autograder.cohort.rows import StudentRow, finished, notes, with_roster
 from autograder.faults import ArgumentsError
 from autograder.homework.rubric import Rubric
@@ -33,7 +34,7 @@ ROWS = [
 
 def applied(tmp_path: Path, text: str) -> list[StudentRow]:
     (tmp_path / "roster.csv").write_text("\ufeff" + text, encoding="utf-8")
-    return with_roster(ROWS, instructor_files.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)
+    return with_roster(ROWS, class_rows.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_who_has_handed_in_nothing_stands_in_the_table_but_not_in_that_for_canva
 def test_canvas_student_is_found_by_the_id_of_canvas(tmp_path: Path) -> None:
     (tmp_path / "roster.csv").write_text(CANVAS)
     row = StudentRow(Student("abelada", canvas="901"), Entry("abelada_901"), grade_of_points("x", 5))
-    assert with_roster([row], instructor_files.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)[0].student.sid == "1"
+    assert with_roster([row], class_rows.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)[0].student.sid == "1"
 
 
 @pytest.mark.parametrize("text", ["", "Name\nAda\n", "a,b\n1,2\n"])
@@ -74,7 +75,7 @@ def test_roster_by_which_nobody_is_known_is_refused(tmp_path: Path, text: str) -
 def test_roster_is_read_as_excel_writes_it(tmp_path: Path, encoding: str, separator: str) -> None:
     text = "Name,Email\nZoë Weiß,zoe@x.org\n".replace(",", separator)
     (tmp_path / "roster.csv").write_bytes(text.encode(encoding))
-    (person,) = instructor_files.roster(tmp_path / "roster.csv", RUBRIC)
+    (person,) = class_rows.roster(tmp_path / "roster.csv", RUBRIC)
     assert person.student == Student("Zoë Weiß", "", "zoe@x.org")
 
 
@@ -87,7 +88,7 @@ def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
     """Ada's row, whose upload of 100 points is from `at`; `cells` are hers under due, extension_hours and excused."""
     (tmp_path / "roster.csv").write_text(f"email,due,extension_hours,excused\nada@x.org,{cells}\n")
     entry = Entry("s1", None, (Student("Ada", email="ada@x.org"),), created_at=at)
-    people = instructor_files.roster(tmp_path / "roster.csv", rubric)
+    people = class_rows.roster(tmp_path / "roster.csv", rubric)
     return finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric, people)[0]
 
 
@@ -141,7 +142,7 @@ def test_extension_of_a_homework_without_a_due_date_is_refused(tmp_path: Path, c
 def test_who_has_handed_in_nothing_gets_0_where_the_rubric_says_so(tmp_path: Path) -> None:
     zero = rubric_with(missing="zero")
     (tmp_path / "roster.csv").write_text("email,excused\nada@x.org,\nbela@x.org,x\n")
-    people = instructor_files.roster(tmp_path / "roster.csv", zero)
+    people = class_rows.roster(tmp_path / "roster.csv", zero)
     found = finished([], {}, {}, zero, people)
     assert [(row.status, row.score) for row in found] == [("Missing", 0), ("Excused", None)]
     assert notes(found, zero, people) == ["1 in the roster without an upload: 0 points (missing: zero)"]
@@ -152,7 +153,7 @@ def test_who_has_handed_in_nothing_gets_0_where_the_rubric_says_so(tmp_path: Pat
 
 def test_who_is_not_in_the_roster_is_named(tmp_path: Path) -> None:
     (tmp_path / "roster.csv").write_text(GRADESCOPE)
-    people = instructor_files.roster(tmp_path / "roster.csv", RUBRIC)
+    people = class_rows.roster(tmp_path / "roster.csv", RUBRIC)
     assert notes(with_roster(ROWS, people, RUBRIC), RUBRIC, people)[0] == "not in the roster: Zoe"
 
 
@@ -177,7 +178,7 @@ def test_upload_that_counts_is_the_one_that_the_rubric_says(
     ada = Student("Ada", email="ada@x.org")
     entries = [Entry(key, None, (ada,), created_at=at) for key, (at, _) in UPLOADS.items()]
     grades = {key: grade_of_points(key, RUBRIC.points, lost) for key, (_, lost) in UPLOADS.items()}
-    people = instructor_files.roster(tmp_path / "roster.csv", rubric)
+    people = class_rows.roster(tmp_path / "roster.csv", rubric)
     (row,) = finished(entries, grades, {}, rubric, people)
     assert row.entry.key == counts
     others = ", ".join(key for key in UPLOADS if key != counts)
@@ -204,7 +205,7 @@ Participant 700113,Bela Brandt,bela@x.org,No submission,,100.00,-,-
 
 def test_moodles_grading_worksheet_is_a_roster_and_comes_back_with_the_grades(tmp_path: Path) -> None:
     (tmp_path / "worksheet.csv").write_text(WORKSHEET)
-    people = instructor_files.roster(tmp_path / "worksheet.csv", RUBRIC)
+    people = class_rows.roster(tmp_path / "worksheet.csv", RUBRIC)
     row = StudentRow(Student("Ada W.", moodle="700112"), Entry("Ada_700112"), grade_of_points("x", 5))
     found = with_roster([row], people, RUBRIC)
     assert [(one.student.name, one.student.email, one.status) for one in found] == [

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from autograder.cohort import student_pages
+from autograder.cohort import products
 from autograder.cohort.rows import Lateness, StudentRow
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
@@ -33,7 +33,7 @@ def document(**first: Any) -> dict[str, Any]:
 
 
 def page(row: StudentRow, one: dict[str, Any]) -> tuple[str, str, str]:
-    ((name, text, markup),) = student_pages.pages([row], {"s1": one}, RUBRIC)
+    ((name, text, markup),) = products.student_pages([row], {"s1": one}, RUBRIC)
     return name, text, markup
 
 
@@ -105,5 +105,5 @@ def test_lateness_and_what_was_set_by_hand_are_said() -> None:
 
 def test_each_member_of_a_group_has_a_page() -> None:
     rows = [row(), row(student=Student("Bela")), row(grade=None)]
-    found = [(name, "Bela" in text) for name, text, _ in student_pages.pages(rows, {"s1": document()}, RUBRIC)]
+    found = [(name, "Bela" in text) for name, text, _ in products.student_pages(rows, {"s1": document()}, RUBRIC)]
     assert found == [("s1", False), ("s1-2", True)]

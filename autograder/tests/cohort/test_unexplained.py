@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.cohort import unexplained
-from autograder.cohort.unexplained import Unexplained, standalone
+from autograder.cohort import lessons
+from autograder.cohort.lessons import Unexplained, standalone
 from autograder.grading.grader import Grader
 from autograder.grading.record import Record
 from autograder.homework.mistakes import text_of
@@ -51,14 +51,14 @@ def found(grader: Grader, references: dict[str, bytes]) -> dict[str, list[Unexpl
 
     def one(text: str) -> list[Unexplained]:
         files = references | {"layernorm.py": references["layernorm.py"] + text.encode()}
-        return list(unexplained.of(grader.grade(Submission("s", files), ["layernorm"])))
+        return list(lessons.unexplained(grader.grade(Submission("s", files), ["layernorm"])))
 
     texts = {"ada": MEDIAN, "grace": OTHERWISE, "hedy": MEDIAN, "dana": POWER, "emil": KNOWN, "fay": ""}
     return {name: one(text) for name, text in texts.items()}
 
 
 def test_what_replies_alike_is_one_group_with_the_shortest_first(found: dict[str, list[Unexplained]]) -> None:
-    first, second = unexplained.groups(found)
+    first, second = lessons.groups(found)
     assert first.keys == ("ada", "hedy", "grace") and second.keys == ("dana",)
     assert first.shortest.function == "rms_norm" and first.shortest.criteria[0] == "layernorm.rms"
 
@@ -89,7 +89,7 @@ def test_no_variable_has_the_name_of_a_person() -> None:
 """
     one = Unexplained("rms_norm", "0", (), text, "")
     people = [Student("Ada Lovelace", "1815"), Student("Grace Hopper"), Student("Ian Max", email="eps@variance.edu")]
-    made = unexplained.groups({"a": [one]}, people)[0].shortest.source
+    made = lessons.groups({"a": [one]}, people)[0].shortest.source
     for name in ("Grace", "hopper", "ada", "1815"):
         assert name not in made
     assert "np.max(" in made and "variance = " in made and "gamma, eps=1e-06" in made
@@ -97,7 +97,7 @@ def test_no_variable_has_the_name_of_a_person() -> None:
     exec(text, before)
     exec(made, after)
     assert np.array_equal(before["rms_norm"](names, 1.0), after["rms_norm"](names, 1.0))  # type: ignore[operator]
-    assert unexplained.groups({"a": [one]})[0].shortest.source == text
+    assert lessons.groups({"a": [one]})[0].shortest.source == text
 
 
 def test_a_function_takes_with_it_what_it_uses_of_its_file() -> None:
@@ -137,7 +137,7 @@ def test_a_function_that_is_not_simply_defined_has_no_text(text: str) -> None:
 def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:
     """The digest of a function that returns this instead of what is expected."""
     steps = [step for step in grader.script.hidden["layernorm"] if step.target.function == "rms_norm"][:5]
-    return unexplained.digest([Record(step, Reply(value=change(step.expected))) for step in steps])
+    return lessons.digest_of([Record(step, Reply(value=change(step.expected))) for step in steps])
 
 
 def test_digest_goes_by_values_up_to_rounding(grader: Grader) -> None:
@@ -165,5 +165,5 @@ def test_digest_tells_errors_apart_and_nans_not(grader: Grader) -> None:
 
 def test_smallest_text_is_first_and_one_without_text_last() -> None:
     one = Unexplained("f", "d", ("m.c",), text_of(digest_of), "")
-    group = unexplained.groups({"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]})[0]
+    group = lessons.groups({"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]})[0]
     assert group.keys == ("c", "b", "a")

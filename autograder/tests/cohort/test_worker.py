@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.cohort import worker
+from autograder.cohort import pool
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
 
@@ -10,27 +10,27 @@ MODULES = list(rubrics.current().modules)
 
 
 def test_worker_with_another_kit_refuses() -> None:
-    with pytest.raises(worker.OtherKit, match="another version"):
-        worker.grade(Submission("x", {}), "another digest")
+    with pytest.raises(pool.OtherKit, match="another version"):
+        pool.grade(Submission("x", {}), "another digest")
 
 
 def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
-    kit = worker.describe()
-    before = worker.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest)
-    grader = worker._warm.open()
+    kit = pool.describe()
+    before = pool.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest)
+    grader = pool.warm()
     server = grader.sandbox._server
     if server is not None:
         server.kill()
         server.wait()
-    assert worker.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest) == before
-    worker._warm.close()
+    assert pool.grade(Submission("x", {f"{MODULES[0]}.py": b""}), kit.digest) == before
+    pool.cool()
 
 
 def test_notes_on_the_upload_are_data_beside_the_text() -> None:
     files = {f"{MODULES[0].title()}.py": b"", f"{MODULES[1]}.py": b"def (:"}
-    document = worker.grade(Submission("x", files), worker.describe().digest)
+    document = pool.grade(Submission("x", files), pool.describe().digest)
     notes = {note["path"]: note for note in document["extra_data"]["notes"]}
-    worker._warm.close()
+    pool.cool()
     assert notes[f"{MODULES[0].title()}.py"]["kind"] == "misnamed"
     assert notes[f"{MODULES[1]}.py"]["kind"] == "import"
     assert "SyntaxError" in notes[f"{MODULES[1]}.py"]["text"]

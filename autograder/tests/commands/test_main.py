@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.cohort import worker
+from autograder.cohort import pool
 from autograder.commands.main import main
 from autograder.homework import kit, rubric
 from autograder.proof import audit, cases
@@ -46,7 +46,7 @@ def test_audit_with_a_rubric_that_does_not_fit_the_suites_is_one_line(tmp_path: 
 
 def test_audit_of_one_module_says_how_many_alternatives_contain_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "run", lambda *_: [])
-    monkeypatch.setattr(worker, "check", lambda: None)
+    monkeypatch.setattr(pool, "check", lambda: None)
     first, questions = next(iter(rubric.current().modules)), list(rubric.current().modules)[-1]
     number = len(cases.alternatives())
     said = CliRunner().invoke(main, ["audit", "--only", f"{first},{questions}"]).stdout

@@ -8,8 +8,7 @@ from autograder.feedback.messages import message
 from autograder.grading import script
 from autograder.grading.grader import Result
 from autograder.homework import rubric
-from autograder.proof.cases import cases, sample, submission
-from autograder.proof.in_process import InProcess
+from autograder.proof.cases import InProcess, cases, sample, submission
 
 SAMPLE = [case for case in sample([case for case in cases() if case.kind in ("mistake", "hole")], 1) if case.module]
 PLACE = re.compile(r"charged under ((?:`[^`]*`(?: and )?)+)|[Ll]ost to the same mistakes? as ((?:`[^`]*`(?: and )?)+)")

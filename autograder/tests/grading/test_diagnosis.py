@@ -7,7 +7,7 @@ import pytest
 from autograder.grading.diagnosis import Explanation
 from autograder.grading.record import Record
 from autograder.grading.search import Left
-from autograder.homework import inlined, mistakes, rubric
+from autograder.homework import mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply
 from autograder.tests import versions
 from autograder.values.compare import Fault
@@ -250,7 +250,7 @@ def pre_norm_block(x, params, n_heads, mask=None):
     assert named(found) == {"pre_norm_block.layer_norm.sample_variance"}
     mistake = found["pre_norm_block"].mistakes[0]
     assert mistake.criteria == ("transformer_block.pre_norm",)
-    assert inlined.find(mistake.id) == replace(mistake, criteria=())
+    assert mistakes.find(mistake.id) == replace(mistake, criteria=())
     assert mistake.does.startswith("Where `pre_norm_block` does the work of `layer_norm`: Your code divides")
 
 

@@ -7,8 +7,7 @@ from autograder.grading.charge import Graded
 from autograder.grading.grader import shown
 from autograder.homework import mistakes
 from autograder.homework.rubric import current
-from autograder.proof.cases import Case, submission
-from autograder.proof.in_process import InProcess
+from autograder.proof.cases import Case, InProcess, submission
 from autograder.tests import versions
 
 

@@ -11,8 +11,7 @@ from autograder.grading import script as scripts
 from autograder.grading.grader import Grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.intake.reading import read
-from autograder.intake.submission import Submission
+from autograder.intake.submission import Submission, read
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.student.namespace import exported_names
 

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from autograder.homework import factor_values, factors, reference
+from autograder.homework import factors, reference
 from autograder.homework.factors import Inputs
 from autograder.homework.rubric import current
 
@@ -66,6 +66,6 @@ def test_a_class_knows_the_arguments_that_it_uses() -> None:
     ],
 )
 def test_masks_are_told_apart(mask: "np.ndarray", shape: str, what: set[str]) -> None:
-    assert [words for words, condition in factor_values.masks().items() if condition(mask)] == [shape]
-    assert what <= {words for words, condition in factor_values.hidden().items() if condition(mask)}
-    assert not any(condition(None) for condition in (factor_values.masks() | factor_values.hidden()).values())  # type: ignore[operator]
+    assert [words for words, condition in factors.masks().items() if condition(mask)] == [shape]
+    assert what <= {words for words, condition in factors.hidden().items() if condition(mask)}
+    assert not any(condition(None) for condition in (factors.masks() | factors.hidden()).values())  # type: ignore[operator]

@@ -10,8 +10,7 @@ import pytest
 
 from autograder.grading.played import alike, alike_in_form
 from autograder.homework import mistakes, reference, rubric
-from autograder.homework.mistakes import Written, edited
-from autograder.homework.trivial import trivial
+from autograder.homework.mistakes import Written, edited, trivial
 from autograder.tests import versions
 
 MODULES = [module for module in rubric.current().modules if mistakes.known(module)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.intake import canvas
+from autograder.intake import platforms
 from autograder.intake.exports import listing
 from autograder.intake.tree import Source
 from autograder.tests.intake.making import FIRST, MODULES, SECOND, Files, contents, put, zipped
@@ -55,7 +55,7 @@ def test_files_named_by_canvas_may_be_given_one_by_one(tmp_path: Path) -> None:
     ],
 )
 def test_canvas_name_is_taken_apart(name: str, student: str | None, file: str) -> None:
-    (entry,), _ = canvas.entries({name: Source(0)}, Path())
+    (entry,), _ = platforms.canvas_entries({name: Source(0)}, Path())
     assert student is None or entry.key == student
     assert entry.upload is not None
     assert list(entry.upload.files) == [file]

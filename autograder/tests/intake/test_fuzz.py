@@ -12,9 +12,8 @@ from autograder.faults import ArgumentsError
 from autograder.intake import tree as trees
 from autograder.intake.entries import load
 from autograder.intake.exports import listing
-from autograder.intake.reading import read
-from autograder.intake.submission import UnreadableError
-from autograder.intake.zips import BadZipError, DamagedError, members
+from autograder.intake.submission import UnreadableError, read
+from autograder.intake.tree import BadZipError, DamagedError, members
 from autograder.sandbox.limits import Limits
 from autograder.tests.fuzzing import for_a_while
 from autograder.tests.intake.making import FIRST, SECOND
@@ -50,8 +49,8 @@ def packed(files: list[tuple[str, bytes]], edits: list[tuple[int, int]] = []) ->
 @MANY
 def test_zip(data: bytes) -> None:
     try:
-        for member in members(io.BytesIO(data), 20):
-            assert len(member.read(50)) <= 50
+        for _, source in members(io.BytesIO(data), 20):
+            assert len(source.read(50)) <= 50
     except (BadZipError, DamagedError, OSError):
         return
 
@@ -92,7 +91,7 @@ def test_export_is_listed_or_refused_and_every_submission_read_or_a_fault(
 
 def test_what_is_tried_reaches_every_kind_of_end() -> None:
     """Else the three above prove nothing."""
-    assert members(io.BytesIO(packed([(FIRST, b"1")])), 20)[0].read(5) == b"1"
+    assert members(io.BytesIO(packed([(FIRST, b"1")])), 20)[0][1].read(5) == b"1"
     with pytest.raises(BadZipError):
         members(io.BytesIO(b""), 20)
     assert trees.of_bytes(packed([("../a", b"")]), Path("x.zip"), 20).files["../a"].problem == "outside"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.intake.reading import read
-from autograder.intake.submission import Note, UnreadableError
+from autograder.intake.submission import Note, UnreadableError, read
 from autograder.sandbox.limits import Limits
 from autograder.tests.intake.making import FIRST, LIMITS, SECOND, as_nobody, put, zipped
 

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from autograder.intake import regular
-from autograder.intake.regular import NotRegularError
+from autograder.intake import tree
+from autograder.intake.tree import NotRegularError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices are POSIX")
 
 
 def test_regular_file_is_read_up_to_the_bound(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"12345")
-    assert regular.content(tmp_path / "a", 3) == b"123"
+    assert tree.content(tmp_path / "a", 3) == b"123"
 
 
 @POSIX
@@ -31,7 +31,7 @@ def test_all_else_is_refused_at_once(tmp_path: Path, kind: str) -> None:
         case "folder":
             place.mkdir()
     with pytest.raises(NotRegularError):
-        regular.opened(place)
+        tree.opened(place)
 
 
 @POSIX
@@ -42,7 +42,7 @@ def test_link_that_takes_the_name_after_the_first_look_is_not_followed(
     (tmp_path / "a").symlink_to(tmp_path / "secret")
     monkeypatch.setattr(Path, "lstat", Path.stat)
     with pytest.raises(NotRegularError):
-        regular.opened(tmp_path / "a")
+        tree.opened(tmp_path / "a")
 
 
 @POSIX
@@ -53,4 +53,4 @@ def test_pipe_that_takes_the_name_after_the_first_look_is_not_read(
     regular_file = Path(__file__).stat()
     monkeypatch.setattr(Path, "lstat", lambda _: regular_file)
     with pytest.raises(NotRegularError):
-        regular.opened(tmp_path / "a")
+        tree.opened(tmp_path / "a")

@@ -4,8 +4,7 @@ from autograder.grading.charge import Graded, Why
 from autograder.homework import mistakes
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import current
-from autograder.proof.cases import Case
-from autograder.proof.rows import Row
+from autograder.proof.cases import Case, Row
 
 
 def known(name: str) -> Mistake:

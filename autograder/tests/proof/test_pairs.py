@@ -4,8 +4,7 @@ import pytest
 
 from autograder.grading import script
 from autograder.proof import cases, pairs
-from autograder.proof.cases import Case
-from autograder.proof.in_process import InProcess
+from autograder.proof.cases import Case, InProcess
 from autograder.proof.pairs import PairVerdict
 from autograder.tests.proof.making import graded, known, made
 

@@ -2,11 +2,11 @@
 
 from autograder.proof import cases, mutants
 from autograder.proof.cases import Case
-from autograder.proof.repairs import _text, run
+from autograder.proof.mutants import _text_of, try_repairs
 
 
 def test_mutants_are_repaired_at_their_line_and_pairs_are_not() -> None:
-    tried = list(run(1, ("layernorm",), number=1))
+    tried = list(try_repairs(1, ("layernorm",), number=1))
     assert {case.kind for case, _ in tried} == {"mutant", "pair"}
     repaired = [(case.kind, what) for case, what in tried if what in ("at its line", "elsewhere", "not told")]
     assert set(repaired) == {("mutant", "at its line")}
@@ -14,7 +14,7 @@ def test_mutants_are_repaired_at_their_line_and_pairs_are_not() -> None:
 
 def test_the_line_is_the_first_that_differs_from_the_right_text() -> None:
     mutant: Case = next(m for m in mutants.mutants("layernorm") if "->  var = (beta ** 2)" in m.name)
-    text, line = _text(mutant)
+    text, line = _text_of(mutant)
     assert text.splitlines()[line - 1].strip() == "var = (beta ** 2).mean(axis=-1, keepdims=True)"
     assert (
         text.count(f"def {mutant.function}(")

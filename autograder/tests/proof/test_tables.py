@@ -1,6 +1,6 @@
 """The audit's tables can be read: every letter in them is explained."""
 
-from autograder.proof import cases, tables
+from autograder.proof import audit, cases
 from autograder.proof.cases import Case
 from autograder.tests.proof.making import graded, made
 
@@ -18,19 +18,19 @@ RIGHT = made(Case("alternative", "loops"))
 
 def test_marks() -> None:
     criteria = ("statistics", "example", "affine", "stability", "rms", "purity")
-    assert [tables.mark(ROW, f"layernorm.{name}") for name in criteria] == ["N", "E", "+", "H", "x", "-"]
+    assert [audit.mark(ROW, f"layernorm.{name}") for name in criteria] == ["N", "E", "+", "H", "x", "-"]
 
 
 def test_a_sentence_that_is_shared_has_its_letter() -> None:
     alike = graded("layernorm.statistics", "mistake", undecided=("sample_variance", "sample_variance"))
     other = graded("layernorm.statistics", "mistake", undecided=("sample_variance", "no_root"))
-    assert [tables.mark(made(WRONG, one), "layernorm.statistics") for one in (alike, other)] == ["S", "x"]
+    assert [audit.mark(made(WRONG, one), "layernorm.statistics") for one in (alike, other)] == ["S", "x"]
 
 
 def test_console_explains_its_letters_and_lists_what_is_hidden() -> None:
     undecided = made(WRONG, graded("layernorm.statistics", "mistake", undecided=("sample_variance", "no_root")))
-    said = "\n".join(tables.text([ROW, undecided, RIGHT]))
-    for letter, what in tables.MEANS.items():
+    said = "\n".join(audit.table_lines([ROW, undecided, RIGHT]))
+    for letter, what in audit.MEANS.items():
         assert f"  {letter}  {what}" in said
     assert "\nlayernorm: known mistake\n" in said
     assert "layer_norm.sample_variance: layernorm.stability (layer_norm.one_pass_variance)" in said

@@ -1,5 +1,6 @@
 """What the tests of this folder share: a copy of the repository to build or to break, and small folders and zips."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,12 @@ import pytest
 
 from autograder.homework import kit
 
+WRITING = """
+import pathlib, sys
+place = pathlib.Path("/autograder")
+print((place / "submission_metadata.json").read_text(), [path.name for path in (place / "submission").iterdir()])
+{code}
+"""
 InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
@@ -61,3 +68,25 @@ def zipped() -> Callable[[Path, Mapping[str, bytes]], Path]:
         return path
 
     return make
+
+
+# For rehearsals: a zip of Gradescope's form with a grader of few lines, and an upload for it
+
+
+@pytest.fixture
+def other(zipped: Callable[[Path, Mapping[str, bytes]], Path], tmp_path: Path) -> Callable[..., Path]:
+    """Make such a zip from the grader's last lines, lines for pip, and further files."""
+
+    def make(code: str, *requirements: str, **files: bytes) -> Path:
+        pip = json.dumps({"dependencies": ["python=3.11", "pip", {"pip": list(requirements)}]})
+        script = WRITING.format(code=code)
+        texts = {"setup.sh": "", "run_autograder": "", "run_otter.py": script, "environment.yml": pip}
+        return zipped(tmp_path / "other.zip", {**{name: text.encode() for name, text in texts.items()}, **files})
+
+    return make
+
+
+@pytest.fixture
+def upload(tmp_path: Path) -> Path:
+    (tmp_path / "layernorm.py").touch()
+    return tmp_path / "layernorm.py"

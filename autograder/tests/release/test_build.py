@@ -13,7 +13,7 @@ import pytest
 
 from autograder.faults import ArgumentsError, CommandError
 from autograder.homework import kit
-from autograder.release import build, files
+from autograder.release import build, packing
 
 if TYPE_CHECKING:
     from autograder.tests.road import Built
@@ -24,7 +24,7 @@ InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
 def test_committed_assignments_are_what_the_solutions_give(built: "Built") -> None:
-    assert files.differences(built.assignments, kit.home() / "assignments") == [], "run: autograder build"
+    assert packing.differences(built.assignments, kit.home() / "assignments") == [], "run: autograder build"
 
 
 def test_same_tree_gives_the_same_bytes(built: "Built", tree: Path, in_tree: InTree) -> None:

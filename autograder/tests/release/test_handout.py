@@ -18,7 +18,7 @@ from autograder.faults import CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
-from autograder.release import files, handout, home_table
+from autograder.release import handout, packing
 
 if TYPE_CHECKING:
     from autograder.tests.road import Built
@@ -32,16 +32,16 @@ pytest_plugins = ["autograder.tests.road"]
 def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None:
     cells = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     given = yaml.safe_load("".join(cells[0]["source"]))["files"]
-    beside = files.contents(kit.solutions())
+    beside = packing.contents(kit.solutions())
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (kit.PACKAGE / "values").glob("*.py")}
     wanted |= {
         "conftest.py",
         "transformer.ipynb",
-        home_table.NAME,
+        handout.MISTAKES,
         *(f"{name}.py" for name in rubrics.current().modules),
     }
-    found = files.contents(built.assignments)
+    found = packing.contents(built.assignments)
     assert set(found) == wanted
     with zipfile.ZipFile(built.student_zip) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == {
@@ -56,7 +56,7 @@ INNOCENT = {"return x", "return text"}
 def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "Built") -> None:
     """Beyond imports, signatures and docstrings; the inputs of visible criteria are public."""
     given: set[str] = set()
-    for name, data in files.contents(built.assignments).items():
+    for name, data in packing.contents(built.assignments).items():
         if name.endswith(".py"):
             given |= statements(ast.parse(data))
         elif name.endswith(".ipynb"):
@@ -73,7 +73,7 @@ def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "
 
 
 def test_students_get_sentences_about_known_mistakes_and_no_code(built: "Built") -> None:
-    table = json.loads((built.assignments / home_table.NAME).read_text(encoding="utf-8"))
+    table = json.loads((built.assignments / handout.MISTAKES).read_text(encoding="utf-8"))
     sentences = [
         s for functions in table.values() for part in functions.values() for m in part["mistakes"] for s in m[:3]
     ]
@@ -233,7 +233,7 @@ def test_readme_has_estimates_of_time_for_the_modules_of_the_homework_only() -> 
 
 def test_checks_without_a_list_of_modules() -> None:
     with pytest.raises(CommandError, match="must have one list MODULES"):
-        handout.checks("MODULES = []\n", rubrics.current())
+        handout.ordered_checks("MODULES = []\n", rubrics.current())
 
 
 def test_notebook_exports_every_module_and_helpers_of_ones_own(built: "Built", tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from autograder.homework import kit, mistakes
 from autograder.homework import rubric as rubrics
-from autograder.release import home_table
+from autograder.release import handout
 
 # Errors of rounding themselves: that their digits change with the order of a sum is what they are.
 OF_ROUNDING = {"layer_norm.one_pass_variance", "layer_norm.float32_inside", "softmax.float32_inside"}
@@ -22,7 +22,7 @@ OF_ROUNDING = {"layer_norm.one_pass_variance", "layer_norm.float32_inside", "sof
 @pytest.fixture
 def known() -> Iterator[ModuleType]:
     """The module of the checks that looks mistakes up."""
-    with home_table.checks(kit.solutions()):
+    with handout.importable_checks(kit.solutions()):
         yield importlib.import_module("known_mistakes")
 
 
@@ -76,7 +76,7 @@ def test_without_a_table_nothing_is_said(known: ModuleType) -> None:
 
 
 def test_the_table_is_about_public_checks_and_known_mistakes(known: ModuleType) -> None:
-    written = json.loads((kit.home() / "assignments" / home_table.NAME).read_text(encoding="utf-8"))
+    written = json.loads((kit.home() / "assignments" / handout.MISTAKES).read_text(encoding="utf-8"))
     assert set(written) == set(rubrics.current().modules) - {"concept_check"}
     for module, functions in written.items():
         public = {call.key for call in importlib.import_module("student_calls").calls_in(module) if call.told}
@@ -91,7 +91,7 @@ def test_a_right_result_that_no_check_has_is_not_in_the_table(known: ModuleType)
     """One check says only that two calls agree: what one of them gives stands nowhere."""
     calls = importlib.import_module("student_calls").calls_in("decoder")
     (untold,) = {call.key for call in calls} - {call.key for call in calls if call.told}
-    assert untold not in (kit.home() / "assignments" / home_table.NAME).read_text(encoding="utf-8")
+    assert untold not in (kit.home() / "assignments" / handout.MISTAKES).read_text(encoding="utf-8")
 
 
 def in_another_layout(value: Any) -> Any:
@@ -124,7 +124,7 @@ def rounded(value: Any) -> Any:
     ],
 )
 def test_rounding_and_the_order_of_sums_do_not_change_what_is_said(known: ModuleType, module: str) -> None:
-    part = home_table.of_module(module, rubrics.current())
+    part = handout.table_of(module, rubrics.current())
     calls = [call for call in importlib.import_module("student_calls").calls_in(module) if call.told]
     tried = 0
     for mistake in mistakes.of_module(module):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.release import lock
+from autograder.release import prerequisites
 
 PACKAGES = {
     "kit": ("1", ["a", "b[x]>=2", 'dev-only; extra == "dev"']),
@@ -34,32 +34,32 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("packages")
 def test_all_that_is_needed_on_linux_and_nothing_else() -> None:
-    assert lock.pinned(PACKAGES["kit"][1]) == ["a==1.5", "b==2.0", "for-x==3", "linux-only==4"]
+    assert prerequisites.pinned(PACKAGES["kit"][1]) == ["a==1.5", "b==2.0", "for-x==3", "linux-only==4"]
 
 
 @pytest.mark.usefixtures("packages")
 def test_extra_that_is_asked_for_later_counts_too() -> None:
-    assert "for-x==3" in lock.pinned(["b", "b[x]"])
+    assert "for-x==3" in prerequisites.pinned(["b", "b[x]"])
 
 
 @pytest.mark.usefixtures("packages")
 @pytest.mark.parametrize("name", ["B", "LINUX_only", "linux.only"])
 def test_names_are_spelt_in_one_way(name: str) -> None:
-    assert lock.pinned([name])[-1] in ("b==2.0", "linux-only==4")
+    assert prerequisites.pinned([name])[-1] in ("b==2.0", "linux-only==4")
 
 
 @pytest.mark.usefixtures("packages")
 def test_what_is_not_here_is_left_to_pip() -> None:
-    assert lock.pinned(["a", "nowhere>=1"]) == ["a==1.5", "b==2.0", "linux-only==4"]
+    assert prerequisites.pinned(["a", "nowhere>=1"]) == ["a==1.5", "b==2.0", "linux-only==4"]
 
 
 @pytest.mark.usefixtures("packages")
 def test_other_versions_here_are_named() -> None:
-    found = lock.otherwise_here(["a==1.5", "b==2.1", "nowhere==1", "tool>=3"])
+    found = prerequisites.otherwise_here(["a==1.5", "b==2.1", "nowhere==1", "tool>=3"])
     assert found == ["b 2.0 (zip: 2.1)", "nowhere not installed (zip: 1)"]
 
 
 def test_real_lock_holds_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    pins = lock.pinned(["otter-grader[grading]", "numpy"])
-    assert lock.otherwise_here(pins) == []
+    pins = prerequisites.pinned(["otter-grader[grading]", "numpy"])
+    assert prerequisites.otherwise_here(pins) == []
     assert len({pin.partition("==")[0] for pin in pins}) == len(pins) > 30

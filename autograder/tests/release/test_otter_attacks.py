@@ -19,8 +19,8 @@ from autograder.commands.main import main
 from autograder.feedback.results import number
 from autograder.grading.grader import open_grader
 from autograder.homework import rubric as rubrics
-from autograder.intake.reading import read
-from autograder.release import build, files
+from autograder.intake.submission import read
+from autograder.release import build, packing
 from autograder.release.otter_plugin import GraderFault
 from autograder.tests.attacks.otter import OTTER
 
@@ -82,7 +82,7 @@ def attacked(references: dict[str, bytes], victim: Path, place: Path) -> Attacke
 
 
 def test_zip_of_otter_assign_alone_has_the_same_contents(built: "Built", plain: "Built") -> None:
-    assert files.unzipped(plain.zip) == files.unzipped(built.zip)
+    assert packing.unzipped(plain.zip) == packing.unzipped(built.zip)
 
 
 @pytest.mark.parametrize("name", THIEVES)

@@ -200,7 +200,7 @@ def test_fault_leaves_no_results_and_the_upload_where_it_was(
     def fail(*_: Any) -> None:
         raise fault
 
-    monkeypatch.setattr("autograder.release.quarantine.read", fail)
+    monkeypatch.setattr("autograder.release.otter_plugin.read", fail)
     tried = box(half)
     tried.results.write_text("{}")  # of an earlier run
     with pytest.raises(GraderFault, match=f"no result: {type(fault).__name__}: {fault}"):

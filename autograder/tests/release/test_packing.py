@@ -15,7 +15,7 @@ import yaml
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.proof.cases import ALTERNATIVES
-from autograder.release import files, lock
+from autograder.release import packing, prerequisites
 
 if TYPE_CHECKING:
     from autograder.tests.road import Built
@@ -33,7 +33,7 @@ def test_zip_carries_the_kit_as_it_is_and_tests_that_run_nothing(built: "Built")
     }  # fmt: skip
     assert f"/autograder/source/{wheel}" in packed["environment.yml"].decode()
     assert not any(b"subprocess" in packed[f"tests/{group}.py"] for group in rubrics.current().groups)
-    inside = files.contents(built.installed / "autograder")
+    inside = packing.contents(built.installed / "autograder")
     assert inside["kit/rubric.yaml"] == kit.rubric_file().read_bytes()
     assert inside["kit/solutions/layernorm.py"] == (kit.solutions() / "layernorm.py").read_bytes()
     assert not any(name.startswith("tests/") for name in inside)
@@ -47,8 +47,8 @@ def test_wheel_carries_the_correct_alternatives_and_its_audit_finds_them(built: 
     place, *found = done.stdout.split()
     assert Path(place).is_relative_to(built.installed)
     assert found == sorted(path.name for path in ALTERNATIVES.glob("[!_.]*/")) and len(found) > 10
-    carried = {name for name in files.contents(built.installed / "autograder" / "proof") if name.endswith(".py")}
-    assert carried >= {f"alternatives/{name}" for name in files.contents(ALTERNATIVES) if name.endswith(".py")}
+    carried = {name for name in packing.contents(built.installed / "autograder" / "proof") if name.endswith(".py")}
+    assert carried >= {f"alternatives/{name}" for name in packing.contents(ALTERNATIVES) if name.endswith(".py")}
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_image_gets_exact_versions_of_everything_that_grades(environment: Any) -
     assert {"numpy", "otter-grader", "ipykernel", "jupyter-client", "pytest", "msgpack"} <= {
         line.partition("==")[0] for line in lines
     }
-    assert lock.otherwise_here(lines) == []
+    assert prerequisites.otherwise_here(lines) == []
 
 
 def test_image_gets_the_python_that_the_versions_are_for(environment: Any) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from autograder.faults import CommandError
 from autograder.homework import rubric as rubrics
-from autograder.release import quarantine
-from autograder.release.quarantine import UPLOAD, grade, quarantined
+from autograder.release import otter_plugin
+from autograder.release.otter_plugin import UPLOAD, grade, quarantined
 
 Make = Callable[[Path, Mapping[str, bytes]], Path]
 MODULE = next(iter(rubrics.current().modules))
@@ -122,7 +122,7 @@ def test_between_two_disks_links_are_kept_and_pipes_left_out(
     pipe(upload / "pipe.py")
     pipe(upload / "a" / "pipe.py")
     monkeypatch.setattr(os, "rename", refuse)
-    quarantine._take(place)
+    otter_plugin._take(place)
     found = {path.relative_to(place / UPLOAD).as_posix(): path for path in (place / UPLOAD).rglob("*")}
     assert set(found) == {"a.py", "a", "a/b.py", "a/down.py", "up.zip"}
     assert found["up.zip"].is_symlink() and found["a/down.py"].is_symlink()

@@ -22,8 +22,7 @@ from autograder.faults import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.proof import cases
-from autograder.release import build, files, selection
-from autograder.release.rehearsal import run
+from autograder.release import build, packing, rehearsal, selection
 from autograder.release.selection import Cell
 
 KEPT = ("layernorm", "causal_mask")
@@ -43,7 +42,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_students_get_these_modules_only(small: Path) -> None:
-    found = set(files.contents(small / "assignments"))
+    found = set(packing.contents(small / "assignments"))
     for module in rubrics.current().modules:
         assert ({f"{module}.py", f"checks/test_{module}.py"} <= found) is (module in KEPT)
         assert (f"{module}.py" in found) is (module in KEPT)
@@ -53,7 +52,7 @@ def test_students_get_these_modules_only(small: Path) -> None:
 
 def test_repository_stays_as_it_is(small: Path) -> None:
     assert set(rubrics.load().modules) == set(rubrics.current().modules)
-    assert {f"{name}.py" for name in LEFT_OUT[:-1]} <= set(files.contents(kit.home() / "assignments"))
+    assert {f"{name}.py" for name in LEFT_OUT[:-1]} <= set(packing.contents(kit.home() / "assignments"))
 
 
 def test_readme_has_these_criteria_and_their_sum(small: Path) -> None:
@@ -109,7 +108,7 @@ def test_alternatives_of_no_module_that_stays_are_left_out() -> None:
 def test_solutions_get_full_marks_with_the_zip(small: Path, tmp_path: Path) -> None:
     for module in KEPT:
         shutil.copy(kit.solutions() / f"{module}.py", tmp_path)
-    document = run.rehearse(small / "autograder.zip", tmp_path, here=True).document
+    document = rehearsal.rehearse(small / "autograder.zip", tmp_path, here=True).document
     assert (
         document["score"]
         == sum(test["max_score"] for test in document["tests"])

@@ -33,9 +33,8 @@ from autograder.grading import script as scripts
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.intake.reading import read
-from autograder.intake.submission import Submission
-from autograder.release import quarantine
+from autograder.intake.submission import Submission, read
+from autograder.release import otter_plugin
 from autograder.sandbox import layers, sweep
 from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
@@ -338,7 +337,7 @@ def test_attack_on_the_otter_road(name: str, box: Any, monkeypatch: pytest.Monke
     attack = ATTACKS[name]
     if not attack.promised(layers.holding()):
         pytest.skip(f"promised only with {', '.join(sorted(attack.needs))}")
-    monkeypatch.setattr(quarantine, "open_grader", lambda: open_grader((), TIGHT))
+    monkeypatch.setattr(otter_plugin, "open_grader", lambda: open_grader((), TIGHT))
     on_the_otter_road(attack, box)
 
 
@@ -389,7 +388,7 @@ def test_each_layer_left_out(layer: str, fields: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("layer", layers.NAMES)
 def test_each_layer_left_out_on_the_otter_road(layer: str, box: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quarantine, "open_grader", lambda: open_grader((layer,), TIGHT))
+    monkeypatch.setattr(otter_plugin, "open_grader", lambda: open_grader((layer,), TIGHT))
     broken = []
     for attack in map(ATTACKS.__getitem__, OTTER_ROAD):
         if attack.promised(layers.holding((layer,))):

@@ -3,14 +3,14 @@
 import re
 from typing import Any
 
-from autograder.release.rehearsal import report
-from autograder.release.rehearsal.results_format import Results
-from autograder.release.rehearsal.run import Rehearsal
+from autograder.release import rehearsal_report
+from autograder.release.rehearsal import Rehearsal
+from autograder.release.rehearsal_report import Results
 
 
 def printed(document: dict[str, Any], brief: bool = False) -> str:
     done = Rehearsal(document, "first\nlast\x1b[2J\n", 1.25, "somehow")
-    return "\n".join(report.lines(done, Results.model_validate(document), brief))
+    return "\n".join(rehearsal_report.lines(done, Results.model_validate(document), brief))
 
 
 def parts(output: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.faults import ArgumentsError
-from autograder.release.rehearsal import tree
+from autograder.release import rehearsal
 
 Make = Callable[[Path, Mapping[str, bytes]], Path]
 SCRIPT = b'run_autograder("/autograder")'
@@ -26,19 +26,19 @@ def arrived(place: Path) -> list[str]:
 
 
 def test_zip_is_unpacked_and_grades_in_the_tree(autograder: Path, folder: Make, tmp_path: Path) -> None:
-    tree.lay_out(tmp_path / "it", autograder, folder(tmp_path / "upload", {"a.py": b"", "b/c.txt": b""}))
+    rehearsal.lay_out(tmp_path / "it", autograder, folder(tmp_path / "upload", {"a.py": b"", "b/c.txt": b""}))
     assert (tmp_path / "it" / "source" / "run_otter.py").read_text() == f"run_autograder({str(tmp_path / 'it')!r})"
     assert arrived(tmp_path / "it") == ["a.py", "b/c.txt"]
     assert (tmp_path / "it" / "results").is_dir() and (tmp_path / "it" / "submission_metadata.json").is_file()
 
 
 def test_one_file(autograder: Path, folder: Make, tmp_path: Path) -> None:
-    tree.lay_out(tmp_path / "it", autograder, folder(tmp_path, {"layernorm.py": b""}) / "layernorm.py")
+    rehearsal.lay_out(tmp_path / "it", autograder, folder(tmp_path, {"layernorm.py": b""}) / "layernorm.py")
     assert arrived(tmp_path / "it") == ["layernorm.py"]
 
 
 def test_zip_of_a_student(autograder: Path, zipped: Make, tmp_path: Path) -> None:
-    tree.lay_out(tmp_path / "it", autograder, zipped(tmp_path / "mine.ZIP", {"a/layernorm.py": b""}))
+    rehearsal.lay_out(tmp_path / "it", autograder, zipped(tmp_path / "mine.ZIP", {"a/layernorm.py": b""}))
     assert arrived(tmp_path / "it") == ["a/layernorm.py"]
 
 
@@ -48,7 +48,7 @@ def test_what_is_neither_file_nor_folder_stays_out(autograder: Path, folder: Mak
         path.symlink_to("/dev/zero")
     (upload / "folder").symlink_to(upload)
     os.mkfifo(upload / "pipe.py")
-    tree.lay_out(tmp_path / "it", autograder, upload)
+    rehearsal.lay_out(tmp_path / "it", autograder, upload)
     found = (tmp_path / "it" / "submission").rglob("*")
     assert {path.relative_to(tmp_path / "it" / "submission").as_posix() for path in found} == {"a.py", "b", "b/c.py"}
 
@@ -63,8 +63,8 @@ def test_zip_that_cannot_be_unpacked_arrives_as_it_is(
     elif damage == "encrypted":
         path.write_bytes(path.read_bytes().replace(b"\x14\0\0\0\0\0", b"\x14\0\1\0\0\0"))
     else:
-        monkeypatch.setattr(tree, "UPLOAD_FILES", 0)
-    tree.lay_out(tmp_path / "it", autograder, path)
+        monkeypatch.setattr(rehearsal, "UPLOAD_FILES", 0)
+    rehearsal.lay_out(tmp_path / "it", autograder, path)
     assert arrived(tmp_path / "it") == ["upload.zip"]
 
 
@@ -85,13 +85,13 @@ def test_zip_that_is_no_autograder(zipped: Make, folder: Make, tmp_path: Path, n
     whole = zipped(tmp_path / "damaged.zip", AUTOGRADER).read_bytes()
     (tmp_path / "damaged.zip").write_bytes(whole.replace(SCRIPT, SCRIPT[::-1]))
     with pytest.raises(ArgumentsError) as caught:
-        tree.lay_out(tmp_path / "it", tmp_path / name, upload)
+        rehearsal.lay_out(tmp_path / "it", tmp_path / name, upload)
     assert str(caught.value).startswith(f"{tmp_path / name}: {said}")
 
 
 def test_no_such_upload(autograder: Path, tmp_path: Path) -> None:
     with pytest.raises(ArgumentsError, match=r"nobody: there is no such file or folder$"):
-        tree.lay_out(tmp_path / "it", autograder, tmp_path / "nobody")
+        rehearsal.lay_out(tmp_path / "it", autograder, tmp_path / "nobody")
 
 
 @pytest.mark.parametrize("many", [False, True], ids=["one file", "a folder"])
@@ -104,4 +104,4 @@ def test_full_disk_is_not_the_uploads_fault(
     upload = folder(tmp_path / "upload", {"layernorm.py": b"", "decoder.py": b""})
     monkeypatch.setattr("shutil.copyfile", fail)
     with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
-        tree.lay_out(tmp_path / "it", autograder, upload if many else upload / "layernorm.py")
+        rehearsal.lay_out(tmp_path / "it", autograder, upload if many else upload / "layernorm.py")

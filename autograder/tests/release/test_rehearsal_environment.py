@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.faults import ArgumentsError, CommandError
-from autograder.release.rehearsal import environment, run
+from autograder.release import rehearsal
 
 
 def asking(place: Path, *lines: str, python: str = "python=3.12.1") -> Path:
@@ -24,7 +24,7 @@ def asking(place: Path, *lines: str, python: str = "python=3.12.1") -> Path:
 
 def test_what_the_zip_asks_for(tmp_path: Path) -> None:
     tree = asking(tmp_path / "it", "/autograder/source/files/a.whl", "numpy==2.0.1")
-    assert environment.asked(tree) == ("3.12", [tree / "source/files/a.whl"], ["numpy==2.0.1"])
+    assert rehearsal.asked(tree) == ("3.12", [tree / "source/files/a.whl"], ["numpy==2.0.1"])
 
 
 @pytest.mark.parametrize("text", ["", "[", "{}", "dependencies: 1", "dependencies: [{conda: []}]"])
@@ -32,20 +32,20 @@ def test_environment_file_that_cannot_be_read(tmp_path: Path, text: str) -> None
     tree = asking(tmp_path / "it")
     (tree / "source" / "environment.yml").write_text(text)
     with pytest.raises(ArgumentsError, match=r"the zip's environment\.yml cannot be read; build the zip again"):
-        environment.asked(tree)
+        rehearsal.asked(tree)
 
 
 def test_other_versions_here_are_said(tmp_path: Path) -> None:
-    _, _, how = environment.installed(asking(tmp_path / "it", "numpy==0.1", "no-such-package==2"), tmp_path)
+    _, _, how = rehearsal.installed(asking(tmp_path / "it", "numpy==0.1", "no-such-package==2"), tmp_path)
     assert "; other versions than in the zip: numpy " in how
     assert "(zip: 0.1), no-such-package not installed (zip: 2)" in how
 
 
 def test_places_for_files_of_ones_own_are_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "1")
-    _, variables, _ = environment.installed(asking(tmp_path / "it"), tmp_path)
+    _, variables, _ = rehearsal.installed(asking(tmp_path / "it"), tmp_path)
     assert "SECRET" not in variables
-    assert {Path(variables[name]).parent for name in environment.FOLDERS} == {tmp_path}
+    assert {Path(variables[name]).parent for name in rehearsal.FOLDERS} == {tmp_path}
     assert variables["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")
 
 
@@ -59,18 +59,18 @@ def test_fresh_environment_gets_the_wheel_of_the_zip(other: Callable[..., Path],
     name = "files/tiny-1-py3-none-any.whl"
     code = "import json, tiny; (place / 'results' / 'results.json').write_text(json.dumps({'score': tiny.SCORE}))"
     zip_file = other(code, f"/autograder/source/{name}", **{name: wheel.getvalue()})
-    done = run.rehearse(zip_file, upload)
+    done = rehearsal.rehearse(zip_file, upload)
     assert done.document == {"score": 7} and done.how.startswith("in a fresh environment of Python 3.")
-    assert run.rehearse(zip_file, upload, here=True).document == {"score": 7}
+    assert rehearsal.rehearse(zip_file, upload, here=True).document == {"score": 7}
 
 
 def test_requirement_that_cannot_be_installed() -> None:
     command = [sys.executable, "-m", "pip", "install", "--no-index", "no requirement"]
     with pytest.raises(CommandError, match=r"pip cannot install .*: Invalid requirement: .* \(--here uses what is"):
-        environment._do(command, "pip cannot install the zip's requirements")
+        rehearsal._do(command, "pip cannot install the zip's requirements")
 
 
 def test_no_kernel(other: Callable[..., Path], upload: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jupyter_client.kernelspec.KernelSpecManager._find_spec_directory", lambda *_: None)
     with pytest.raises(CommandError, match=r"^there is no Jupyter kernel named python3\..* pip install ipykernel"):
-        run.rehearse(other(""), upload, here=True)
+        rehearsal.rehearse(other(""), upload, here=True)

@@ -1,4 +1,4 @@
-"""Functions that are wrong in a way that no known mistake explains, put together by what they replied.
+"""What a class teaches beside its points: functions that are wrong in a way that no known mistake explains, and guesses.
 
 Whoever made the same mistake got the same wrong results, however the code was written. What is kept of such a function is a
 digest of its wrong replies, its text without comments, docstrings and texts of errors, and a public example on which it is wrong:
@@ -6,11 +6,14 @@ enough to show a teacher what a class has in common, and for a draft of a known 
 """
 
 import ast
+import contextlib
 import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,8 +22,10 @@ from autograder.feedback.counterexamples import lines
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record
-from autograder.homework import rubric
+from autograder.homework import kit, rubric
 from autograder.intake.entries import Student
+from autograder.intake.submission import Submission
+from autograder.release.prerequisites import MASTER
 from autograder.values.compare import magnitude
 from autograder.values.tree import leaves
 
@@ -57,14 +62,17 @@ class Group:
         return self.members[0]
 
 
-def of(result: Result) -> Iterator[Unexplained]:
+def unexplained(result: Result) -> Iterator[Unexplained]:
     """What is not explained in one submission."""
     for module in result.modules:
         text = result.submission.text(f"{module.module}.py")
         for function, records in module.unexplained.items():
             wrong = [record for record in records if wrong_in_value(record)]
+            calls = Counter(record.step.criterion for record in wrong if record.step.criterion)
+            about = rubric.current().criteria
+            criteria = sorted(calls, key=lambda name: (about[name].looks_at != "values", -calls[name]))
             yield Unexplained(
-                function, digest(wrong), _criteria(wrong), standalone(text, function), _example(module, function)
+                function, digest_of(wrong), tuple(criteria), standalone(text, function), _example(module, function)
             )
 
 
@@ -83,7 +91,7 @@ def groups(found: Mapping[str, Iterable[Unexplained]], people: Iterable[Student]
     return sorted(made, key=lambda group: (-len(group.keys), group.shortest.function, group.shortest.replies))
 
 
-def digest(wrong: Sequence[Record]) -> str:
+def digest_of(wrong: Sequence[Record]) -> str:
     """Over the wrong replies of a function.
 
     Two functions have the same one if they are wrong in the same calls, and raise the same there or give values that are equal
@@ -116,12 +124,6 @@ def _rounded(value: Any, step: float) -> Any:
         array = np.rint(array.astype(np.float64) / (step or 1.0)) + 0.0  # + 0.0: no negative zero
         array = np.where(np.isnan(array), np.nan, array)  # nan has signs too
     return array.dtype.kind, array.shape, array.tobytes()
-
-
-def _criteria(wrong: Sequence[Record]) -> tuple[str, ...]:
-    calls = Counter(record.step.criterion for record in wrong if record.step.criterion)
-    known = rubric.current().criteria
-    return tuple(sorted(calls, key=lambda name: (known[name].looks_at != "values", -calls[name])))
 
 
 def _example(module: ModuleResult, function: str) -> str:
@@ -240,3 +242,71 @@ class _Plain(ast.NodeTransformer):
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         node.msg = None
         return self.generic_visit(node)
+
+
+# What students guessed before they saw the pictures of the notebook: guesses.json, which travels with an upload and is not graded.
+#
+# A student can write anything into it. So nothing of it is shown but questions and answers that stand in the notebook as texts.
+
+FILE = "guesses.json"
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One student's first answer to one question."""
+
+    question: str
+    answer: str
+    right: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a class answered: each answer with its number of students and whether it is right, the most frequent first."""
+
+    text: str
+    answers: tuple[tuple[str, int, bool], ...]
+
+    @property
+    def count(self) -> int:
+        return sum(count for _, count, _ in self.answers)
+
+
+def guesses(submission: Submission) -> list[Guess]:
+    """The guesses of a submission, in the order of the notebook; none of a file that is not as the notebook writes it."""
+    try:
+        found = json.loads(submission.text(FILE) or b"{}")
+        given = [Guess(question, str(one["guess"]), one["right"] is True) for question, one in found.items()]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []
+    known = _texts()
+    return sorted((g for g in given if {g.question, g.answer} <= known.keys()), key=lambda g: known[g.question])
+
+
+def questions(every: Iterable[Iterable[Guess]]) -> list[Question]:
+    """The guesses of a class by question, in the order of the notebook."""
+    counts: dict[str, Counter[str]] = {}
+    right = set()
+    for guess in (guess for mine in every for guess in mine):
+        counts.setdefault(guess.question, Counter())[guess.answer] += 1
+        right |= {(guess.question, guess.answer)} if guess.right else set()
+    known = _texts()
+    return [
+        Question(text, tuple((answer, count, (text, answer) in right) for answer, count in counts[text].most_common()))
+        for text in sorted(counts, key=lambda text: known.get(text, 0))
+    ]
+
+
+@cache
+def _texts() -> dict[str, int]:
+    """The texts that the code of the notebook holds, with their places in it."""
+    found: dict[str, int] = {}
+    with contextlib.suppress(OSError):  # a kit without a notebook
+        cells = json.loads((kit.solutions() / MASTER).read_bytes())["cells"]
+        for cell in cells:
+            with contextlib.suppress(SyntaxError):  # a cell for Jupyter alone
+                tree = ast.parse("".join(cell["source"]) if cell["cell_type"] == "code" else "")
+                texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+                for text in (text for text in texts if isinstance(text, str)):
+                    found.setdefault(text, len(found))
+    return found

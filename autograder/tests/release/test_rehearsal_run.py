@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from autograder.faults import CommandError
-from autograder.release.rehearsal import run
+from autograder.release import rehearsal
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def writing(document: Any) -> str:
 
 
 def test_what_is_left(other: Callable[..., Path], upload: Path) -> None:
-    done = run.rehearse(other(writing({"score": 7})), upload, here=True)
+    done = rehearsal.rehearse(other(writing({"score": 7})), upload, here=True)
     assert done.document == {"score": 7} and done.seconds > 0
     assert done.printed == "{} ['layernorm.py']\n"
     assert done.how == "with what is installed here, the versions of the zip"
@@ -50,18 +50,18 @@ def test_what_is_left(other: Callable[..., Path], upload: Path) -> None:
 )
 def test_result_that_is_none(other: Callable[..., Path], upload: Path, code: str, said: str) -> None:
     with pytest.raises(CommandError) as caught:
-        run.rehearse(other(code), upload, here=True)
+        rehearsal.rehearse(other(code), upload, here=True)
     assert said in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_endless_grader_is_ended_with_all_that_it_started(
     other: Callable[..., Path], upload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "SECONDS", 1)
+    monkeypatch.setattr(rehearsal, "SECONDS", 1)
     sleeper = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     start = f"subprocess.Popen([sys.executable, '-c', {'import os, time; ' + sleeper!r}])"
     with pytest.raises(CommandError, match="took more than 1 seconds, Gradescope's limit"):
-        run.rehearse(other(f"import subprocess, time; {start}; time.sleep(60)"), upload, here=True)
+        rehearsal.rehearse(other(f"import subprocess, time; {start}; time.sleep(60)"), upload, here=True)
     if sys.platform == "linux":
         state = Path("/proc", (tmp_path / "pid").read_text(), "status")
         for _ in range(100):  # a process that has been killed goes when the kernel gets round to it
@@ -78,4 +78,4 @@ def test_full_disk_is_one_line(other: Callable[..., Path], upload: Path, monkeyp
     zipped = other("")
     monkeypatch.setattr("shutil.copy", fail)
     with pytest.raises(CommandError, match=f"^layernorm.py: {os.strerror(errno.ENOSPC)}; make room and run it again"):
-        run.rehearse(zipped, upload, here=True)
+        rehearsal.rehearse(zipped, upload, here=True)

@@ -1,0 +1,204 @@
+"""What Gradescope, Canvas and Moodle let an instructor download, each told by names alone."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from autograder.intake.entries import Entry, Student
+from autograder.intake.tree import DamagedError, Source, Tree
+
+# Gradescope's "Export Submissions": a folder for each submission, `submission_metadata.yml` with the names.
+#
+# The yml has Ruby's symbols as keys (`:submitters:`). It is read with every scalar as text and every tag as
+# plain data, which is stricter than a safe load: nothing is constructed, and a name like `No` or an id like
+# `007` stays what it is.
+
+METADATA = "submission_metadata.yml"
+LARGEST = 2**28  # bytes of the yml that are read; it holds all results of a class
+_FOLDER = re.compile(r"submission_\d+")
+_WRAPPER = re.compile(r"assignment_\d+_export.*", re.DOTALL)
+_MISSING = {"", "~", "null"}
+
+
+def is_export(tree: Tree, inside: bool) -> bool:
+    """Whether this is an export: the yml, and beside it nothing but folders that Gradescope has named.
+
+    A student can hand in such a yml, and it would say whose other submissions are. So it is believed only at the top
+    of what the command was given, or (`inside`) in a folder there that bears Gradescope's own name or that of its zip.
+    """
+    named = _WRAPPER.fullmatch(tree.name) or (tree.zipped and tree.name == tree.place.stem)
+    if METADATA not in tree.files or (inside and not named):
+        return False
+    return all(_FOLDER.fullmatch(name) for name in tree.folders)
+
+
+def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
+    """One entry a folder, one with a problem for each submission without a folder; and what is odd."""
+    problems = []
+    counting: dict[str, Entry] = {}
+    earlier: dict[str, Entry] = {}  # the submissions before those, which belong to the same students
+    try:
+        text = tree.files[METADATA].read(LARGEST)
+        document = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+        for name, value in document.items() if isinstance(document, dict) else ():
+            students = _students(value)
+            counting[str(name)] = Entry(str(name), None, students, created_at=_time(_get(value, "created_at")))
+            for old in _list(_get(value, "history")):
+                folder = f"submission_{_plain(_get(old, 'id'))}"
+                earlier[folder] = Entry(folder, None, students, created_at=_time(_get(old, "created_at")))
+    except (yaml.YAMLError, DamagedError) as error:
+        problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
+    folders = sorted(tree.folders, key=_natural)
+    found = [_with_upload(tree.folders[name], name, counting.get(name) or earlier.get(name)) for name in folders]
+    unknown = [entry.key for entry in found if not entry.students and not problems]
+    problems += [f"{key}: {METADATA} does not say whose it is; it was graded all the same" for key in unknown]
+    problem = f"it is in {METADATA}, but the export has no folder for it"
+    return found + [
+        replace(entry, problem=problem) for name, entry in counting.items() if name not in folders
+    ], problems
+
+
+def _with_upload(upload: Tree, name: str, known: Entry | None) -> Entry:
+    if known is None:
+        return Entry(name, upload, remark=f"not in {METADATA}")
+    return replace(known, upload=upload, remark="" if known.students else f"nobody is named in {METADATA}")
+
+
+# The yml
+
+
+def _students(value: Any) -> tuple[Student, ...]:
+    """The submitters; one about whom nothing is said is none."""
+    submitters = _list(_get(value, "submitters"))
+    found = [Student(*(_plain(_get(one, key)) for key in ("name", "sid", "email"))) for one in submitters]
+    return tuple(dict.fromkeys(student for student in found if student != Student()))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+
+
+def _get(value: Any, key: str) -> Any:
+    """A Ruby symbol or a plain key."""
+    return value.get(f":{key}", value.get(key)) if isinstance(value, dict) else None
+
+
+def _plain(value: Any) -> str:
+    text = value.strip() if isinstance(value, str) else ""
+    return "" if text in _MISSING else text
+
+
+def _time(value: Any) -> str:
+    """A time in UTC, of fixed width, so that the order of the texts is that of the times; "" if it is none."""
+    text = re.sub(r"(\.\d{6})\d+", r"\1", _plain(value))
+    text = re.sub(r"\s+(Z|UTC|[+-]\d\d:?\d\d)$", r"\1", text).replace("UTC", "+00:00")
+    try:
+        time = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        return ""
+    return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """submission_9 before submission_10."""
+    return [(int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
+
+
+# Canvas's bulk download: one flat folder, each file named after its student.
+#
+# Names as Canvas's ContentZipper makes them: `<name>_<LATE_>?<user id>_<file id>_<file name>`; in an anonymous
+# assignment `<LATE_>?anon_<code>_<file id>_<file name>`; a text or a link instead of files ends in `_text.html`
+# or `_link.html`.
+
+_CANVAS_NAME = re.compile(
+    r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+|\d+)_"
+    r"(?:(?P<number>\d+)_(?P<file>.+)|(?P<page>text\.html|link\.html))",
+    re.DOTALL,
+)
+_AGAIN = re.compile(r"(?P<stem>.+)-(?P<number>\d+)(?P<end>\.(?:py|zip))", re.IGNORECASE | re.DOTALL)
+
+
+def is_canvas_name(name: str) -> bool:
+    return _CANVAS_NAME.fullmatch(name) is not None
+
+
+def is_canvas(names: Sequence[str]) -> bool:
+    """Whether the files of a folder are named as Canvas does it: most of those that could be work."""
+    kept = [name for name in names if name.lower().endswith((".py", ".zip", ".html"))]
+    return bool(kept) and 2 * sum(map(is_canvas_name, kept)) > len(kept)
+
+
+def canvas_entries(files: Mapping[str, Source], place: Path) -> tuple[list[Entry], list[str]]:
+    """One entry a student, with the newest version of each file; and what Canvas cannot have named."""
+    users: dict[str, list[re.Match[str]]] = {}
+    problems = []
+    for name in files:
+        match = _CANVAS_NAME.fullmatch(name)
+        if match is not None:
+            users.setdefault(match["user"], []).append(match)
+        elif name.lower().endswith((".py", ".zip")):
+            problems.append(f"{name}: not named as Canvas names files, so it was not graded")
+    return [_canvas_entry(user, matches, files, place) for user, matches in users.items()], problems
+
+
+def _canvas_entry(user: str, matches: Sequence[re.Match[str]], files: Mapping[str, Source], place: Path) -> Entry:
+    versions: list[tuple[tuple[int, int], str, Source]] = []
+    for match in matches:
+        file, again = match["file"] or match["page"], 0
+        repeated = _AGAIN.fullmatch(file)
+        if repeated is not None:
+            file, again = repeated["stem"] + repeated["end"], int(repeated["number"])
+        versions.append(((again, int(match["number"] or 0)), file, files[match.string]))
+    newest: dict[str, tuple[str, Source]] = {}
+    for _, file, source in sorted(versions, key=lambda version: version[0]):
+        newest[file.lower()] = (file, source)
+    name, number = matches[0]["name"], user if user.isdigit() else ""
+    key = f"{name}_{user}" if name else user
+    student = Student(name or user, sid="" if number else user, canvas=number)
+    return Entry(key, Tree(key, place, dict(newest.values())), (student,), any(match["late"] for match in matches))
+
+
+# Moodle's "Download all submissions": a folder for each student, or one flat folder, both named after their students.
+#
+# Names as Moodle makes them (moodle/moodle, mod/assign/locallib.php, download_submissions): `<name>_<participant id>_
+# assignsubmission_file/`, in older versions with a `_` at the end, or the same in front of each file's name;
+# `..._assignsubmission_onlinetext` for text instead of files.
+
+_MOODLE_NAME = re.compile(
+    r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)(?:_(?P<file>.*))?", re.DOTALL
+)
+
+
+def is_moodle(tree: Tree) -> bool:
+    """Whether most of what lies directly here is named as Moodle does it."""
+    names = [name for name in (*tree.folders, *tree.files) if not name.startswith((".", "__"))]
+    return 2 * sum(_MOODLE_NAME.fullmatch(name) is not None for name in names) > len(names)
+
+
+def moodle_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
+    """One entry a student, and what Moodle cannot have named."""
+    names: dict[str, str] = {}
+    uploads: dict[str, dict[str, Source]] = {}
+    problems = []
+    parts: list[tuple[str, Mapping[str, Source]]] = [(name, folder.sources) for name, folder in tree.folders.items()]
+    parts += [(name, {name: source}) for name, source in tree.files.items()]
+    for name, sources in parts:
+        match = _MOODLE_NAME.fullmatch(name)
+        if match is None:
+            if not name.startswith((".", "__")):
+                problems.append(f"{name}: not named as Moodle names submissions, so it was not graded")
+            continue
+        names.setdefault(match["id"], match["name"])
+        file = match["file"] if name in sources else ""
+        uploads.setdefault(match["id"], {}).update({file: sources[name]} if file else sources)
+    return [_moodle_entry(number, names[number], found, tree) for number, found in uploads.items()], problems
+
+
+def _moodle_entry(number: str, name: str, sources: dict[str, Source], tree: Tree) -> Entry:
+    key = f"{name}_{number}"
+    return Entry(key, Tree(key, tree.place, sources, tree.zipped), (Student(name, moodle=number),))

@@ -1,0 +1,289 @@
+"""One upload graded as Gradescope would: the tree of folders, the environment, the run.
+
+`otter run` alone is not that: it takes no folder, fails on a zip that is damaged, grades with whatever is installed
+instead of what the zip asks for, has no time limit, and does not use the zip's run_otter.py. Not as on Gradescope are the
+machine, its user and its limits, and that neither setup.sh nor conda is run.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import re
+import shutil
+import signal
+import site
+import stat
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from autograder.faults import ArgumentsError, CommandError
+from autograder.release import prerequisites
+from autograder.release.prerequisites import require_kernel, require_otter, temporary_folder
+
+# The folders and files that Gradescope makes before it calls the autograder, in a temporary folder
+
+GRADESCOPE = "/autograder"  # where the tree stands on Gradescope
+NEEDED = ("run_autograder", "setup.sh", "run_otter.py", "environment.yml")  # what Otter puts into its zip
+UPLOAD_MB, UPLOAD_FILES = 100, 10_000  # a zip of more is not unpacked
+
+
+def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
+    """Make the tree, with the zip for Gradescope in source/ and the upload in submission/.
+
+    Raises ArgumentsError, or OSError for the machine.
+    """
+    for name in ("source", "submission", "results"):
+        (tree / name).mkdir(parents=True)
+    (tree / "submission_metadata.json").write_text("{}")  # who handed in, and when: nothing here asks for it
+    _unpack_autograder(zipped, tree / "source")
+    target = tree / "submission"
+    try:  # files and folders, a zip unpacked if it can be; what is neither, as a link, stays out
+        if upload.is_dir():
+            shutil.copytree(upload, target, ignore=_neither_file_nor_folder, dirs_exist_ok=True)
+        elif upload.suffix.lower() != ".zip" or not _unpacked(upload, target):
+            shutil.copy(upload, target)
+    except OSError as error:  # also shutil.Error
+        if _is_full(error):
+            raise
+        why = "there is no such file or folder" if not upload.exists() else "it cannot be copied"
+        raise ArgumentsError(f"{upload}: {why}") from error
+    script = tree / "source" / "run_otter.py"
+    text = script.read_text(encoding="utf-8")
+    if f'"{GRADESCOPE}"' not in text:
+        raise ArgumentsError(
+            f"{zipped}: its run_otter.py does not grade in {GRADESCOPE}; was it made by `autograder build`?"
+        )
+    script.write_text(text.replace(f'"{GRADESCOPE}"', repr(str(tree))), encoding="utf-8")
+
+
+def _unpack_autograder(path: Path, target: Path) -> None:
+    advice = "give the autograder.zip that `autograder build` has written"
+    if not zipfile.is_zipfile(path):
+        raise ArgumentsError(f"{path}: {'this is no zip' if path.exists() else 'there is no such file'}; {advice}")
+    with zipfile.ZipFile(path) as archive:
+        missing = [name for name in NEEDED if name not in archive.namelist()]
+        if missing:
+            raise ArgumentsError(f"{path}: no zip for Gradescope, it has no {missing[0]}; {advice}")
+        try:
+            archive.extractall(target)
+        except zipfile.BadZipFile as error:
+            raise ArgumentsError(f"{path}: this zip is damaged ({error}); {advice}") from error
+
+
+def _neither_file_nor_folder(folder: str, names: list[str]) -> list[str]:
+    modes = {name: os.lstat(os.path.join(folder, name)).st_mode for name in names}
+    return [name for name, mode in modes.items() if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)]
+
+
+def _unpacked(path: Path, target: Path) -> bool:
+    """Unpack a student's zip; False, and nothing there, where it is damaged, encrypted or far too large."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if len(entries) > UPLOAD_FILES or sum(entry.file_size for entry in entries) > UPLOAD_MB * 2**20:
+                return False
+            archive.extractall(target)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, ValueError, EOFError, OSError) as error:
+        if isinstance(error, FileNotFoundError) or _is_full(error):
+            raise
+        shutil.rmtree(target)
+        target.mkdir()
+        return False
+    return True
+
+
+def _is_full(error: Exception) -> bool:
+    """Whether a disk is full: a fault of the machine, where everything else here is about the arguments."""
+    full = (errno.ENOSPC, errno.EDQUOT)
+    text = str(error) if isinstance(error, shutil.Error) else ""  # it keeps only the texts of what happened
+    return (isinstance(error, OSError) and error.errno in full) or any(f"[Errno {number}]" in text for number in full)
+
+
+# What the grader runs with: an interpreter, its packages, and environment variables.
+
+KEPT = ("SYSTEMROOT", "LANG", "LC_ALL")  # environment variables that are handed on
+# An interpreter, its environment variables, and a line on how they came about.
+Environment = tuple[str, dict[str, str], str]
+FOLDERS = {"HOME": "home", "USERPROFILE": "home", "TMPDIR": "tmp", "TEMP": "tmp", "TMP": "tmp"}
+
+
+def asked(tree: Path) -> tuple[str, list[Path], list[str]]:
+    """What the zip asks for: a version of Python ("" if none is named), wheels of its own, and other lines for pip.
+
+    Raises ArgumentsError.
+    """
+    try:
+        entries = yaml.safe_load((tree / "source" / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+        lines = [line for entry in entries if isinstance(entry, dict) for line in entry["pip"]]
+    except (yaml.YAMLError, TypeError, KeyError) as error:
+        raise ArgumentsError("the zip's environment.yml cannot be read; build the zip again") from error
+    versions = [re.fullmatch(r"python=+(\d+\.\d+)\S*", entry) for entry in entries if isinstance(entry, str)]
+    return (
+        next((match[1] for match in versions if match), ""),
+        [Path(line.replace(GRADESCOPE, str(tree), 1)) for line in lines if line.startswith(GRADESCOPE)],
+        [line for line in lines if not line.startswith(GRADESCOPE)],
+    )
+
+
+def installed(tree: Path, root: Path) -> Environment:
+    """The interpreter that runs now, with the kit from the zip before everything installed.
+
+    Raises CommandError.
+    """
+    require_otter()
+    require_kernel()
+    # Only here, to save start-up time: jupyter_core comes with jupyter_client, which takes a third of a second.
+    from jupyter_core.paths import jupyter_data_dir
+
+    _, wheels, lines = asked(tree)
+    (root / "kit").mkdir(mode=0o700)  # it holds the solutions
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(root / "kit")
+    others = prerequisites.otherwise_here(lines)
+    more = f", and {len(others) - 3} more" if len(others) > 3 else ""
+    how = f"; other versions than in the zip: {', '.join(others[:3])}{more}" if others else ", the versions of the zip"
+    # HOME is another one in a rehearsal, so that what is installed for this user must be pointed to.
+    own = {"PYTHONPATH": str(root / "kit"), "PYTHONUSERBASE": site.getuserbase(), "JUPYTER_PATH": jupyter_data_dir()}
+    variables = _variables(root, str(Path(sys.executable).parent)) | own
+    return sys.executable, variables, f"with what is installed here{how}"
+
+
+def fresh(tree: Path, root: Path) -> Environment:
+    """A new virtual environment with the zip's pip requirements.
+
+    Raises CommandError.
+    """
+    (wanted, wheels, lines), here = asked(tree), prerequisites.python_version()
+    python = (shutil.which(f"python{wanted}") if wanted not in ("", here) else None) or sys.executable
+    _do([python, "-m", "venv", str(root / "venv")], "no virtual environment can be made")
+    (root / "venv").chmod(0o700)  # as on Gradescope, where it lies below /root
+    scripts = sysconfig.get_path("scripts", "venv", vars={"base": str(root / "venv")})
+    own = shutil.which("python", path=scripts) or sys.executable
+    packages = [*map(str, wheels), *lines]
+    if packages:
+        command = [own, "-m", "pip", "install", "--quiet", "--no-input", *packages]
+        _do(command, "pip cannot install the zip's requirements")
+    command = [own, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+    version = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    note = f", where Gradescope has {wanted}" if wanted not in ("", version) else ""
+    return own, _variables(root, scripts), f"in a fresh environment of Python {version}{note}"
+
+
+def _variables(root: Path, scripts: str) -> dict[str, str]:
+    """Few environment variables, and every place for files of one's own inside `root`, so that nothing is left behind."""
+    for name in ("home", "tmp"):
+        (root / name).mkdir(exist_ok=True)
+    (root / "tmp").chmod(0o1777)
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    path = os.pathsep.join((scripts, os.environ.get("PATH", os.defpath)))
+    return kept | {"PATH": path} | {name: str(root / place) for name, place in FOLDERS.items()}
+
+
+def _do(command: list[str], trouble: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")] or lines
+        reason = errors[0][:300] if errors else "no reason given"
+        raise CommandError(f"{trouble}: {reason} (--here uses what is installed already)")
+
+
+# The run
+
+SECONDS = 600  # Gradescope's time limit, unless set otherwise
+REASON_LENGTH = 600  # characters
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What a run left: results.json, what was printed, and how it was made."""
+
+    document: Any
+    printed: str
+    seconds: float
+    how: str
+
+
+def rehearse(zipped: Path, upload: Path, here: bool = False) -> Rehearsal:
+    """Rehearse one upload, in a fresh environment or, if `here`, with what is installed; nothing is left behind.
+
+    Raises ArgumentsError for the arguments, CommandError if there is no result or the machine lacks something.
+    """
+    with temporary_folder("autograder-rehearsal-") as root:
+        root.chmod(0o711)  # the user that student code runs as must get through
+        place = root / "autograder"
+        lay_out(place, zipped, upload)
+        return grade(place, installed(place, root) if here else fresh(place, root))
+
+
+def grade(place: Path, used: Environment) -> Rehearsal:
+    """Run the zip's run_otter.py in the tree.
+
+    Raises CommandError if there is no result, as Gradescope would then say that the autograder failed.
+    """
+    (python, variables, how), start = used, time.monotonic()
+    status, printed, errors = _call([python, str(place / "source" / "run_otter.py")], place, variables)
+    seconds = time.monotonic() - start
+    reason = _reason(errors)
+    try:
+        text = (place / "results" / "results.json").read_text(encoding="utf-8")
+        document = json.loads(text, parse_constant=_refuse)
+    except FileNotFoundError:
+        raise CommandError(f"there is no results.json; the submission would stay ungraded: {reason}") from None
+    except ValueError as error:
+        raise CommandError(f"results.json is not JSON: {error}") from error
+    if status:
+        raise CommandError(f"run_otter.py failed after results.json was written: {reason}")
+    return Rehearsal(document, printed, seconds, how)
+
+
+def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[int, str, str]:
+    """Exit status, output and errors of a command; whatever it has started is ended with it."""
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # a group of its own, to be ended as a whole
+    )
+    try:
+        printed, errors = process.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        raise CommandError(f"grading took more than {SECONDS} seconds, Gradescope's limit") from None
+    finally:
+        # The group, and also where all went well or Ctrl-C was pressed: a grader may have left processes behind.
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+        process.wait()
+    return process.returncode, printed, errors
+
+
+def _reason(errors: str) -> str:
+    """Why a run failed: the last line of its traceback that is not indented."""
+    if os.strerror(errno.ENOSPC) in errors:
+        return (
+            f"no space left on the disk of {tempfile.gettempdir()}; make room, or set TMPDIR to a folder on another one"
+        )
+    lines = [line for line in errors.splitlines() if line.strip() and not line.startswith(" ")]
+    return lines[-1][:REASON_LENGTH] if lines else "no reason given"
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number in JSON")

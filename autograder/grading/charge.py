@@ -162,8 +162,11 @@ class _Charging:
         if record is None or explanation is None:
             return Graded(criterion)
         form = [r for r in wrong if not wrong_in_value(r)]
-        if form and not explanation.formal:
-            return Graded(criterion, "form", tuple(seen(form[0], explanation.complete)), record=form[0])
+        breach = tuple(seen(form[0], explanation.complete)) if form and not explanation.formal else ()
+        helpers = [h for h in self.rubric.helpers(self.module, (function,)) if h in self.explanations]
+        theirs = {mistake.name for helper in helpers for mistake in self.explanations[helper].observed}
+        if form and not explanation.formal and not (breach and {mistake.name for mistake in breach} <= theirs):
+            return Graded(criterion, "form", breach, record=form[0])
         if explanation.repair is not None:  # its edited text is right in every call, so nothing is hidden
             return Graded(criterion, "elsewhere", explanation.mistakes, explanation.repair.criteria, record=record)
         if explanation.chosen is None or criterion.id not in explanation.chosen.criteria:

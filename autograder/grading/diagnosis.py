@@ -153,7 +153,9 @@ class Diagnoser:
         own = [record for record in records if record.target.function == function]
         if all(record.fault is None for record in own):
             return {}
-        explanation = self._explain(module, function, own, above, left or Left(), alone.step if alone else None)
+        # Only a wrong value speaks against what is kept between calls: it may have been given the wrong form beside it.
+        step = alone.step if alone is not None and wrong_in_value(alone) else None
+        explanation = self._explain(module, function, own, above, left or Left(), step)
         return {function: replace(explanation, observed=_unnamed(own, explanation))}
 
     def evident(self, module: str, function: str, records: Sequence[Record]) -> list[Candidate]:

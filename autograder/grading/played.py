@@ -107,7 +107,7 @@ class Played:
 
     def _class(self, number: int, reply: Reply) -> int:
         known = self._known[number]
-        error = reply.error.kinds if reply.error is not None else None
+        error = (reply.error.kinds, reply.error.text) if reply.error is not None else None
         key = pickle.dumps((reply.value, reply.changed, reply.shared, error))
         if key not in known:
             known[key] = len(known)
@@ -171,6 +171,11 @@ def same_if_other_type(step: Step, known: Reply, reply: Reply) -> bool:
     if known.error is not None or reply.error is not None or not _of_another_type(step, known):
         return True
     return compare(known.value, reply.value, step.allowed).difference is None
+
+
+def same_words(known: Reply, reply: Reply) -> bool:
+    """Whether two replies raise errors in the same words; True where one of them raises none."""
+    return known.error is None or reply.error is None or known.error.text == reply.error.text
 
 
 def alike_in_form(step: Step, known: Reply, reply: Reply) -> bool:

@@ -24,6 +24,21 @@ def test_a_pair_costs_both_and_both_are_named() -> None:
     assert (tried.what, tried.row.named) == ("both", tried.case.ids)
 
 
+@pytest.mark.parametrize(
+    "ids",
+    [
+        "feed_forward.relu_on_input feed_forward.float64_result",  # a change that was not seen rules a mistake out
+        "layer_norm.statistics_kept layer_norm.float64_result",  # wrong form alone does not speak against what is kept
+        "split_heads.rest_dropped split_heads.remembers",  # nor does an error that is due and does not come
+        "scaled_dot_product_attention.mask_truthiness scaled_dot_product_attention.renormalised",  # errors in the same words
+        "decoder_logits.changes_params decoder_logits.positions_cached",  # what a helper changes is not charged above it
+    ],
+)
+def test_what_tells_a_pair_from_others(ids: str) -> None:
+    chosen = [case for case in cases.pairs() if " ".join(sorted(case.ids)) == " ".join(sorted(ids.split()))][:1]
+    assert [tried.what for tried in pairs.run(chosen, 1)] == ["both"]
+
+
 @pytest.mark.slow
 def test_of_every_function_a_pair_costs_both_or_it_is_known_why_not() -> None:
     assert pairs.problems(pairs.run(cases.sample(list(cases.pairs()), 1), 2)) == []

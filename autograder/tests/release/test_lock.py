@@ -44,7 +44,12 @@ def test_extra_that_is_asked_for_later_counts_too() -> None:
 
 @pytest.mark.usefixtures("packages")
 @pytest.mark.parametrize(
-    ("name", "pins"), [("B", ["a==1.5", "b==2.0", "linux-only==4"]), ("LINUX_only", ["linux-only==4"]), ("linux.only", ["linux-only==4"])]
+    ("name", "pins"),
+    [
+        ("B", ["a==1.5", "b==2.0", "linux-only==4"]),
+        ("LINUX_only", ["linux-only==4"]),
+        ("linux.only", ["linux-only==4"]),
+    ],
 )
 def test_names_are_spelt_in_one_way(name: str, pins: list[str]) -> None:
     assert prerequisites.pinned([name]) == pins

@@ -1,10 +1,8 @@
 """Uploads, classes and exports for the tests of this folder."""
 
-import io
 import os
 import tempfile
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,28 +17,6 @@ MODULES = list(rubrics.current().modules)
 FIRST, SECOND = f"{MODULES[0]}.py", f"{MODULES[1]}.py"
 Files = dict[str, str | bytes]
 WORK = {FIRST: "x = 1\n"}
-
-
-def put(place: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Files in a folder, or in a zip if the name of the place ends so."""
-    if place.suffix == ".zip":
-        with zipfile.ZipFile(place, "w") as archive:
-            for name, content in files.items():
-                archive.writestr(name, content)
-        return place
-    for name, content in files.items():
-        target = place / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return place
-
-
-def zipped(files: Mapping[str, str]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return stream.getvalue()
 
 
 def contents(found: Listing) -> dict[str, dict[str, bytes]]:

@@ -7,7 +7,8 @@ import pytest
 from autograder.intake import platforms
 from autograder.intake.exports import listing
 from autograder.intake.tree import Source
-from autograder.tests.intake.making import FIRST, MODULES, SECOND, Files, contents, put, zipped
+from autograder.tests.files import put, zipped
+from autograder.tests.intake.making import FIRST, MODULES, SECOND, Files, contents
 
 DOWNLOAD: Files = {
     f"abelada_101_9001_{FIRST}": "old",

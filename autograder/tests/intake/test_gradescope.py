@@ -8,7 +8,8 @@ from autograder.faults import ArgumentsError
 from autograder.intake.entries import Student, load
 from autograder.intake.exports import Listing, listing
 from autograder.intake.submission import UnreadableError
-from autograder.tests.intake.making import FIRST, LIMITS, contents, keys, put
+from autograder.tests.files import put
+from autograder.tests.intake.making import FIRST, LIMITS, contents, keys
 
 METADATA = """\
 submission_11:

@@ -9,7 +9,8 @@ import pytest
 
 from autograder.intake.submission import Note, UnreadableError, read
 from autograder.sandbox.limits import Limits
-from autograder.tests.intake.making import FIRST, LIMITS, SECOND, as_nobody, put, zipped
+from autograder.tests.files import put, zipped
+from autograder.tests.intake.making import FIRST, LIMITS, SECOND, as_nobody
 
 SMALL = Limits(upload_mb=1, upload_files=5)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices are POSIX")

@@ -78,14 +78,16 @@ def test_every_criterion_is_lost_by_a_known_mistake(rows: list[Row]) -> None:
     assert told <= lost
 
 
-def test_most_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
+def test_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
     alone = [row for row in rows if row.case.kind == "mistake"]
-    assert sum(bool(row.case.ids & row.named) for row in alone) >= 0.9 * len(alone)
+    assert len(alone) > 90 and [row.case.name for row in alone if not row.case.ids & row.named] == []
 
 
-def test_both_mistakes_of_most_pairs_are_named(rows: list[Row]) -> None:
+def test_both_mistakes_of_a_pair_are_named(rows: list[Row]) -> None:
+    """Of one pair for each function, in all but one; a change here is to be understood, not to be waved through."""
     both = [row for row in rows if row.case.kind == "pair"]
-    assert sum(row.case.ids <= row.named for row in both) >= 0.7 * len(both) > 0
+    unnamed = [row.case.name for row in both if not row.case.ids <= row.named]
+    assert (len(both), unnamed) == (27, ["transformer_stack.last_block_shared + transformer_stack.mask_in_last_block"])
 
 
 @pytest.mark.slow

@@ -4,13 +4,13 @@ import json
 import shutil
 import subprocess
 import sys
-import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from autograder.homework import kit
+from autograder.tests.files import put
 
 WRITING = """
 import pathlib, sys
@@ -43,45 +43,18 @@ def in_tree(tree: Path) -> InTree:
     return run
 
 
-@pytest.fixture(scope="session")
-def folder() -> Callable[[Path, Mapping[str, bytes]], Path]:
-    """Write files into a folder."""
-
-    def make(path: Path, files: Mapping[str, bytes]) -> Path:
-        path.mkdir(parents=True, exist_ok=True)
-        for name, data in files.items():
-            (path / name).parent.mkdir(parents=True, exist_ok=True)
-            (path / name).write_bytes(data)
-        return path
-
-    return make
-
-
-@pytest.fixture(scope="session")
-def zipped() -> Callable[[Path, Mapping[str, bytes]], Path]:
-    """Write files into a zip."""
-
-    def make(path: Path, files: Mapping[str, bytes]) -> Path:
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, data in files.items():
-                archive.writestr(name, data)
-        return path
-
-    return make
-
-
 # For rehearsals: a zip of Gradescope's form with a grader of few lines, and an upload for it
 
 
 @pytest.fixture
-def other(zipped: Callable[[Path, Mapping[str, bytes]], Path], tmp_path: Path) -> Callable[..., Path]:
+def other(tmp_path: Path) -> Callable[..., Path]:
     """Make such a zip from the grader's last lines, lines for pip, and further files."""
 
     def make(code: str, *requirements: str, **files: bytes) -> Path:
         pip = json.dumps({"dependencies": ["python=3.11", "pip", {"pip": list(requirements)}]})
         script = WRITING.format(code=code)
         texts = {"setup.sh": "", "run_autograder": "", "run_otter.py": script, "environment.yml": pip}
-        return zipped(tmp_path / "other.zip", {**{name: text.encode() for name, text in texts.items()}, **files})
+        return put(tmp_path / "other.zip", {**texts, **files})
 
     return make
 

@@ -1,9 +1,7 @@
 """Otter's road: whatever the form of an upload, results.json says what `autograder grade` says, or is not there."""
 
-import io
 import json
 import pickle
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +22,7 @@ from autograder.intake.submission import UnreadableError
 from autograder.release import otter_plugin
 from autograder.release.otter_plugin import GraderFault
 from autograder.sandbox.faults import SandboxFault
+from autograder.tests.files import zipped
 
 if TYPE_CHECKING:
     from autograder.tests.road import Box, Built
@@ -34,14 +33,6 @@ Files = Mapping[str, bytes]
 MakeBox = Callable[[Files], "Box"]
 AtHome = Callable[[Path], dict[str, Any]]
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
-
-
-def zipped(files: Files, folder: str = "") -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(folder + name, data)
-    return buffer.getvalue()
 
 
 @pytest.fixture(scope="session")
@@ -134,7 +125,9 @@ FORMS: dict[str, Callable[[dict[str, bytes]], dict[str, bytes]]] = {
     "files and the student's notebook": lambda files: {**files, "transformer.ipynb": NOTEBOOK},
     "a folder": lambda files: {f"homework/{name}": data for name, data in files.items()},
     "a zip": lambda files: {"homework.zip": zipped(files)},
-    "a zip with a folder": lambda files: {"homework.ZIP": zipped(files, "homework/")},
+    "a zip with a folder": lambda files: {
+        "homework.ZIP": zipped({f"homework/{name}": data for name, data in files.items()})
+    },
     "a zip from a Mac": lambda files: {
         "homework.zip": zipped({f"a/{n}": d for n, d in files.items()} | {f"__MACOSX/a/._{n}": b"\0" for n in files})
     },

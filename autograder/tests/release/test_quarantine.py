@@ -1,7 +1,7 @@
 """The upload out of Otter's reach: Otter finds nothing of it, and afterwards everything lies where it was."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,17 +10,17 @@ from autograder.faults import CommandError
 from autograder.homework import rubric as rubrics
 from autograder.release import otter_plugin
 from autograder.release.otter_plugin import UPLOAD, grade, quarantined
+from autograder.tests.files import put
 
-Make = Callable[[Path, Mapping[str, bytes]], Path]
 MODULE = next(iter(rubrics.current().modules))
 
 
 @pytest.fixture
-def place(folder: Make, zipped: Make, references: dict[str, bytes], tmp_path: Path) -> Path:
+def place(references: dict[str, bytes], tmp_path: Path) -> Path:
     """A folder like /autograder, in which a zip with everything right lies where the kit's wheel does."""
-    zipped(folder(tmp_path / "source" / "files", {}) / "kit.whl", references)
-    folder(tmp_path / "results", {"results.json": b"of an earlier run"})
-    folder(tmp_path / "submission", {})
+    put(put(tmp_path / "source" / "files", {}) / "kit.whl", references)
+    put(tmp_path / "results", {"results.json": b"of an earlier run"})
+    put(tmp_path / "submission", {})
     return tmp_path
 
 
@@ -64,15 +64,13 @@ def test_what_is_no_file_takes_nothing_from_the_work_beside_it(place: Path, refe
         assert grade(place, otter_run=False).points == rubrics.current().modules[MODULE].points
 
 
-def test_otter_finds_nothing_and_everything_comes_back(place: Path, folder: Make) -> None:
-    upload = folder(place / "submission", {".OTTER_LOG": b"1", "a/b.py": b"2", "tests/a.py": b"3", "__init__.py": b"4"})
+def test_otter_finds_nothing_and_everything_comes_back(place: Path) -> None:
+    upload = put(place / "submission", {".OTTER_LOG": b"1", "a/b.py": b"2", "tests/a.py": b"3", "__init__.py": b"4"})
     endless_link(upload / "link.py")
     pipe(upload / "transformer.ipynb")
     with quarantined(place):
         assert list(upload.iterdir()) == [] and list((place / "results").iterdir()) == []
-        folder(
-            upload, {"transformer.ipynb": b"Otter's", "tests/b.py": b"", "kit-wheel/kit.whl": b"", "__init__.py": b""}
-        )
+        put(upload, {"transformer.ipynb": b"Otter's", "tests/b.py": b"", "kit-wheel/kit.whl": b"", "__init__.py": b""})
     found = {path.relative_to(upload).as_posix() for path in upload.rglob("*") if not path.is_dir()}
     assert found == {".OTTER_LOG", "a/b.py", "tests/a.py", "__init__.py", "link.py", "transformer.ipynb"}
     assert os.readlink(upload / "link.py") == "/dev/zero" and (upload / "transformer.ipynb").is_fifo()
@@ -80,8 +78,8 @@ def test_otter_finds_nothing_and_everything_comes_back(place: Path, folder: Make
     assert not (place / UPLOAD).exists()
 
 
-def test_fault_gives_the_upload_back(place: Path, folder: Make) -> None:
-    folder(place / "submission", {"a.py": b"1"})
+def test_fault_gives_the_upload_back(place: Path) -> None:
+    put(place / "submission", {"a.py": b"1"})
     with pytest.raises(MemoryError), quarantined(place):
         raise MemoryError
     assert (place / "submission" / "a.py").read_bytes() == b"1"
@@ -99,24 +97,22 @@ def test_upload_that_otter_has_had_before_is_not_graded(place: Path) -> None:
 
 
 def test_otters_own_files_are_not_graded_after_otter_run(
-    place: Path, folder: Make, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    place: Path, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = {"kit.whl", "tests", "__init__.py"}
-    folder(place / "submission", {**{f"homework/{name}": text for name, text in references.items()}, "kit.whl": b""})
-    folder(place / "submission", {"tests/a.py": b"", "__init__.py": b""})
+    put(place / "submission", {**{f"homework/{name}": text for name, text in references.items()}, "kit.whl": b""})
+    put(place / "submission", {"tests/a.py": b"", "__init__.py": b""})
     assert grade(place, otter_run=True).points == rubrics.current().points
     assert {path.name for path in (place / "submission").iterdir()} == own
 
 
-def test_between_two_disks_links_are_kept_and_pipes_left_out(
-    place: Path, folder: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_between_two_disks_links_are_kept_and_pipes_left_out(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Moving then copies, and must not read what a link leads to, or wait for a pipe."""
 
     def refuse(*_: object) -> None:
         raise OSError(18, "Invalid cross-device link")
 
-    upload = folder(place / "submission", {"a.py": b"1", "a/b.py": b"2"})
+    upload = put(place / "submission", {"a.py": b"1", "a/b.py": b"2"})
     endless_link(upload / "up.zip")
     endless_link(upload / "a" / "down.py")
     pipe(upload / "pipe.py")

@@ -2,22 +2,21 @@
 
 import errno
 import os
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from autograder.faults import ArgumentsError
 from autograder.release import rehearsal
+from autograder.tests.files import put
 
-Make = Callable[[Path, Mapping[str, bytes]], Path]
 SCRIPT = b'run_autograder("/autograder")'
 AUTOGRADER = {"run_autograder": b"", "setup.sh": b"", "run_otter.py": SCRIPT, "environment.yml": b""}
 
 
 @pytest.fixture
-def autograder(zipped: Make, tmp_path: Path) -> Path:
-    return zipped(tmp_path / "autograder.zip", AUTOGRADER)
+def autograder(tmp_path: Path) -> Path:
+    return put(tmp_path / "autograder.zip", AUTOGRADER)
 
 
 def arrived(place: Path) -> list[str]:
@@ -25,25 +24,25 @@ def arrived(place: Path) -> list[str]:
     return sorted(path.relative_to(below).as_posix() for path in below.rglob("*") if path.is_file())
 
 
-def test_zip_is_unpacked_and_grades_in_the_tree(autograder: Path, folder: Make, tmp_path: Path) -> None:
-    rehearsal.lay_out(tmp_path / "it", autograder, folder(tmp_path / "upload", {"a.py": b"", "b/c.txt": b""}))
+def test_zip_is_unpacked_and_grades_in_the_tree(autograder: Path, tmp_path: Path) -> None:
+    rehearsal.lay_out(tmp_path / "it", autograder, put(tmp_path / "upload", {"a.py": b"", "b/c.txt": b""}))
     assert (tmp_path / "it" / "source" / "run_otter.py").read_text() == f"run_autograder({str(tmp_path / 'it')!r})"
     assert arrived(tmp_path / "it") == ["a.py", "b/c.txt"]
     assert (tmp_path / "it" / "results").is_dir() and (tmp_path / "it" / "submission_metadata.json").is_file()
 
 
-def test_one_file(autograder: Path, folder: Make, tmp_path: Path) -> None:
-    rehearsal.lay_out(tmp_path / "it", autograder, folder(tmp_path, {"layernorm.py": b""}) / "layernorm.py")
+def test_one_file(autograder: Path, tmp_path: Path) -> None:
+    rehearsal.lay_out(tmp_path / "it", autograder, put(tmp_path, {"layernorm.py": b""}) / "layernorm.py")
     assert arrived(tmp_path / "it") == ["layernorm.py"]
 
 
-def test_zip_of_a_student(autograder: Path, zipped: Make, tmp_path: Path) -> None:
-    rehearsal.lay_out(tmp_path / "it", autograder, zipped(tmp_path / "mine.ZIP", {"a/layernorm.py": b""}))
+def test_zip_of_a_student(autograder: Path, tmp_path: Path) -> None:
+    rehearsal.lay_out(tmp_path / "it", autograder, put(tmp_path / "mine.ZIP", {"a/layernorm.py": b""}))
     assert arrived(tmp_path / "it") == ["a/layernorm.py"]
 
 
-def test_what_is_neither_file_nor_folder_stays_out(autograder: Path, folder: Make, tmp_path: Path) -> None:
-    upload = folder(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
+def test_what_is_neither_file_nor_folder_stays_out(autograder: Path, tmp_path: Path) -> None:
+    upload = put(tmp_path / "upload", {"a.py": b"", "b/c.py": b""})
     for path in (upload / "up.zip", upload / "b" / "down.py"):
         path.symlink_to("/dev/zero")
     (upload / "folder").symlink_to(upload)
@@ -55,9 +54,9 @@ def test_what_is_neither_file_nor_folder_stays_out(autograder: Path, folder: Mak
 
 @pytest.mark.parametrize("damage", ["no zip", "encrypted", "bomb"])
 def test_zip_that_cannot_be_unpacked_arrives_as_it_is(
-    autograder: Path, zipped: Make, tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+    autograder: Path, tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = zipped(tmp_path / "upload.zip", {"layernorm.py": b"x = 1\n"})
+    path = put(tmp_path / "upload.zip", {"layernorm.py": b"x = 1\n"})
     if damage == "no zip":
         path.write_bytes(b"PK\3\4")
     elif damage == "encrypted":
@@ -78,11 +77,11 @@ def test_zip_that_cannot_be_unpacked_arrives_as_it_is(
         ("damaged.zip", "this zip is damaged"),
     ],
 )
-def test_zip_that_is_no_autograder(zipped: Make, folder: Make, tmp_path: Path, name: str, said: str) -> None:
-    upload = folder(tmp_path, {"layernorm.py": b""}) / "layernorm.py"
-    zipped(tmp_path / "student.zip", {"transformer/layernorm.py": b""})
-    zipped(tmp_path / "elsewhere.zip", AUTOGRADER | {"run_otter.py": b"run_autograder('/elsewhere')"})
-    whole = zipped(tmp_path / "damaged.zip", AUTOGRADER).read_bytes()
+def test_zip_that_is_no_autograder(tmp_path: Path, name: str, said: str) -> None:
+    upload = put(tmp_path, {"layernorm.py": b""}) / "layernorm.py"
+    put(tmp_path / "student.zip", {"transformer/layernorm.py": b""})
+    put(tmp_path / "elsewhere.zip", AUTOGRADER | {"run_otter.py": b"run_autograder('/elsewhere')"})
+    whole = put(tmp_path / "damaged.zip", AUTOGRADER).read_bytes()
     (tmp_path / "damaged.zip").write_bytes(whole.replace(SCRIPT, SCRIPT[::-1]))
     with pytest.raises(ArgumentsError) as caught:
         rehearsal.lay_out(tmp_path / "it", tmp_path / name, upload)
@@ -96,12 +95,12 @@ def test_no_such_upload(autograder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("many", [False, True], ids=["one file", "a folder"])
 def test_full_disk_is_not_the_uploads_fault(
-    autograder: Path, folder: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
+    autograder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "layernorm.py")
 
-    upload = folder(tmp_path / "upload", {"layernorm.py": b"", "decoder.py": b""})
+    upload = put(tmp_path / "upload", {"layernorm.py": b"", "decoder.py": b""})
     monkeypatch.setattr("shutil.copyfile", fail)
     with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
         rehearsal.lay_out(tmp_path / "it", autograder, upload if many else upload / "layernorm.py")

@@ -1,0 +1,30 @@
+"""Files as an upload has them: written into a folder or a zip, or packed as the bytes of a zip."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+Files = Mapping[str, str | bytes]
+
+
+def put(place: Path, files: Files) -> Path:
+    """Write files into a folder, which is made, or into a zip (or wheel) if the name of the place ends so."""
+    if place.suffix.lower() in (".zip", ".whl"):
+        place.write_bytes(zipped(files))
+        return place
+    place.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        target = place / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return place
+
+
+def zipped(files: Files, method: int = zipfile.ZIP_STORED) -> bytes:
+    """The bytes of a zip; a name that ends with a slash is a folder."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return stream.getvalue()

@@ -36,7 +36,7 @@ NO_WORKERS = "no worker could be made ready"
 
 @dataclass
 class ClassGrades:
-    """What a run has come to so far: grades and faults by key, and how many grades stood already."""
+    """The outcome of a run so far: grades and faults by key; `kept` of the grades are from an earlier run."""
 
     kit: pool.Kit
     grades: dict[str, Grade] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class _Batch:
         return self.outcome
 
     def _jobs(self, entries: Sequence[Entry]) -> Iterator[_Job]:
-        """What must be graded, read only when its turn comes."""
+        """The submissions that must be graded, each read when a worker is free for it."""
         for entry in entries:
             try:
                 submission = load(entry, self.limits, self.accept_names)

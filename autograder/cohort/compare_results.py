@@ -44,7 +44,7 @@ class CriterionChange:
 
 @dataclass(frozen=True)
 class RunChanges:
-    """What two runs have in common and what not; changes with the greatest loss first."""
+    """The differences between two runs, those with the greatest loss first, and the submissions that only one of them has."""
 
     compared: int
     changes: tuple[ScoreChange, ...]

@@ -63,7 +63,7 @@ class Group:
 
 
 def unexplained(result: Result) -> Iterator[Unexplained]:
-    """What is not explained in one submission."""
+    """The functions of one submission whose wrong results no known mistake explains."""
     for module in result.modules:
         text = result.submission.text(f"{module.module}.py")
         for function, records in module.unexplained.items():
@@ -270,7 +270,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Question:
-    """What a class answered: each answer with its number of students and whether it is right, the most frequent first."""
+    """The answers of a class to one question, the most frequent first: text, number of students, whether it is right."""
 
     text: str
     answers: tuple[tuple[str, int, bool], ...]

@@ -91,7 +91,7 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Kit:
-    """What a worker grades with."""
+    """The kit of a worker, by its digest, and the layers of its sandbox."""
 
     digest: str
     layers: tuple[str, ...]

@@ -229,7 +229,7 @@ def _is_lost(test: Mapping[str, Any], row: StudentRow) -> bool:
 
 
 def _reason(lost: Sequence[Mapping[str, Any]], rubric: Rubric) -> str:
-    """What it was lost to, as the end of a sentence: mistakes where all have a name, else the files; "" if nothing was."""
+    """The cause of the loss, as the end of a sentence: the mistakes if all are named, else the files; "" if nothing was lost."""
     named = [test["extra_data"].get("misconceptions", []) for test in lost]
     mistakes = {mistake for own in named for mistake in own}
     if lost and all(named) and mistakes:

@@ -1,4 +1,4 @@
-"""What is seen while a class is graded: a bar on a terminal, now and then a line in a log, or nothing."""
+"""The progress of a run: a bar on a terminal, a line every ten seconds in a log, or nothing."""
 
 import contextlib
 import threading

@@ -36,7 +36,7 @@ HARDEST = 3  # criteria that are named beside the picture
 
 @dataclass(frozen=True)
 class Run:
-    """What a report is about. `problems` are to be looked at; of `graded` submissions `kept` were not new."""
+    """The contents of a report. `problems` are for the instructor; `kept` of the `graded` results are from an earlier run."""
 
     rows: Sequence[StudentRow]
     faults: Mapping[str, str]
@@ -124,7 +124,7 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
 
 
 def _titles() -> dict[str, str]:
-    """What modules are called, by name."""
+    """The titles of the modules, by name."""
     return {name: module.title for name, module in rubric.current().modules.items()} | {INTEGRATION: "The whole model"}
 
 
@@ -285,7 +285,7 @@ class Item:
 
     @property
     def verdict(self) -> str:
-        """What the discrimination means; Ebel's borders (Essentials of Educational Measurement, 1972).
+        """The discrimination in words, by Ebel's borders (Essentials of Educational Measurement, 1972).
 
         Without any relation its standard error is about 1 / sqrt(cases): within two of them it may be chance.
         """

@@ -81,7 +81,7 @@ def _decoded(data: bytes) -> str:
 def _made(
     lines: Iterable[tuple[str, dict[str, str]]], make: Callable[[str, dict[str, str]], Made | None]
 ) -> tuple[list[Made], list[str]]:
-    """What `make` makes of each line, None left out, and what is wrong with those that it refuses with a ValueError."""
+    """The results of `make` for all lines, without None, and a sentence for each line that it refuses with a ValueError."""
     values, problems = [], []
     for place, cells in lines:
         try:
@@ -281,7 +281,7 @@ class StudentRow:
 
     @property
     def score(self) -> float | None:
-        """What counts in the end: the total that was set by hand, else the grade without what lateness costs.
+        """The points that count in the end: the total that was set by hand, else those of the grade less the late deduction.
 
         None where nothing counts: for who is excused, or missing, and for a fault.
         """
@@ -297,7 +297,7 @@ class StudentRow:
 
     @property
     def remark(self) -> str:
-        """What an instructor should know about a row."""
+        """The remark about a row, for an instructor."""
         parts = [f"not graded, a fault of the grader: {self.fault}"] if self.status == "Fault" else []
         parts += ["has not handed in anything"] if self.absent else []
         parts += ["excused by the roster"] if self.excused and not self.overrides else []
@@ -372,7 +372,7 @@ def problems(
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
-    """What an instructor should know before the tables are published: which uploads count, who is missing, who is a stranger."""
+    """Notes for an instructor, before the tables are published: which uploads count, who is missing, who is not in the roster."""
     said = []
     for row in rows:
         if row.others:
@@ -428,7 +428,7 @@ def with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Ru
 
 
 def _completed(row: StudentRow, person: Person, rubric: Rubric) -> StudentRow:
-    """What the export says stays; the roster fills what it leaves open, and gives the name that is official."""
+    """The student as the export has it; missing parts, and the official name, come from the roster."""
     from_upload, from_roster = row.student, person.student
     student = Student(
         from_roster.name or from_upload.name,

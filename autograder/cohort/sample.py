@@ -20,7 +20,7 @@ def references() -> Files:
 
 
 def stubs() -> Files:
-    """What a student starts with."""
+    """The files that a student starts with."""
     modules = rubric.current().modules
     return {f"{name}.py": handout.stub(_solution(name), tuple(modules[name].functions)) for name in modules}
 

@@ -207,7 +207,7 @@ def students(out: Path) -> dict[str, tuple[Student, ...]]:
 
 
 def run_paths(out: Path) -> list[Path]:
-    """What the run was given. Raises ArgumentsError for a folder that is no run's."""
+    """The paths that the run was given. Raises ArgumentsError for a folder that is no run's."""
     out = run_folder(out)
     try:
         return [Path(path) for path in json.loads((out / RUN).read_bytes())["paths"]]

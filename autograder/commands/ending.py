@@ -50,7 +50,7 @@ def explained(error: Exception) -> CommandEnded | None:
 
 
 def _advice(text: str) -> str:
-    """What helps where the reason is the place of temporary files."""
+    """Advice if the text is about a full or closed disk, "" otherwise."""
     full = any(os.strerror(number) in text for number in (errno.ENOSPC, errno.EROFS, errno.EDQUOT))
     if full and "TMPDIR" not in text:
         return "; make room for temporary files, or name another folder for them: TMPDIR=... autograder ..."

@@ -123,7 +123,7 @@ def grade(
 def _run(
     submissions: "Listing", grades: "ClassGrades", store: "Store", rows: "list[StudentRow]", notes: list[str]
 ) -> "Run":
-    """What the report is about."""
+    """The contents of the report."""
     from autograder.cohort import report, similar
     from autograder.homework import rubric
 
@@ -140,7 +140,7 @@ def _run(
 
 
 def _uploads(rows: "list[StudentRow]") -> list[str]:
-    """What is to be looked at before it is published: uploads with nothing to grade, and files under another name."""
+    """Notes on uploads with nothing to grade, and on files under another name than a module's."""
     grades = {row.grade.key: row.grade for row in rows if row.grade}.values()
     said = [f"{grade.key}: {grade.empty}" for grade in grades if grade.empty]
     accepted = [f"{grade.key}: {', '.join(grade.accepted)}" for grade in grades if grade.accepted]

@@ -52,7 +52,7 @@ class Inputs:
 class InputClass:
     """The calls of `function` for which all conditions hold.
 
-    `about` are the ids of the criteria that speak of it; `uses` are the arguments with a default that are something else here.
+    `about` are the ids of the criteria that grade it. `uses` are the arguments whose value in this class is not their default.
     """
 
     module: str
@@ -116,7 +116,7 @@ def classes(module: str) -> Iterator[InputClass]:
 
 
 def seen(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> dict[str, Any]:
-    """What conditions may ask of a call: the arguments by name, also those left out; `result`; `named`; `left_out`."""
+    """The values of a call that conditions may ask for: each argument by name; `result`; `named` and `left_out`, sets of names."""
     signature = inspect.signature(reference.functions()[function])
     bound = signature.bind(*args, **kwargs)
     left_out = signature.parameters.keys() - bound.arguments.keys()
@@ -132,7 +132,7 @@ def defaults(function: str) -> dict[str, Any]:
 
 @cache
 def parameters(condition: Condition) -> tuple[str, ...]:
-    """What a condition asks for; a parameter with a default is its own business."""
+    """The names of the values that a condition asks for: its parameters without a default."""
     return tuple(p.name for p in inspect.signature(condition).parameters.values() if p.default is p.empty)
 
 
@@ -261,7 +261,7 @@ def masks(name: str = "mask") -> Values:
 
 
 def hidden(name: str = "mask") -> Values:
-    """What a mask hides."""
+    """The ways in which a mask hides keys."""
 
     def blind(mask: Any) -> Any:
         """Which queries see nothing."""

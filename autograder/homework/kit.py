@@ -24,7 +24,7 @@ def suites() -> Path:
 
 
 def secret() -> list[Path]:
-    """What no student's process may read: the kit, with its solutions, suites and mistakes."""
+    """The folders and files that no student's process may read: the kit, with its solutions, suites and mistakes."""
     return [PACKAGE, home()]
 
 

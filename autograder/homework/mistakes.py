@@ -217,7 +217,7 @@ def written(function: Callable[..., Any]) -> Written:
 
 @cache
 def known(module: str) -> dict[str, Written]:
-    """What the files of a module say, by function in the order of the rubric; none where it has no file.
+    """The catalogue of a module, by function in the order of the rubric; empty if it has no files.
 
     Raises ValueError.
     """

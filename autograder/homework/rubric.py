@@ -81,7 +81,7 @@ class Criterion(Strict):
 
     @property
     def counted(self) -> str:
-        """What students are told of one that was dropped or given to all, else ""."""
+        """A sentence for students if the criterion was dropped or given to all, else ""."""
         said = {"dropped": "does not count", "full": "is given to all"}
         return f"{said[self.counts]}: {self.why}" if self.counts else ""
 
@@ -104,7 +104,7 @@ class Integration(Strict):
 
 
 class LatePolicy(Strict):
-    """What a late submission costs: a started day after the grace costs points, or percent of the raw score."""
+    """The cost of a late submission: each started day after the grace costs points, or percent of the raw score."""
 
     grace_minutes: float = Field(default=0, ge=0)
     points_a_day: float = Field(default=0, ge=0)
@@ -154,7 +154,7 @@ class Rubric(Strict):
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """What is graded one by one: the modules, then the integration."""
+        """The groups of criteria: the modules, then the integration."""
         return tuple(dict.fromkeys(c.module for c in self.criteria.values()))
 
     def of(self, module: str) -> list[Criterion]:
@@ -335,7 +335,7 @@ KINDS = {
 
 
 def explained(problem: Any, form: type[BaseModel]) -> str:
-    """What is wrong where a file does not have this form, in words; `problem` is one of pydantic's errors."""
+    """One of pydantic's errors in words."""
     where = keys(problem)
     if problem["type"] == "extra_forbidden":
         above = iter(where[:-1])
@@ -371,7 +371,7 @@ def _reason(problem: Any) -> str:
 
 
 def _example(where: tuple[str, ...]) -> str:
-    """What would be right here, for the innermost key that is not a number in a list or a name of somebody's own."""
+    """An example of a correct value, for the innermost key that the format fixes."""
     key = next((part for part in reversed(where) if part in EXAMPLES), "")
     return f"; for example {key}: {EXAMPLES[key]}" if key else "; rubric.yaml has title, points, modules and so on"
 

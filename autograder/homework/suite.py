@@ -66,7 +66,7 @@ def leaves_no_trace(check: Any, function: str, first: tuple[Any, ...], second: t
 
 
 def _changes(arguments: tuple[Any, ...], second: tuple[Any, ...]) -> Iterator[list[tuple[Array, Array]]]:
-    """What the caller writes into arrays: into the first one, then into two inside a dict or list of parameters."""
+    """The changes that the caller makes between calls: to the first array, then to two inside a dict or list of parameters."""
     written = arrays(arguments)
     if written:
         yield [(written[0], arrays(copied(second))[0])]

@@ -30,7 +30,7 @@ class Student:
 
     @property
     def identities(self) -> list[Identity]:
-        """What a student is known by, the surest first. A name alone is none: two people may share it."""
+        """The ids of a student, the most reliable first. A name is none, since two people may share it."""
         identities = [
             ("email", self.email.lower()),
             ("sid", self.sid),

@@ -69,7 +69,7 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
 
 
 def _found(form: str, entries: Iterable[Entry], problems: Iterable[str] = ()) -> Listing:
-    """What one path holds."""
+    """The listing of one path."""
     return Listing(tuple(entries), (form,), tuple(problems))
 
 
@@ -150,7 +150,7 @@ def _class(tree: Tree, path: Path) -> Listing:
 
 
 def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
-    """What lies beside the submissions of a class, and why it is none."""
+    """The files and folders of a class that are no submission, each with the reason."""
     for name, source in tree.files.items():
         if name.lower().endswith(".py"):
             yield name, "lies beside the submissions and was not graded"
@@ -192,7 +192,7 @@ def _wrapped(outer: Tree) -> Iterator[Tree]:
 
 
 def kind(tree: Tree, inside: bool = False) -> Kind:
-    """What a folder is. `inside`: it is not what the command was given, but lies in that."""
+    """The form of a folder. `inside`: the command was given a folder around this one."""
     if platforms.is_export(tree, inside):
         return "gradescope"
     if platforms.is_moodle(tree):

@@ -1,4 +1,4 @@
-"""What Gradescope, Canvas and Moodle let an instructor download, each told by names alone."""
+"""The downloads of Gradescope, Canvas and Moodle; each is recognised by the names of its files and folders."""
 
 import re
 from collections.abc import Mapping, Sequence

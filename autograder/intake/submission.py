@@ -91,7 +91,7 @@ class Submission:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What a student is shown of `refused`."""
+        """The first of the refused files, as notes for the student."""
         return self.refused[:NOTES_SHOWN]
 
     @cached_property
@@ -154,7 +154,7 @@ Part = tuple[dict[str, bytes], list[Note]]
 
 @dataclass
 class _Room:
-    """What is left of the bounds of one upload: files, bytes, names to look at, bytes of zips."""
+    """The remaining allowance of one upload: files, bytes, names to look at, bytes of zips."""
 
     limits: Limits
 
@@ -224,7 +224,10 @@ def _unzipped(path: str, source: Source, room: _Room) -> Part:
 
 
 def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note: bool = False) -> Part:
-    """What of `sources` can be used, as far as there is room. Raises OSError, or DamagedError unless that is a note."""
+    """The usable files, up to the allowance, and notes on the others.
+
+    Raises OSError, and DamagedError unless a damaged file is to be a note.
+    """
     files, notes = dict[str, bytes](), list[Note]()
     for path, source in sources:
         room.names -= 1

@@ -95,7 +95,7 @@ class DamagedError(Exception):
 
 
 def members(stream: BinaryIO, most: int) -> list[tuple[str, Source]]:
-    """What a zip lists, each with its path, in which backslashes (some Windows programs write them) are slashes.
+    """The members of a zip, each with its path, in which backslashes (some Windows programs write them) are slashes.
 
     The path of a folder ends with a slash.
 

@@ -91,7 +91,7 @@ def problems(rows: Iterable[Row], only: Collection[str] = (), complete: bool = T
 
 
 def of_case(row: Row) -> Iterator[str]:
-    """What is wrong with the grading of one case."""
+    """The problems in the grading of one case."""
     if row.case.kind == "alternative":
         yield from (f"the correct alternative {row.case.name} loses {name}" for name in row.lost)
     elif row.case.kind == "hole":
@@ -186,7 +186,7 @@ def _is_of(name: str, case: Case) -> bool:
 
 
 def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
-    """What no case is there for."""
+    """Criteria that no known mistake loses, and modules without known mistakes or alternatives."""
     rubric = rubrics.current()
     if not any(row.case.kind == "alternative" for row in rows) and any(row.case.module for row in rows):
         yield f"there are no correct alternatives in {ALTERNATIVES}, so nothing proves that what is correct loses nothing"
@@ -288,7 +288,7 @@ def _by_result(criterion: str) -> bool:
 
 
 def hidden(row: Row) -> list[str]:
-    """What the mistake of a row hides, criterion by criterion."""
+    """The criteria that the mistake of a row hides, each with the mistakes that could not be seen."""
     lost = {name: g for name, g in row.lost.items() if name not in row.case.criteria and hides(g)}
     return [
         f"{name} ({', '.join(m.id for m in g.unseen) or 'nothing runs, or nothing would show'})"

@@ -72,7 +72,7 @@ class Demand:
 
 
 def demands(module: str) -> Iterator[Demand]:
-    """What the suite of a module must have; nothing where the module has no table."""
+    """The calls that the suite of a module must have; none if the module has no table of factors."""
     dtype, purity = frozenset({f"{module}.dtype"}), frozenset({f"{module}.purity"})
     for inside in factors.classes(module):
         if values := inside.about - dtype - purity:
@@ -86,7 +86,7 @@ def demands(module: str) -> Iterator[Demand]:
 
 
 def uncovered(module: str, played: Sequence[Step]) -> list[Spot]:
-    """What the classes of a module demand and none of the calls meets."""
+    """The demands of a module that no call meets."""
     return [spot for spot, numbers in meeting(module, played).items() if not numbers]
 
 

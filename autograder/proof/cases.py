@@ -42,9 +42,9 @@ Kind = Literal["mistake", "pair", "hole", "nothing", "mutant", "alternative"]
 class Case:
     """One submission of the audit: a perfect one, but for one function of `module` that has these mistakes.
 
-    A "hole" has nothing in the place of the function, as `hole` (one of HOLES) says. "nothing" computes nothing, in one
-    function or (`function` is "") in all of the module. A "mutant" is made by machine, `changed` is its text. An "alternative"
-    is correct, and is about no module. `name` tells cases of a kind apart.
+    A "hole" is a function that was not written; `hole`, one of HOLES, says in which way. A "nothing" is code that computes
+    nothing, such as zeros, in one function or, if `function` is "", in every function of the module. A "mutant" is made by machine;
+    `changed` is its text. An "alternative" is a correct solution of all modules; its `module` is "". `name` is unique in its kind.
     """
 
     kind: Kind
@@ -310,7 +310,7 @@ class GradedCall:
 
 @dataclass(frozen=True)
 class Row:
-    """What the grading made of a case.
+    """The grading of a case.
 
     `graded` are the criteria that are lost, or earned though values are wrong; without their records, which do not travel. By
     criterion, `absent` is the function that is said to be missing or not written, and `causes` are the modules that a

@@ -118,7 +118,7 @@ def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Case]:
 
 
 def named(function: str, before: str, after: str) -> str:
-    """What identifies a mutant as long as the lines that it changes stay as they are; several are joined by "; "."""
+    """The name of a mutant, which stays the same as long as the lines that it changes do; several lines are joined by "; "."""
     return f"{function}: {before}  ->  {after}"
 
 
@@ -222,7 +222,7 @@ ALIKE = (
 
 @dataclass(frozen=True)
 class Scope:
-    """What the changes within one function may use: its arguments, its variables and its texts."""
+    """The names and texts that changes within one function may use."""
 
     arguments: tuple[str, ...]
     variables: tuple[str, ...]

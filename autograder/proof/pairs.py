@@ -22,7 +22,10 @@ What = Literal["both", "hidden", "like", "wrong"]
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """What a pair came to; `of` are the mistakes that hide it or that it is like; `missing` and `more` are criteria."""
+    """The result for one pair. `of`: the mistakes that hide it, or that it replies like.
+
+    `missing` and `more`: criteria that it keeps and should lose, and those that it loses and should keep.
+    """
 
     row: Row
     what: What
@@ -55,7 +58,7 @@ def _try(grader: InProcess, case: Case) -> PairVerdict:
 
 
 def judged(grader: InProcess, graded: Row) -> PairVerdict:
-    """What a pair came to. It may lose more than the criteria of its mistakes only where they hide something."""
+    """The result for a pair. It may lose more than the criteria of its mistakes only where they hide something."""
     case = graded.case
     missing = tuple(sorted(case.criteria - graded.lost.keys()))
     extra = {name: entry for name, entry in graded.lost.items() if name not in case.criteria}

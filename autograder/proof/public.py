@@ -40,7 +40,7 @@ class Seen:
 
     @property
     def answer(self) -> str:
-        """What the said sentences are for this mistake."""
+        """How the checks at home speak of it: "-" not at all, "half" or "named" by one or both of its sentences, or "misnamed"."""
         said, own = set(self.said), {self.mistake.does, self.mistake.right}
         return ("-", "half", "named")[len(said)] if said <= own else "misnamed"
 

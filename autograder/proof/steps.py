@@ -143,7 +143,7 @@ def _refusing(module: str, function: str, criterion: str) -> Iterator[Need]:
 
 
 def _apart(played: Played, catalogue: Sequence[Mistake]) -> Iterator[Need]:
-    """What tells two versions of a function apart; nothing for those that do the same."""
+    """The steps that tell two versions of a function apart; none for versions that do the same."""
     correct = played.version(())
     assert correct is not None
     versions = {"right": correct, **{f"{m.id} ({m.way + 1})": m.alone for m in catalogue}}

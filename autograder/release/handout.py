@@ -68,7 +68,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
 
 
 def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Iterator[str]:
-    """What a module of the rubric lacks beside its solution and its suite, a sentence each."""
+    """A sentence for each thing that a module of the rubric lacks, besides its solution and its suite."""
     text = (folder / notebook).read_text(encoding="utf-8")
     for module, entry in rubric.modules.items():
         if not (solutions / "checks" / f"test_{module}.py").is_file():
@@ -243,8 +243,9 @@ def _remove_junk(folder: Path) -> None:
 # checks/mistakes.json of the students' folder: what known mistakes give for the inputs of the public checks, their
 # sentences, and fingerprints of what is right for other arguments.
 #
-# It has wrong results of inputs whose right result stands in the checks, and no code; solutions/checks/known_mistakes.py reads it
-# and says what its format is. Here the kit's own code is run, never a student's.
+# The inputs are those of the public checks, whose right results students can read there, so the wrong results give nothing away;
+# there is no code in it. solutions/checks/known_mistakes.py reads it and describes its format. Only the kit's own code runs
+# here, never a student's.
 
 MISTAKES = "checks/mistakes.json"
 # Of a result in the table: a tenth of the checks' tolerance is lost, and what only rounding has made is gone.

@@ -106,12 +106,12 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
 
 
 def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:
-    """What takes the place of Otter's to_gradescope_dict; at module level, because Otter pickles it."""
+    """Replaces Otter's to_gradescope_dict. It is at module level because Otter pickles it."""
     return document
 
 
 def _modules() -> list[str]:
-    """What students write, and Otter grades when it checks the solutions."""
+    """The files that students write."""
     return [f"{module}.py" for module in rubric.current().modules]
 
 

@@ -207,7 +207,7 @@ REASON_LENGTH = 600  # characters
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a run left: results.json, what was printed, and how it was made."""
+    """The result of a run: results.json as data, the printed text, the duration, and a line on the environment."""
 
     document: Any
     printed: str

@@ -78,7 +78,7 @@ class Results(Documented):
         return sum(case.max_score or 0 for case in self.tests or ())
 
     def shown(self, moment: Visibility) -> list[TestCase]:
-        """What becomes visible to a student at a moment and was not before; for "hidden", what never does."""
+        """The entries that become visible to a student at this moment; for "hidden", those that never do."""
         default = self.visibility or "visible"
         return [case for case in self.tests or () if (case.visibility or default) == moment]
 

@@ -31,6 +31,9 @@ def canvas(width: float, height: float, columns: int, title: str, **options: Any
 
 def label(axes: Axes, title: str, across: str = "", up: str = "") -> None:
     axes.minorticks_off()  # those of a logarithmic axis take longer to draw than all else
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            axis.set_major_formatter("{x:g}")  # powers as formulas take a third of the time of a picture
     axes.set_title(title, fontsize=9.5, y=1.0)  # a given height: to find one, all ticks would be measured once more
     axes.set_xlabel(across, fontsize=9)
     axes.set_ylabel(up, fontsize=9)

@@ -6,6 +6,7 @@ ready-made picture or table of what there will be. Where a function of yours tha
 
 import asyncio
 import base64
+import contextlib
 import gc
 import html
 import importlib
@@ -13,7 +14,7 @@ import io
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,7 +107,7 @@ class Player:
 
     def redraw(self) -> None:
         """Draw with what the controls say now, in the place of what was drawn before."""
-        with DRAWING:
+        with DRAWING, uncollected():
             now = {name: control.value for name, control in self.controls.items()}
             Lazy.called.clear()
             self.result = attempt(self.draw, *self.given, **{**self.start, **now})
@@ -246,6 +247,18 @@ def play(draw: Callable[..., Any], *given: Any, guess: Guess | None = None, like
     player = Player(draw, given, settings, guess, like)
     player.put()
     return player
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """No collection of garbage in between: a figure has so many parts that some would begin, each as long as half of a drawing."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:

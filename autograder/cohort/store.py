@@ -76,13 +76,16 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     extra = document["extra_data"]
     layers = tuple(intern(str(layer)) for layer in extra["layers"])
     notes = [(str(note["kind"]), str(note["path"]), str(note["text"])) for note in extra.get("notes", ())]
-    absent = [path for kind, path, _ in notes if kind == "absent"]
-    texts = [text for kind, _, text in notes if kind != "absent"]
+    absent, blank = ([path for kind, path, _ in notes if kind == wanted] for wanted in ("absent", "blank"))
+    texts = [text for kind, _, text in notes if kind not in ("absent", "blank")]
     texts += [f"no file {', '.join(absent)} in the upload"] if absent else []
+    texts += [f"nothing in {', '.join(blank)}: blank"] if blank else []
     modules = {mark.criterion.partition(".")[0] for mark in marks} - {INTEGRATION}
-    whole = [text for kind, _, text in notes if kind in WHOLE] + ["There is no file of the homework in it."]
+    nothing = "Its files of the homework are blank." if blank else "There is no file of the homework in it."
+    whole = [text for kind, _, text in notes if kind in WHOLE] + [nothing]
     misnamed, accepted = (
-        tuple(path for kind, path, _ in notes if kind == wanted) for wanted in ("misnamed", "accepted")
+        tuple(path for kind, path, _ in notes if kind in kinds)
+        for kinds in (("misnamed", "unwritten"), ("accepted", "replaced"))
     )
     return Grade(
         key,
@@ -91,7 +94,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         layers,
         graded_at,
         remark=textwrap.shorten(" ".join(texts), REMARK, placeholder=" ..."),
-        empty=whole[0] if len(absent) == len(modules) else "",
+        empty=whole[0] if len(absent) + len(blank) == len(modules) else "",
         misnamed=misnamed,
         accepted=accepted,
         unexplained=tuple(

@@ -16,7 +16,7 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autograder.cohort.store import Grade
+from autograder.cohort.store import Grade, Outcome
 from autograder.faults import ArgumentsError
 from autograder.feedback.results import number
 from autograder.homework.rubric import LatePolicy, Rubric
@@ -368,6 +368,15 @@ class StudentRow:
         parts += [self.entry.remark] if self.entry.remark else []
         parts += [self.grade.remark] if self.grade is not None and self.grade.remark else []
         return "; ".join([*parts, *self.overrides])
+
+    @property
+    def outcome(self) -> Outcome:
+        """The total, and what it owes to no criterion."""
+        reasons = ["has not handed in anything"] if self.absent else []
+        reasons += ["excused by the roster"] if self.excused and not self.overrides else []
+        if self.late and self.late.deduction and self.total is None:
+            reasons.append(f"{self.late}, {number(self.late.deduction)} points off")
+        return Outcome(self.entry.key, self.student, self.score, (*reasons, *self.overrides))
 
 
 def rows(

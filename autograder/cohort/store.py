@@ -192,10 +192,21 @@ def _read(path: Path) -> Grade:
 # run.json
 
 
-def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Entry]) -> None:
-    """Raises OSError if it cannot be written."""
+@dataclass(frozen=True)
+class Outcome:
+    """A student's total (None: no score), the submission that counts ("" for none), and what is in the total beside criteria."""
+
+    submission: str
+    student: Student
+    total: float | None
+    reasons: tuple[str, ...] = ()
+
+
+def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Entry], outcomes: Iterable[Outcome] = ()) -> None:
+    """Once before grading, and once more with what came of it. Raises OSError if it cannot be written."""
     students = {entry.key: [asdict(student) for student in entry.students] for entry in entries}
-    document = {"paths": [str(path.absolute()) for path in paths], "students": students}
+    document: Document = {"paths": [str(path.absolute()) for path in paths], "students": students}
+    document["outcomes"] = [asdict(outcome) for outcome in outcomes]
     text = json.dumps(document, indent=1) + "\n"  # ASCII: a path may hold bytes that are no UTF-8
     results.write_atomically(out / RUN, text)
 
@@ -207,6 +218,17 @@ def students(out: Path) -> dict[str, tuple[Student, ...]]:
         return {str(key): tuple(Student(**student) for student in who) for key, who in document.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
+
+
+def outcomes(out: Path) -> list[Outcome]:
+    """The outcome of each student; empty for a run that has not ended, and without a readable file."""
+    try:
+        return [
+            Outcome(one["submission"], Student(**one["student"]), one["total"], tuple(one["reasons"]))
+            for one in json.loads((out / RUN).read_bytes())["outcomes"]
+        ]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def run_paths(out: Path) -> list[Path]:

@@ -96,6 +96,7 @@ def grade(
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise CommandEnded(text, INTERRUPTED) from None
     graded = rows.finished(submissions.entries, grades.grades, grades.faults, current, people, by_hand)
+    store.write_run(out, paths, submissions.entries, [row.outcome for row in graded])
     run = _run(submissions, grades, results, graded, rows.notes(graded, current, people))
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
     if not quiet:

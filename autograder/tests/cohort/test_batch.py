@@ -578,7 +578,7 @@ COPY = f"{MODULES[0]} (1).py"
 
 @pytest.fixture(scope="module")
 def misnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Right uploads as a browser renames the files, in capitals, as Windows hides the end of a name, and beside the stubs; and others."""
+    """Right uploads as a browser renames files, in capitals, as Windows hides ends of names, beside a stub; and others."""
     folder, files = tmp_path_factory.mktemp("misnamed"), sample.references()
     sample.write(folder / "ada", {name.replace(".py", " (1).py"): text for name, text in files.items()})
     sample.write(folder / "bela", {name.title().replace("_", ""): text for name, text in files.items()})

@@ -296,7 +296,7 @@ class Killer(progress.Display):
         super().__init__()
         self.left = times
 
-    def advance(self, score: float | None, kept: bool = False) -> None:
+    def advance(self, score: float | None, kept: bool = False, counts: bool = True) -> None:
         workers = [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]
         if self.left and workers:
             self.left -= 1

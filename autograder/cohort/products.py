@@ -78,7 +78,7 @@ def table(rows: Sequence[StudentRow]) -> str:
     for row in rows:
         points = row.grade.points if row.grade else {}
         marks = [number(points[name]) if name in points else "" for name in criteria]
-        due = [row.due.isoformat() if row.due else ""] if own_dates else []
+        due = [row.due.isoformat(timespec="seconds") if row.due else ""] if own_dates else []
         student, entry = row.student, row.entry
         scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
         uploads = "; ".join(upload.key for upload in row.others)

@@ -96,6 +96,7 @@ def grade(
         text = f"interrupted; what is graded is in {out}. The same command goes on from there."
         raise CommandEnded(text, INTERRUPTED) from None
     graded = rows.finished(submissions.entries, grades.grades, grades.faults, current, people, by_hand)
+    store.write_run(out, paths, submissions.entries, [row.outcome for row in graded])
     run = _run(submissions, grades, results, graded, rows.notes(graded, current, people))
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
     if not quiet:
@@ -142,12 +143,16 @@ def _run(
 def _uploads(rows: "list[StudentRow]") -> list[str]:
     """Notes on uploads with nothing to grade, and on files under another name than a module's."""
     grades = {row.grade.key: row.grade for row in rows if row.grade}.values()
-    said = [f"{grade.key}: {grade.empty}" for grade in grades if grade.empty]
-    accepted = [f"{grade.key}: {', '.join(grade.accepted)}" for grade in grades if grade.accepted]
-    misnamed = [f"{grade.key}: {', '.join(grade.misnamed)}" for grade in grades if grade.misnamed]
-    said += [f"graded in spite of their names: {'; '.join(accepted)}"] if accepted else []
-    advice = "" if accepted else " (--accept-names takes them where it is clear what is meant)"
-    said += [f"not graded because of their names{advice}: {'; '.join(misnamed)}"] if misnamed else []
+    names = {grade.key: [row.student.name for row in rows if row.entry.key == grade.key] for grade in grades}
+    who = {key: ", ".join(name for name in own if name) for key, own in names.items()}
+    who = {key: f"{own} ({key})" if own not in ("", key) else key for key, own in who.items()}
+    said = [f"{who[grade.key]}: {grade.empty}" for grade in grades if grade.empty]
+    accepted = [grade for grade in grades if grade.accepted]
+    misnamed = [grade for grade in grades if grade.misnamed]
+    said += [f"graded in spite of the name: {who[grade.key]}: {', '.join(grade.accepted)}" for grade in accepted]
+    said += [f"not graded because of the name: {who[grade.key]}: {', '.join(grade.misnamed)}" for grade in misnamed]
+    if misnamed and not accepted:
+        said.append("--accept-names takes files under another name where it is clear what is meant")
     return said
 
 

@@ -39,17 +39,16 @@ def compare(old: Path, new: Path) -> None:
     from autograder.cohort import compare_results
 
     comparison = compare_results.compare_runs(old, new)
-    totals = sum(change.difference != 0 for change in comparison.changes)
+    totals = [change for change in comparison.changes if change.old != change.new]
     click.echo(
-        f"{comparison.compared} submissions are in both runs; {len(comparison.changes)} differ, {totals} in their total."
+        f"{comparison.compared} students are in both runs; {len(comparison.changes)} differ, {len(totals)} in their total."
     )
     if comparison.criteria:
         click.echo("\nCriteria")
         print_table(("Criterion", "gain", "lose", "points"), map(_criterion_line, comparison.criteria))
     if totals:
         click.echo("\nStudents whose total differs")
-        changes = [change for change in comparison.changes if change.difference]
-        print_table(("Submission", "Student", "old", "new", "change", "in"), map(_student_line, changes[:SHOWN]))
+        print_table(("Submission", "Student", "old", "new", "change", "by"), map(_student_line, totals[:SHOWN]))
     for keys, where in ((comparison.only_old, "first"), (comparison.only_new, "second")):
         if keys:
             more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
@@ -63,9 +62,8 @@ def _criterion_line(change: "CriterionChange") -> tuple[str, ...]:
 
 
 def _student_line(change: "ScoreChange") -> tuple[str, ...]:
-    where = ", ".join(f"{name} {difference:+g}" for name, difference in change.criteria.items())
-    scores = (f"{change.old:g}", f"{change.new:g}", f"{change.difference:+g}" if change.difference else "0")
-    return change.key, change.who, *scores, where
+    scores = ("no score" if total is None else f"{total:g}" for total in (change.old, change.new))
+    return change.key, change.who, *scores, f"{change.difference:+g}" if change.difference else "0", change.where
 
 
 @click.command()

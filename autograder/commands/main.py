@@ -109,17 +109,17 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
 
     PATH is a folder or zip of what a student uploads, or one file.
     """
-    from autograder.release import rehearsal, rehearsal_report
+    from autograder.release import rehearsal
 
     if not here:
         click.echo(
             "Installing what the zip asks for into a fresh environment; this takes a minute or two ...", err=True
         )
     done = rehearsal.rehearse(zipped, upload, here)
-    problems = rehearsal_report.problems(done.document)
+    problems = rehearsal.problems(done.document)
     if problems:
         raise CommandError("\n  ".join(["results.json is not as Gradescope documents it:", *problems[:PROBLEMS]]))
-    for line in rehearsal_report.lines(done, rehearsal_report.Results.model_validate(done.document), brief):
+    for line in rehearsal.lines(done, rehearsal.Results.model_validate(done.document), brief):
         click.echo(line)
 
 

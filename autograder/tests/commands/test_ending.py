@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 from autograder.commands.ending import FAULT, INTERRUPTED, USAGE, Commands
 from autograder.faults import ArgumentsError, CommandError
-from autograder.grading.script import SuiteFault
 from autograder.homework.rubric import RubricError
 from autograder.intake.submission import UnreadableError
 from autograder.sandbox.faults import SandboxFault
@@ -33,7 +32,6 @@ def ended(error: BaseException) -> tuple[int, str]:
         (RubricError("why"), FAULT),
         (CommandError("why"), FAULT),
         (SandboxFault("why"), FAULT),
-        (SuiteFault("why"), FAULT),
         (UnreadableError("why"), FAULT),
         (OSError(errno.ENOSPC, "why: no space"), FAULT),
         (OSError("why"), FAULT),

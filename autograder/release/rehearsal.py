@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 import yaml
-from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError, model_validator
+from pydantic import BaseModel, FiniteFloat, ValidationError, model_validator
 
 from autograder.faults import ArgumentsError, CommandError
 from autograder.feedback.results import number
@@ -304,11 +304,7 @@ Format = Literal["text", "simple_format", "html", "md", "ansi"]
 MOMENTS: tuple[Visibility, ...] = ("visible", "after_due_date", "after_published", "hidden")
 
 
-class Documented(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class TestCase(Documented):
+class TestCase(BaseModel, extra="forbid", strict=True, frozen=True):
     """One entry of `tests`; everything may be missing."""
 
     score: FiniteFloat | None = None
@@ -324,7 +320,7 @@ class TestCase(Documented):
     extra_data: dict[str, Any] | None = None
 
 
-class LeaderboardEntry(Documented):
+class LeaderboardEntry(BaseModel, extra="forbid", strict=True, frozen=True):
     """One value of the leaderboard."""
 
     name: str
@@ -332,7 +328,7 @@ class LeaderboardEntry(Documented):
     order: Literal["asc", "desc"] | None = None
 
 
-class Results(Documented):
+class Results(BaseModel, extra="forbid", strict=True, frozen=True):
     """The whole document."""
 
     score: FiniteFloat | None = None

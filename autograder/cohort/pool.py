@@ -129,7 +129,7 @@ def describe() -> Kit:
 def check() -> None:
     """Try once, in this process, what each worker does first: what is wrong is then said once, not by every worker.
 
-    Raises RubricError, SuiteFault or SandboxFault.
+    Raises RubricError, CommandError or SandboxFault.
     """
     try:
         describe()
@@ -140,7 +140,7 @@ def check() -> None:
 def grade(submission: Submission, kit: str) -> dict[str, Any]:
     """The result of a submission in Gradescope's form.
 
-    Raises OtherKit, SandboxFault (after a second try in a new sandbox) or SuiteFault: faults, none of them
+    Raises OtherKit, SandboxFault (after a second try in a new sandbox) or CommandError: faults, none of them
     the student's.
     """
     with _lock:

@@ -114,17 +114,15 @@ def _everything(
     for module in only:
         click.echo(cases.containing(module))
     problems = audits.problems(rows, only)
-    spread = audits.margins(rows) if cases.alternatives() else []  # without right solutions there is no spread
+    spread = audits.margins(rows) if cases.alternatives() else {}  # without right solutions there is no spread
     if tolerances:
         table = Table("check", "dtype", "right, at most", "tolerance", "wrong, at least", box=None)
-        for margin in spread:
-            check, wrong = margin.check, "none is wrong" if margin.wrong == float("inf") else f"{margin.wrong:.1e}"
+        for check, (right, wrong) in spread.items():
+            least = "none is wrong" if wrong == float("inf") else f"{wrong:.1e}"
             name = f"{check.module} {check.test} #{check.number}"
-            table.add_row(name, check.dtype, f"{margin.right:.1e}", f"{check.allowed:.0e}", wrong)
+            table.add_row(name, check.dtype, f"{right:.1e}", f"{check.allowed:.0e}", least)
         Console(width=160).print(table)
-    problems += [
-        f"{m.check.module}, {m.check.test}: correct solutions use up the tolerance" for m in spread if not m.good
-    ]
+    problems += [f"{c.module}, {c.test}: correct solutions use up the tolerance" for c in audits.too_close(spread)]
     problems += [f"{name} is nowhere ten times as far off as is tolerated" for name in audits.unclear(rows)]
     _end(problems)
 

@@ -7,7 +7,7 @@ What is not listed here is a mistake in the kit, and keeps its traceback.
 import errno
 import os
 from concurrent.futures import BrokenExecutor
-from typing import IO, Any
+from typing import Any
 
 import click
 
@@ -18,34 +18,18 @@ FAULT, USAGE, INTERRUPTED = 1, 2, 130
 LINES, WIDTH = 100, 400  # of one message: a table may be wrong in many lines, an error may quote a whole file
 
 
-class CommandEnded(click.ClickException):
-    """The end of a command that has not done what it should: what to say, and the exit status."""
-
-    def __init__(self, text: str, status: int):
-        super().__init__(text)
-        self.exit_code: int = status  # type: ignore[misc]  # click's own way, which its types do not know
-
-    def show(self, file: IO[Any] | None = None) -> None:
-        lines = self.message.splitlines() or [""]
-        more = [f"... and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
-        for number, line in enumerate([*lines[:LINES], *more]):
-            click.echo(("" if number else "autograder: ") + printable(line, most=WIDTH), err=True, file=file)
-
-
-def explained(error: Exception) -> CommandEnded | None:
-    """The end that an exception means; None for what should not happen."""
+def explained(error: Exception) -> tuple[str, int] | None:
+    """What an exception has to say, and the exit status; None for what should not happen."""
     if isinstance(error, CommandError):
-        return CommandEnded(str(error) + _advice(str(error)), error.status)
+        return str(error) + _advice(str(error)), error.status
     if isinstance(error, BrokenExecutor):
-        return CommandEnded(
-            "the worker processes end at once; is there enough memory? `--jobs 1` needs the least", FAULT
-        )
+        return "the worker processes end at once; is there enough memory? `--jobs 1` needs the least", FAULT
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         what = error.strerror or str(error) or type(error).__name__
         if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
             what += "; processes share their locks in /dev/shm, which must be writable"  # that error names no file
-        return CommandEnded(f"{where}{what}. Nothing is half written: mend it and run the same command again.", FAULT)
+        return f"{where}{what}. Nothing is half written: mend it and run the same command again.", FAULT
     return None
 
 
@@ -66,9 +50,14 @@ class Commands(click.Group):
         except BrokenPipeError:  # `autograder compare ... | head`: nobody reads on, which is no fault
             context.exit(0)
         except KeyboardInterrupt:
-            raise CommandEnded("interrupted", INTERRUPTED) from None
+            text, status = "interrupted", INTERRUPTED
         except Exception as error:
             ended = None if isinstance(error, click.ClickException | click.exceptions.Exit) else explained(error)
             if ended is None:
                 raise
-            raise ended from error
+            text, status = ended
+        lines = text.splitlines() or [""]
+        more = [f"... and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
+        for number, line in enumerate([*lines[:LINES], *more]):
+            click.echo(("" if number else "autograder: ") + printable(line, most=WIDTH), err=True)
+        raise click.exceptions.Exit(status)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from autograder import __version__
-from autograder.commands import audit, doctor, grade, runs
+from autograder.commands import audit, doctor, grade
 from autograder.commands.ending import Commands
 from autograder.faults import CommandError
 from autograder.homework import kit
@@ -109,21 +109,21 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
 
     PATH is a folder or zip of what a student uploads, or one file.
     """
-    from autograder.release import rehearsal, rehearsal_report
+    from autograder.release import rehearsal
 
     if not here:
         click.echo(
             "Installing what the zip asks for into a fresh environment; this takes a minute or two ...", err=True
         )
     done = rehearsal.rehearse(zipped, upload, here)
-    problems = rehearsal_report.problems(done.document)
+    problems = rehearsal.problems(done.document)
     if problems:
         raise CommandError("\n  ".join(["results.json is not as Gradescope documents it:", *problems[:PROBLEMS]]))
-    for line in rehearsal_report.lines(done, rehearsal_report.Results.model_validate(done.document), brief):
+    for line in rehearsal.lines(done, rehearsal.Results.model_validate(done.document), brief):
         click.echo(line)
 
 
-for command in (audit.audit, grade.grade, runs.compare, runs.similar, runs.learn, doctor.doctor):
+for command in (audit.audit, grade.grade, grade.compare, grade.similar, grade.learn, doctor.doctor):
     main.add_command(command)
 
 

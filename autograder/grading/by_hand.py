@@ -13,24 +13,13 @@ import pytest
 from autograder.grading import script
 from autograder.grading.judge import judged
 from autograder.grading.player import Imports, SandboxProcess
-from autograder.grading.pytest_plugin import RECORDING
-from autograder.grading.record import Record, Step
-from autograder.grading.recorder import Recorder
+from autograder.grading.record import Step
+from autograder.grading.recorder import RECORDING, Recorder
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import read
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
-
-
-class Mismatch(AssertionError):
-    """The submission is wrong in this call."""
-
-    def __init__(self, record: Record):
-        self.record = record
-        super().__init__(
-            f"{record.target.function}: {record.fault}\nit was called with {record.step.args} {record.step.kwargs}"
-        )
 
 
 class ByHand(contextlib.ExitStack):
@@ -44,7 +33,7 @@ class ByHand(contextlib.ExitStack):
         self.processes: dict[str, SandboxProcess] = {}
 
     def test(self, recorder: Recorder) -> Callable[[Step], None]:
-        """What plays each new step of a test and raises Mismatch where the reply is wrong."""
+        """What plays each new step of a test and raises AssertionError where the reply is wrong."""
         replies: list[Reply] = []
 
         def play(step: Step) -> None:
@@ -52,7 +41,8 @@ class ByHand(contextlib.ExitStack):
             replies.extend(self._process(step.call.context).play([step]))
             record = judged(recorder.steps, replies)[-1]
             if record.fault is not None:
-                raise Mismatch(record)
+                called = f"it was called with {step.args} {step.kwargs}"
+                raise AssertionError(f"{step.target.function}: {record.fault}\n{called}")
 
         return play
 

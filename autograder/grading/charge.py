@@ -22,8 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from autograder.grading.diagnosis import Diagnoser, Explanation
-from autograder.grading.observed import seen
+from autograder.grading.diagnosis import Diagnoser, Explanation, seen
 from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record
 from autograder.homework.mistakes import Mistake

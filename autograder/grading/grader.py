@@ -83,7 +83,7 @@ class Result:
 def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> Iterator["Grader"]:
     """A grader that is warm: script recorded, sandbox ready. `without` names layers to leave out.
 
-    Raises RubricError, SuiteFault or SandboxFault.
+    Raises RubricError, CommandError or SandboxFault.
     """
     script = scripts.current()
     with Sandbox(limits or script.rubric.limits, scripts.answers, without, kit.secret()) as sandbox:

@@ -17,19 +17,14 @@ import numpy as np
 import pytest
 
 from autograder.faults import CommandError
-from autograder.grading.pytest_plugin import RECORDERS, RECORDING, criterion_of
 from autograder.grading.record import Rules, Step, Target
-from autograder.grading.recorder import Recorder
+from autograder.grading.recorder import RECORDERS, RECORDING, Recorder, criterion_of
 from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric, RubricError
 from autograder.sandbox.answering import Answers
 from autograder.values.compare import TOLERANCE, tolerance
-
-
-class SuiteFault(CommandError):
-    """A hidden test went wrong on the reference, which no student can cause."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,7 @@ def answers() -> Answers:
 def record(rubric: Rubric) -> Script:
     """The script of the installed homework.
 
-    Raises RubricError where suites and rubric do not fit, SuiteFault where a test fails on the reference.
+    Raises RubricError where suites and rubric do not fit, CommandError where a test fails on the reference.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -114,7 +109,7 @@ def _run(rubric: Rubric) -> list[Recorder]:
     if recording.misfits:
         raise RubricError("\n".join(recording.misfits))
     if recording.faults:
-        raise SuiteFault("; ".join(recording.faults[:3]))
+        raise CommandError("; ".join(recording.faults[:3]))
     return recording.recorders
 
 

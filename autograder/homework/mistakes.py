@@ -81,12 +81,16 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Version:
-    """A function with some mistakes in it, or with none. `source` is the text of that one function."""
+    """A function with some mistakes in it, or with none. `source` is the text of that one function.
+
+    `inside` is the wrong version of another function that it is built on, wherever it calls for that one.
+    """
 
     module: str
     function: str
     mistakes: tuple[Mistake, ...]
     source: str = field(repr=False)
+    inside: "Version | None" = field(default=None, repr=False)
 
     @property
     def memory(self) -> bool:
@@ -94,6 +98,8 @@ class Version:
 
     def fresh(self, helpers: "Mapping[str, Version] | None" = None) -> Callable[..., Any]:
         """The function without any state left by earlier calls, built on these versions of its helpers."""
+        if self.inside is not None:
+            return _assembled(self, self.inside)
         below = rubric.current().helpers(self.module, (self.function,)) if helpers else ()
         return self._defined((*below, self.function), helpers or {})[self.function]  # type: ignore[no-any-return]
 
@@ -110,7 +116,10 @@ class Version:
 
     def enter(self, names: dict[str, Any]) -> None:
         """Define the function among these names."""
-        exec(compiled(self.source, self.function), names)
+        if self.inside is not None:
+            names[self.function] = self.fresh()
+        else:
+            exec(compiled(self.source, self.function), names)
 
 
 # What a file of mistakes is written with
@@ -279,7 +288,7 @@ def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version |
         return correct(module, function)
     if inside := [mistake.inside for mistake in mistakes if mistake.inside is not None]:
         base = made(module, function, tuple(mistake for mistake in mistakes if mistake.inside is None))
-        return Inlined(module, function, mistakes, base.source, inside[0].alone) if base and len(inside) == 1 else None
+        return Version(module, function, mistakes, base.source, inside[0].alone) if base and len(inside) == 1 else None
     if any(mistake.whole for mistake in mistakes):
         return Version(module, function, mistakes, mistakes[0].whole) if len(mistakes) == 1 else None
     edits = dict.fromkeys(edit for mistake in mistakes for edit in mistake.edits)  # some have an edit in common
@@ -333,19 +342,6 @@ def places(text: str, old: str) -> Iterator[int]:
 # Known mistakes in code that does the work of another function: a block may have a layer norm of its own, written out inside.
 #
 # Each is the correct function, built on a wrong version of one of the functions that it calls, directly or not.
-
-
-@dataclass(frozen=True)
-class Inlined(Version):
-    """A function that is built on a wrong version of another one."""
-
-    changed: Version = field(repr=False)
-
-    def fresh(self, helpers: object = None) -> Callable[..., Any]:
-        return _assembled(self, self.changed)
-
-    def enter(self, names: dict[str, Any]) -> None:
-        names[self.function] = self.fresh()
 
 
 @cache

@@ -15,8 +15,8 @@ What must hold, and is a problem where it does not:
 Pairs of mistakes stand in pairs.py.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from autograder.grading.charge import Graded
@@ -203,21 +203,8 @@ def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
 # Tolerances
 
 
-@dataclass(frozen=True)
-class Margin:
-    """One check: how far the alternatives are from right at most, and the mistakes at least."""
-
-    check: GradedCall
-    right: float
-    wrong: float
-
-    @property
-    def good(self) -> bool:
-        return self.right * 10 <= self.check.allowed
-
-
-def margins(rows: Iterable[Row]) -> list[Margin]:
-    """For each check, the spread of what is right and of what is wrong.
+def margins(rows: Iterable[Row]) -> dict[GradedCall, tuple[float, float]]:
+    """For each check, in order, how far the alternatives are from right at most, and the mistakes at least.
 
     A mistake counts in the criteria that it belongs to; where it gives the same as the reference, up to a tenth of the
     tolerance, it is right. Errors of rounding are of any size, so that they say nothing of the margin.
@@ -231,7 +218,12 @@ def margins(rows: Iterable[Row]) -> list[Margin]:
                 right[check] = max(right.get(check, 0.0), value)
             elif value > check.allowed / 10 and check.criterion in row.case.criteria and not inexact:
                 wrong[check] = min(wrong.get(check, float("inf")), value)
-    return [Margin(c, right.get(c, 0.0), wrong.get(c, float("inf"))) for c in sorted(right.keys() | wrong.keys())]
+    return {c: (right.get(c, 0.0), wrong.get(c, float("inf"))) for c in sorted(right.keys() | wrong.keys())}
+
+
+def too_close(spread: Mapping[GradedCall, tuple[float, float]]) -> list[GradedCall]:
+    """The checks in which correct solutions use up the tolerance: they do not keep a factor of ten from it."""
+    return [check for check, (right, _) in spread.items() if right * 10 > check.allowed]
 
 
 def unclear(rows: Iterable[Row]) -> list[str]:

@@ -8,8 +8,6 @@ entry like any other.
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.cohort.lessons import Group, Unexplained, digest_of
@@ -45,23 +43,11 @@ DRAFT = """\
 {text}"""
 
 
-@dataclass(frozen=True)
-class Draft:
-    """A group and its text; "" where no member's function, alone, replies as the group does."""
-
-    group: Group
-    name: str
-    text: str
-
-
-def drafts(grader: Grader, groups: list[Group]) -> Iterator[Draft]:
-    """A draft for each group."""
-    for group in groups:
-        member = next(
-            (member for member in group.members[:TRIED] if member.source and replies_alike(grader, member)), None
-        )
-        name = f"learned_{group.shortest.replies[:8]}"
-        yield Draft(group, name, _text(group, member, name) if member is not None else "")
+def draft(grader: Grader, group: Group) -> tuple[str, str]:
+    """The name and the text of a group's draft; the text is "" where no member's function, alone, replies as the group does."""
+    member = next((member for member in group.members[:TRIED] if member.source and replies_alike(grader, member)), None)
+    name = f"learned_{group.shortest.replies[:8]}"
+    return name, _text(group, member, name) if member is not None else ""
 
 
 def _text(group: Group, member: Unexplained, name: str) -> str:

@@ -29,10 +29,6 @@ from autograder.sandbox import sweep
 FAULT_LENGTH = 500  # characters
 
 
-class GraderFault(Exception):
-    """The grader failed; there is no result, rather than a wrong one."""
-
-
 class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
     """Named in the master notebook under `plugins`."""
 
@@ -78,22 +74,22 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
     def before_grading(self, config: Any) -> None:
         """Grade the upload, which lies where neither Otter nor its kernel could import or unpickle any of it.
 
-        Raises GraderFault.
+        Raises CommandError.
         """
         try:
             self._result = grade(Path(self.submission_path).parent.parent, config.otter_run)
             self._document = gradescope(self._result)
         except Exception as error:
             why = f"{type(error).__name__}: {str(error)[:FAULT_LENGTH]}"  # one of a full disk may list every file
-            raise GraderFault(f"the grader failed, so there is no result: {why}") from error
+            raise CommandError(f"the grader failed, so there is no result: {why}") from error
 
     def after_grading(self, results: Any) -> None:
         """Let Otter write the kit's entries, one a criterion, and give its own questions the same scores.
 
-        Raises GraderFault.
+        Raises CommandError.
         """
         if results.has_catastrophic_failure():
-            raise GraderFault(f"Otter's Jupyter kernel gave no results: {results.catastrophic_error!r}")
+            raise CommandError(f"Otter's Jupyter kernel gave no results: {results.catastrophic_error!r}")
         results.to_gradescope_dict = functools.partial(_given, self._document)
         results.set_output(self._document["output"])
         for module in self._result.modules:

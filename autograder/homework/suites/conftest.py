@@ -1,3 +1,3 @@
 """The fixtures of the hidden suites, and `--submission`."""
 
-pytest_plugins = ["autograder.grading.pytest_plugin", "autograder.grading.by_hand"]
+pytest_plugins = ["autograder.grading.recorder", "autograder.grading.by_hand"]

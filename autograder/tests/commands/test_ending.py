@@ -6,9 +6,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from autograder.commands.ending import FAULT, INTERRUPTED, USAGE, CommandEnded, Commands
+from autograder.commands.ending import FAULT, INTERRUPTED, USAGE, Commands
 from autograder.faults import ArgumentsError, CommandError
-from autograder.grading.script import SuiteFault
 from autograder.homework.rubric import RubricError
 from autograder.intake.submission import UnreadableError
 from autograder.sandbox.faults import SandboxFault
@@ -33,11 +32,9 @@ def ended(error: BaseException) -> tuple[int, str]:
         (RubricError("why"), FAULT),
         (CommandError("why"), FAULT),
         (SandboxFault("why"), FAULT),
-        (SuiteFault("why"), FAULT),
         (UnreadableError("why"), FAULT),
         (OSError(errno.ENOSPC, "why: no space"), FAULT),
         (OSError("why"), FAULT),
-        (CommandEnded("why", 7), 7),
         (KeyboardInterrupt(), INTERRUPTED),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.commands.runs import print_table
+from autograder.commands.grade import print_table
 
 
 def test_cells_are_text_whatever_is_in_them(capsys: pytest.CaptureFixture[str]) -> None:

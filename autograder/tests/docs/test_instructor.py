@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from autograder.grading import observed
+from autograder.grading import diagnosis
 from autograder.grading.recorder import Check
 from autograder.homework import kit
 
@@ -18,7 +18,7 @@ def test_everything_that_a_check_can_be_asked_is_on_the_page(name: str) -> None:
 
 
 def test_every_name_of_a_mistake_of_form_is_on_the_page() -> None:
-    names = set(re.findall(r'_mistake\(record, f?"([^"]*)"', inspect.getsource(observed)))
+    names = set(re.findall(r'_mistake\(record, f?"([^"]*)"', inspect.getsource(diagnosis)))
     assert {"shares_memory", "{name}_result", "changes_{name}"} <= names
     for name in names:
         assert re.search(rf"\| `{name.replace('{name}', '<[a-z]+>')}`", PAGE), name

@@ -175,7 +175,7 @@ def test_margin_would_be_found() -> None:
     close, far = GradedCall("layernorm", "t", 1, "float64", 1e-8), GradedCall("layernorm", "t", 2, "float64", 1e-8, OWN)
     right = Row(ALTERNATIVE, {}, deviations={close: 2e-9})
     wrong = Row(WRONG, {}, deviations={far: 5e-8})
-    assert [margin.good for margin in audit.margins([right, wrong])] == [False, True]
+    assert audit.too_close(audit.margins([right, wrong])) == [close]
     assert audit.unclear([right, wrong]) == [WRONG.name]
     clear = {replace(far, number=3): 1e-3}
     assert audit.unclear([replace(wrong, deviations=wrong.deviations | clear)]) == []

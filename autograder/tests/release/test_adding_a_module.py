@@ -157,11 +157,11 @@ def test_docstrings_of_the_new_module(tree: Path) -> None:
 
 
 AUDIT = """
-from autograder.proof import audit, cases, tables
+from autograder.proof import audit, cases
 rows = list(audit.run([case for case in cases.cases() if case.module == "dropout_mask"], 2))
 print(*(problem for problem in audit.problems(rows) if "dropout" in problem), sep="\\n")
-print(*(f"{name} is not named" for name, _ in tables.unnamed(rows)), sep="\\n")
-print(*(margin for margin in audit.margins(rows) if not margin.good), sep="\\n")
+print(*(f"{row.name} is not named" for row, _ in audit.unnamed(rows)), sep="\\n")
+print(*audit.too_close(audit.margins(rows)), sep="\\n")
 print(len(rows), "audited")
 """
 

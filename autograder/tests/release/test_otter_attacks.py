@@ -16,12 +16,12 @@ from otter.run.run_autograder import main as run_autograder
 from otter.run.run_autograder.utils import OtterRuntimeError
 
 from autograder.commands.main import main
+from autograder.faults import CommandError
 from autograder.feedback.results import number
 from autograder.grading.grader import open_grader
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import read
 from autograder.release import build, packing
-from autograder.release.otter_plugin import GraderFault
 from autograder.tests.attacks.otter import OTTER
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def test_with_another_run_otter_there_is_no_result(
     """These two have an effect then, which nothing in a zip can prevent; the first upload of an instructor shows it."""
     tried = box({})
     attacked(tried.submission, name)
-    with pytest.raises(GraderFault, match=r"another run_otter\.py"):
+    with pytest.raises(CommandError, match=r"another run_otter\.py"):
         run_autograder(str(tried.place), logo=False)
     assert not tried.results.exists()
     assert not untouched(victim, place)

@@ -14,13 +14,11 @@ from otter.test_files import GradingResults
 
 from autograder.cohort import sample
 from autograder.faults import CommandError
-from autograder.grading.script import SuiteFault
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import RubricError
 from autograder.intake.submission import UnreadableError
 from autograder.release import otter_plugin
-from autograder.release.otter_plugin import GraderFault
 from autograder.sandbox.faults import SandboxFault
 from autograder.tests.files import zipped
 
@@ -184,7 +182,7 @@ def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, r
 
 @pytest.mark.parametrize(
     "fault",
-    [SandboxFault("no room"), RubricError("line 3"), SuiteFault("test_a"), UnreadableError("damaged"), MemoryError()],
+    [SandboxFault("no room"), RubricError("line 3"), CommandError("test_a"), UnreadableError("damaged"), MemoryError()],
     ids=lambda fault: type(fault).__name__,
 )
 def test_fault_leaves_no_results_and_the_upload_where_it_was(
@@ -196,7 +194,7 @@ def test_fault_leaves_no_results_and_the_upload_where_it_was(
     monkeypatch.setattr("autograder.release.otter_plugin.read", fail)
     tried = box(half)
     tried.results.write_text("{}")  # of an earlier run
-    with pytest.raises(GraderFault, match=f"no result: {type(fault).__name__}: {fault}"):
+    with pytest.raises(CommandError, match=f"no result: {type(fault).__name__}: {fault}"):
         tried.run_without_kernel()
     assert not tried.results.exists()
     assert (tried.submission / "layernorm.py").read_bytes() == half["layernorm.py"]
@@ -210,7 +208,7 @@ def test_fault_in_the_real_run_ends_with_one_clear_line(box: MakeBox, half: dict
     done = tried.run()
     assert done.returncode == 1
     assert (
-        "GraderFault: the grader failed, so there is no result: CommandError: the zip has another run_otter.py"
+        "CommandError: the grader failed, so there is no result: CommandError: the zip has another run_otter.py"
         in (done.stderr.splitlines()[-1])
     )
     assert not tried.results.exists()
@@ -218,7 +216,7 @@ def test_fault_in_the_real_run_ends_with_one_clear_line(box: MakeBox, half: dict
 
 def test_kernel_that_gives_nothing_is_a_fault() -> None:
     plugin = otter_plugin.HomeworkPlugin("", {}, {})
-    with pytest.raises(GraderFault, match=r"kernel gave no results.*Ran out of input"):
+    with pytest.raises(CommandError, match=r"kernel gave no results.*Ran out of input"):
         plugin.after_grading(GradingResults.without_results(EOFError("Ran out of input")))
 
 

@@ -3,14 +3,13 @@
 import re
 from typing import Any
 
-from autograder.release import rehearsal_report
-from autograder.release.rehearsal import Rehearsal
-from autograder.release.rehearsal_report import Results
+from autograder.release import rehearsal
+from autograder.release.rehearsal import Rehearsal, Results
 
 
 def printed(document: dict[str, Any], brief: bool = False) -> str:
     done = Rehearsal(document, "first\nlast\x1b[2J\n", 1.25, "somehow")
-    return "\n".join(rehearsal_report.lines(done, Results.model_validate(document), brief))
+    return "\n".join(rehearsal.lines(done, Results.model_validate(document), brief))
 
 
 def parts(output: str) -> list[str]:

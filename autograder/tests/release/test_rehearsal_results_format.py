@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from autograder.release import rehearsal_report
+from autograder.release import rehearsal
 
 pytest_plugins = ["autograder.tests.road"]
 
 
 def test_what_the_kit_writes_is_as_documented(at_home: Callable[[Path], dict[str, Any]], tmp_path: Path) -> None:
     (tmp_path / "layernorm.py").touch()
-    assert rehearsal_report.problems(at_home(tmp_path)) == []
+    assert rehearsal.problems(at_home(tmp_path)) == []
 
 
 DOCUMENTED = {
@@ -51,7 +51,7 @@ DOCUMENTED = {
 
 
 def test_the_example_of_the_documentation_is_accepted() -> None:
-    assert rehearsal_report.problems(DOCUMENTED) == []
+    assert rehearsal.problems(DOCUMENTED) == []
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_the_example_of_the_documentation_is_accepted() -> None:
     ],
 )
 def test_what_is_not_documented_is_found(change: dict[str, Any], said: str) -> None:
-    assert rehearsal_report.problems(DOCUMENTED | change)[0].startswith(said)
+    assert rehearsal.problems(DOCUMENTED | change)[0].startswith(said)

@@ -28,7 +28,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from autograder.feedback import results
-from autograder.grading import pytest_plugin
+from autograder.grading import recorder
 from autograder.grading import script as scripts
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework import kit
@@ -98,7 +98,7 @@ def other_inputs() -> Iterator[list[Field]]:
     with contextlib.ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
         made = []
         for seed in (1, 2):
-            patch.setattr(pytest_plugin, "rng_for", lambda _, seed=seed: np.random.default_rng(seed))
+            patch.setattr(recorder, "rng_for", lambda _, seed=seed: np.random.default_rng(seed))
             scripts.current.cache_clear()
             made.append(Field(stack.enter_context(open_grader((), TIGHT)), ""))
         scripts.current.cache_clear()

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from autograder.cohort.store import Grade
 from autograder.faults import ArgumentsError
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.intake.entries import Entry, Identity, Student
 

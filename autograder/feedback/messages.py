@@ -17,11 +17,14 @@ from autograder.feedback.showing import may_name, tells_as_much
 from autograder.feedback.special import special
 from autograder.feedback.summary import no_answer, not_imported
 from autograder.grading.charge import Graded
+from autograder.grading.experiments import is_unsteady
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.homework import rubric
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION
+from autograder.intake.submission import Submission
+from autograder.values.differences import UNSTEADY
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
@@ -59,13 +62,12 @@ def _message(graded: Graded, result: Result) -> str:
     if graded.passed:
         return _earned(graded)
     module = next(m for m in result.modules if m.module == criterion.module)
-    before = _Before.of(graded, module)
+    before = _Before.of(graded, module, result.submission)
     if module.broken is not None:
         file = f"`{module.module}.py` could not be imported"
         return f"{file}: see `{before.first}`.\n" if before.first else not_imported(module, result.submission) + "\n"
-    if unwritten(graded.record):
-        assert graded.record is not None
-        return f"`{graded.record.target.function}` is not written yet.\n"
+    if said := unwritten(graded.record, result.submission):
+        return f"{said}\n"
     if _missing(graded.record):
         assert graded.record is not None
         return f"{sentence(graded.record)}\n"
@@ -117,14 +119,14 @@ class _Before:
     examples: dict[Record, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, graded: Graded, module: ModuleResult) -> "_Before":
+    def of(cls, graded: Graded, module: ModuleResult, submission: Submission) -> "_Before":
         found = cls()
         for other in _earlier(graded, module):
             found = cls(found.first or other.criterion.id, found.mistakes, found.examples)
             for mistake in other.mistakes:
                 found.mistakes.setdefault(mistake.id, other.criterion.id)
             example = _example(other)
-            if example is not None and not unwritten(other.record):
+            if example is not None and not unwritten(other.record, submission):
                 found.examples.setdefault(example, other.criterion.id)
         return found
 
@@ -257,11 +259,12 @@ class _Lost:
         return AT_HOME.format(function=record.target.function)
 
     def special(self) -> str:
-        """What is special in a hidden call that nothing explains and no example shows."""
+        """What is special in a hidden call that nothing explains and no example shows; nothing where results are random."""
         record, graded = self._record_without_example(), self.graded
         if record is None or graded.criterion.visible or graded.why != "unexplained" or graded.blamed:
             return ""
-        return special(record, self.module.records)
+        tried = (own for step, own in self.module.tried.items() if step.target == record.target)
+        return UNSTEADY if any(map(is_unsteady, tried)) else special(record, self.module.records)
 
     def public(self) -> str:
         """What the public examples say of a hidden failure of values that none of them shows."""

@@ -24,7 +24,7 @@ import numpy as np
 from autograder.grading import script as scripts
 from autograder.grading.charge import Graded, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
-from autograder.grading.experiments import Tried, played_again, trials
+from autograder.grading.experiments import Trial, Tried, is_unsteady, played_again, trials
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
 from autograder.grading.player import Known, Player
@@ -32,7 +32,7 @@ from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.repair import Repairs, charged_as, is_boolean
 from autograder.grading.script import Script
 from autograder.grading.search import Left
-from autograder.grading.thresholds import MOST_EVIDENT, MOST_TRIED, SMALLEST_TELLING
+from autograder.grading.thresholds import FRESH, MOST_EVIDENT, MOST_TRIED, SMALLEST_TELLING
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
@@ -190,14 +190,26 @@ class _Grading:
         examples = [self.alone[module].get(name) for name in found if not found[name].complete]
         wrong = [e for e in examples if e is not None and e.reply.ended is None and not is_absent(e)]
         of = {example.step: trials(example.step) for example in wrong[:MOST_TRIED]}
-        records = iter(self._tried(module, [trial.step for own in of.values() for trial in own]))
-        return {
+        steps = [trial.step for own in of.values() for trial in own]
+        played = self._tried(module, steps)
+        records = iter(played)
+        unsteady = (
+            {} if len(played) < len(steps) else {e.step: own for e in wrong[:MOST_TRIED] if (own := self._unsteady(e))}
+        )
+        return unsteady | {
             step: played_again(
                 [Tried(trial, record) for trial, record in zip(own, records, strict=False)],
                 partial(self._tried, module),
             )
             for step, own in of.items()
+            if step not in unsteady
         }
+
+    def _unsteady(self, example: Record) -> tuple[Tried, ...]:
+        """What came of an example in several fresh processes; nothing where that is always the same."""
+        again = [example, *(self._records([example.step], alone=True)[0] for _ in range(FRESH))]
+        tried = tuple(Tried(Trial(example.step), record) for record in again)
+        return tried if is_unsteady(tried) else ()
 
     def _tried(self, module: str, steps: Sequence[Step]) -> list[Record]:
         """Made-up calls played before any hidden one; fewer where they take long."""

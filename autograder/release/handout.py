@@ -5,6 +5,7 @@ A file out of which anything of a solution would reach the students is refused.
 
 import ast
 import importlib
+import inspect
 import json
 import re
 import shutil
@@ -20,7 +21,7 @@ from otter.assign.solutions import replace_solutions
 
 from autograder.faults import CommandError
 from autograder.feedback.other_arguments import others
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.grading.record import Step, Target
 from autograder.homework import kit, mistakes, reference
 from autograder.homework.rubric import Rubric
@@ -310,7 +311,15 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     sentences: list[Any] = []
     others = {str(place): result for place, (call, _) in enumerate(expected) if (result := _others(call, sentences))}
     keys = [call.key for call, _ in expected]
-    return {"calls": keys, "results": results, "mistakes": rows, "sentences": sentences, "others": others}
+    parameters = ", ".join(inspect.signature(right).parameters)
+    return {
+        "parameters": parameters,
+        "calls": keys,
+        "results": results,
+        "mistakes": rows,
+        "sentences": sentences,
+        "others": others,
+    }
 
 
 def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError, model_validator
 
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.intake.text import printable
 from autograder.release.rehearsal import Rehearsal
 

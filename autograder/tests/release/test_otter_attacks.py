@@ -16,7 +16,7 @@ from otter.run.run_autograder import main as run_autograder
 from otter.run.run_autograder.utils import OtterRuntimeError
 
 from autograder.commands.main import main
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.grading.grader import open_grader
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import read

@@ -24,7 +24,7 @@ from autograder.homework import rubric
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
-from autograder.values.differences import UNSTEADY
+from autograder.values.differences import REMEMBERED, UNSTEADY
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
@@ -36,10 +36,6 @@ ANOTHER = "There is another mistake as well."
 TOO_LITTLE = (
     "It is not earned yet: too few of the functions that this criterion looks at give right results, so that nothing can be "
     "said of them here."
-)
-DEPENDS = (
-    "A small public example was wrong after other calls, and right when it was called alone: the result depends on earlier "
-    "calls, so something is remembered between them."
 )
 
 
@@ -263,8 +259,13 @@ class _Lost:
         record, graded = self._record_without_example(), self.graded
         if record is None or graded.criterion.visible or graded.why != "unexplained" or graded.blamed:
             return ""
-        tried = (own for step, own in self.module.tried.items() if step.target == record.target)
-        return UNSTEADY if any(map(is_unsteady, tried)) else special(record, self.module.records)
+        return UNSTEADY if self._unsteady() else special(record, self.module.records)
+
+    def _unsteady(self) -> bool:
+        """Whether a public call of the function gave different results."""
+        tried = self.module.tried.items()
+        target = self.graded.record.target if self.graded.record is not None else None
+        return any(is_unsteady(own) for step, own in tried if step.target == target)
 
     def public(self) -> str:
         """What the public examples say of a hidden failure of values that none of them shows."""
@@ -273,7 +274,7 @@ class _Lost:
             return ""
         tried = _examples(record, self.module)
         if any(example.fault is not None for example in tried):
-            return DEPENDS if graded.depends else ""
+            return REMEMBERED if graded.depends and not self._unsteady() else ""
         return PUBLIC_IS_RIGHT if tried and record.fault.kind in OF_VALUE else ""
 
     def read(self) -> str:

@@ -91,7 +91,7 @@ def played_again(tried: Sequence[Tried], play: Callable[[Sequence[Step]], Sequen
 
 
 def is_unsteady(tried: Sequence[Tried]) -> bool:
-    """Whether one call, each time in a fresh process, gave different results."""
+    """Whether these are one call, made several times, that gave different results."""
     values = [one.record.reply.value for one in tried]
     same_call = len(tried) > 1 and all(one.trial.step is tried[0].trial.step for one in tried)
     return same_call and not all(values_agree(values[0], value) for value in values)

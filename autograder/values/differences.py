@@ -33,8 +33,8 @@ KEEP_DTYPE = "floating results keep the dtype of the arguments"
 NO_RETURN = "Does every way through the function end with a return?"
 REMEMBERED = "Called alone, it is right; after other calls, it is not: something is remembered between calls."
 UNSTEADY = (
-    "Called again with the same arguments, it gives another result: look for random numbers, or for an array of "
-    "np.empty that is not filled."
+    "Called again with the same arguments, it gives another result: look for random numbers, for an array of np.empty "
+    "that is not filled, or for something that is remembered between calls."
 )
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
 

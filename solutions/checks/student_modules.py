@@ -71,6 +71,9 @@ def load(module: str) -> ModuleType | str:
         with as_graded():
             return importlib.import_module(module)
     except TooLong as error:
+        other = Path(error.file).stem
+        if other in {*MODULES} - LOADING:
+            return f"{name} needs {other}.py, which cannot be imported"
         return where_it_stood(error, SECONDS).partition("\n")[0]
     except (Exception, SystemExit) as error:
         reason, other = where(error), ended_in(error)
@@ -99,8 +102,8 @@ def ended_in(error: BaseException) -> str:
     """The module that an import ended in, as far as its error says so."""
     if isinstance(error, SyntaxError) and error.filename:
         return Path(error.filename).stem
-    if isinstance(error, ImportError):
-        return error.name or ""
+    if isinstance(error, ImportError) and error.name in MODULES:
+        return error.name
     return Path(place_of(error.__traceback__, is_students)[0]).stem
 
 

@@ -33,8 +33,8 @@ KEEP_DTYPE = "floating results keep the dtype of the arguments"
 NO_RETURN = "Does every way through the function end with a return?"
 REMEMBERED = "Called alone, it is right; after other calls, it is not: something is remembered between calls."
 UNSTEADY = (
-    "Called again with the same arguments, it gives another result: look for random numbers, or for an array of "
-    "np.empty that is not filled."
+    "Called again with the same arguments, it gives another result: look for random numbers, for an array of np.empty "
+    "that is not filled, or for something that is remembered between calls."
 )
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
 
@@ -208,21 +208,28 @@ def _shape(expected: Array, actual: Array, allowed: float) -> str:
         return "The result is right up to a transpose."
     if not expected.ndim or not actual.ndim or actual.shape[1:] != expected.shape[1:]:
         return ""
-    less = len(expected) - len(actual)
-    whole, part = (expected, actual) if less > 0 else (actual, expected)
     said = [
-        place
-        for place, kept in ((("last", "end"), whole[: len(part)]), (("first", "start"), whole[-len(part) :]))
-        if len(part) and equal(*((kept, part) if less > 0 else (part, kept)), allowed)
-    ]
-    if len(said) != 1:
-        return ""
-    number, one, several = abs(less), *(("entry", "entries") if expected.ndim == 1 else ("row", "rows"))
-    if less > 0:
-        return f"Right, but the {said[0][0]} " + (
-            f"{one} is missing." if number == 1 else f"{number} {several} are missing."
+        _too_few_or_many(place, len(expected) - len(actual), expected.ndim == 1)
+        for place, one, other in (
+            ("last", expected[: len(actual)], actual[: len(expected)]),
+            ("first", expected[-len(actual) :], actual[-len(expected) :]),
         )
-    return f"Right, but there {f'is one {one}' if number == 1 else f'are {number} {several}'} too many at the {said[0][1]}."
+        if len(one) and equal(one, other, allowed)
+    ]
+    return said[0] if len(said) == 1 else ""
+
+
+def _too_few_or_many(place: str, less: int, entries: bool) -> str:
+    number = abs(less)
+    thing = ("entry" if number == 1 else "entries") if entries else ("row" if number == 1 else "rows")
+    if less > 0:
+        return (
+            f"Right, but the {place} {thing} is missing."
+            if number == 1
+            else f"Right, but the {place} {number} {thing} are missing."
+        )
+    are = "is one" if number == 1 else f"are {number}"
+    return f"Right, but there {are} {thing} too many at the {'end' if place == 'last' else 'start'}."
 
 
 def _bools(expected: Array, actual: Array) -> str:

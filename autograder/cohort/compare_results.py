@@ -9,7 +9,8 @@ from pathlib import Path
 
 from autograder.cohort import products, report, store
 from autograder.cohort.store import Grade, Outcome
-from autograder.feedback.results import number, write_atomically
+from autograder.feedback.results import write_atomically
+from autograder.feedback.text import number
 from autograder.homework import rubric
 from autograder.intake.entries import Student
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from autograder.cohort.store import Grade, Outcome
 from autograder.faults import ArgumentsError
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.intake.entries import Entry, Identity, Student
 

@@ -53,6 +53,7 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
     ),
     "accepted": lambda note: f"There was no file {note.wanted}; {note.shown} was graded as {note.wanted}.",
     "replaced": lambda note: f"No function is written in {note.wanted}; {note.shown} was graded as {note.wanted}.",
+    "beside": lambda note: f"{note.shown} was not used: notebooks are not graded.",
     "notebook": lambda note: (
         f"There is no .py file in the upload, only {note.shown}. Notebooks are not graded and never run: put "
         f"{note.wanted or 'your functions'} into the .py files, and upload these."
@@ -107,8 +108,8 @@ class Submission:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The first of the refused files, as notes for the student."""
-        return self.refused[:NOTES_SHOWN]
+        """The first of the refused files, as notes for the student; of notebooks nothing is said unless a file is missing."""
+        return tuple(note for note in self.refused if note.kind != "beside")[:NOTES_SHOWN]
 
     @cached_property
     def _by_name(self) -> dict[str, Note]:
@@ -126,7 +127,8 @@ class Submission:
 
     def _close(self, module: str, modules: Collection[str]) -> list[str]:
         """The files that are likely meant to be a module; where functions are written in some of them, only those."""
-        close = [name for name in self.files if resembles(name, module) and name not in modules]
+        notebooks = (note.path for note in self.refused if note.kind == "beside")
+        close = [name for name in (*self.files, *notebooks) if resembles(name, module) and name not in modules]
         return [name for name in close if self._is_written(name, module)] or close
 
     def _is_written(self, name: str, module: str) -> bool | None:
@@ -320,7 +322,9 @@ def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note:
             break
         if source.problem == "closed":
             source.read(0)  # raises why
-        if source.problem not in ("deep", "folder") and PurePosixPath(path).suffix.lower() not in KEPT:
+        suffix = PurePosixPath(path).suffix.lower()
+        if source.problem not in ("deep", "folder") and suffix not in KEPT:
+            notes += [Note("beside", path)] * (suffix == ".ipynb")
             continue
         problem, content = _problem(path, source, room), b""
         if not problem:

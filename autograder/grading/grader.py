@@ -14,6 +14,7 @@ In which order things are played stands in player.py, what a mistake costs in ch
 """
 
 import contextlib
+import gc
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -89,7 +90,11 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
     with Sandbox(limits or script.rubric.limits, scripts.answers, without, kit.secret()) as sandbox:
         grader = Grader(script, sandbox)
         grader.prepare()
-        yield grader
+        gc.freeze()  # what stays as long as the grader need not be looked through in every submission
+        try:
+            yield grader
+        finally:
+            gc.unfreeze()
 
 
 class Grader:

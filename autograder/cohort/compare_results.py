@@ -13,6 +13,8 @@ from autograder.feedback.results import number, write_atomically
 from autograder.homework import rubric
 from autograder.intake.entries import Student
 
+MANY = 6  # criteria of one student from which on their modules are named; the csv has all
+
 
 @dataclass(frozen=True)
 class ScoreChange:
@@ -39,8 +41,12 @@ class ScoreChange:
 
     @property
     def where(self) -> str:
-        """The parts of the difference, as text."""
-        parts = [f"{name} {points:+g}" for name, points in self.criteria.items()]
+        """The parts of the difference, as text; of many criteria only their modules."""
+        points: dict[str, float] = {}
+        for name, difference in self.criteria.items():
+            part = name if len(self.criteria) <= MANY else name.partition(".")[0]
+            points[part] = points.get(part, 0.0) + difference
+        parts = [f"{part} {difference:+g}" for part, difference in points.items()]
         parts += [f"{self.rest:+g} ({self.reason})" if self.rest else self.reason] if self.reason else []
         return ", ".join(parts)
 

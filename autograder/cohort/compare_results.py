@@ -81,7 +81,7 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
     before, after = store.read_all(old), store.read_all(new)
     then, now = store.outcomes(store.run_folder(old)), store.outcomes(store.run_folder(new))
     if not (then and now):
-        names = {**_names(old), **_names(new)}
+        names = {**store.names(store.run_folder(old)), **store.names(store.run_folder(new))}
         then, now = (
             [Outcome(key, Student(names.get(key, "")), grade.score) for key, grade in grades.items()]
             for grades in (before, after)
@@ -170,9 +170,3 @@ def _criteria(
 
 def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
     return {mark.criterion: mark.max_score for grade in grades.values() for mark in grade.marks}
-
-
-def _names(folder: Path) -> dict[str, str]:
-    """Who handed in what."""
-    students = store.students(store.run_folder(folder))
-    return {key: ", ".join(filter(None, (student.name for student in who))) for key, who in students.items()}

@@ -226,6 +226,15 @@ def students(out: Path) -> dict[str, tuple[Student, ...]]:
         return {}
 
 
+def names(out: Path) -> dict[str, str]:
+    """Whose each submission is, as the roster has it, else as the export."""
+    known = {key: [student.name for student in who] for key, who in students(out).items()}
+    counting: dict[str, list[str]] = {}
+    for outcome in outcomes(out):
+        counting.setdefault(outcome.submission, []).append(outcome.student.name)
+    return {key: ", ".join(filter(None, counting.get(key, own))) for key, own in known.items()}
+
+
 def outcomes(out: Path) -> list[Outcome]:
     """The outcome of each student; empty for a run that has not ended, and without a readable file."""
     try:

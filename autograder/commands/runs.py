@@ -77,9 +77,7 @@ def similar(out: Path, least: int) -> None:
     from autograder.cohort import store
 
     pairs, works = similarity.found(out, least / 100)
-    names = {
-        key: ", ".join(student.name for student in who if student.name) for key, who in store.students(out).items()
-    }
+    names = store.names(out)
     similarity.write(out, pairs, works, names)
     lines = [
         (f"{pair.share:.0%}", names.get(pair.one) or pair.one, names.get(pair.other) or pair.other) for pair in pairs

@@ -539,8 +539,9 @@ def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Studen
     kinds = {kind for kind, _ in surely}
     by_name: dict[str, list[Person]] = {}
     for person in roster:
-        for name in {*map(_words, (person.student.name, person.student.sid, person.student.email))}:
-            by_name.setdefault(name, []).append(person)
+        name, sid, email = person.student.name, person.student.sid, person.student.email
+        for words in {*map(_words, (name, sid, email, f"{name} {sid}"))}:
+            by_name.setdefault(words, []).append(person)
     namesakes = Counter(_words(student.name) for student in students)
     known = {}
     for student in students:

@@ -124,7 +124,7 @@ def test_lines_of_one_student_that_contradict_one_another_are_both_named(
 # Uploads of people whose address and id are not known
 
 
-@pytest.mark.parametrize("name", ["Ada Abel", "abel, ada", "Ada_Abel", "3000001", "ADA@x.org"])
+@pytest.mark.parametrize("name", ["Ada Abel", "abel, ada", "Ada_Abel", "3000001", "ADA@x.org", "3000001_Ada Abel"])
 def test_plain_folder_is_matched_by_a_name_sid_or_address_that_one_student_has(tmp_path: Path, name: str) -> None:
     (tmp_path / "r.csv").write_text(
         "name,sid,email,section\nAda Abel,3000001,ada@x.org,A\nBela,2,b@x.org,B\nBela,3,,B\n"

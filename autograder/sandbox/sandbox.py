@@ -20,11 +20,11 @@ from typing import Any
 import msgpack
 import numpy as np
 
+from autograder.faults import SandboxFault
 from autograder.sandbox import layers, sweep
 from autograder.sandbox.answerer import MEMORY_SHARE, Answerer
 from autograder.sandbox.answering import Answers
 from autograder.sandbox.budget import Budget, container_memory
-from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import Confinement, kernel, user
 from autograder.sandbox.limits import Limits

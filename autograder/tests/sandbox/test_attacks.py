@@ -424,7 +424,7 @@ def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> 
 OPEN_CLONE = """
 from autograder.grading.grader import open_grader
 from autograder.intake.submission import Submission
-from autograder.sandbox.faults import SandboxFault
+from autograder.faults import SandboxFault
 from autograder.tests.sandbox.test_attacks import ATTACKS, shown
 
 for name in ("stealing/kit_files", "stealing/names_and_sizes"):

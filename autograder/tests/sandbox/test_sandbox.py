@@ -10,9 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from autograder.faults import SandboxFault
 from autograder.sandbox import sandbox as module
 from autograder.sandbox import sweep
-from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.messages import Ended, Reply, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import MAX_PROCESSES, Sandbox

@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from autograder.faults import SandboxFault
+from autograder.sandbox import box
 from autograder.sandbox import sandbox as module
-from autograder.sandbox import sweep
 from autograder.sandbox.messages import Ended, Reply, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import MAX_PROCESSES, Sandbox
@@ -169,7 +169,7 @@ def test_processes_that_escape_are_found(without: tuple[str, ...]) -> None:
         path = str(sandbox.folder.path)
         staying.close()
         mine = {os.getpid(), sandbox._server.pid if sandbox._server is not None else 0}
-        assert [p for p in psutil.pids() if p not in mine and path in sweep._environment(p).get("TMPDIR", "")] == []
+        assert [p for p in psutil.pids() if p not in mine and path in box._environment(p).get("TMPDIR", "")] == []
 
 
 @linux

@@ -1,31 +1,49 @@
-"""Two runs side by side: who gains or loses what, by criterion.
+"""Two runs side by side: who gains or loses what, by criterion or for another reason, as late work or points set by hand.
 
 To be run before a changed rubric or suite is shipped.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.cohort import products, report, store
-from autograder.cohort.store import Grade
-from autograder.feedback.results import number, write_atomically
+from autograder.cohort.store import Grade, Outcome
+from autograder.feedback.results import write_atomically
+from autograder.feedback.text import number
 from autograder.homework import rubric
+from autograder.intake.entries import Student
 
 
 @dataclass(frozen=True)
 class ScoreChange:
-    """A submission that scores otherwise: by how much in each criterion that differs."""
+    """A student who scores otherwise: by how much in each criterion that differs; `reason` says why else, if the criteria do not.
+
+    `key` is the submission that counts in the second run. A total of None is no score.
+    """
 
     key: str
     who: str
-    old: float
-    new: float
+    old: float | None
+    new: float | None
     criteria: Mapping[str, float]
+    reason: str = ""
 
     @property
     def difference(self) -> float:
-        return self.new - self.old
+        return (self.new or 0.0) - (self.old or 0.0)
+
+    @property
+    def rest(self) -> float:
+        """What the criteria do not explain of the difference."""
+        return round(self.difference - sum(self.criteria.values()), 6)
+
+    @property
+    def where(self) -> str:
+        """The parts of the difference, as text."""
+        parts = [f"{name} {points:+g}" for name, points in self.criteria.items()]
+        parts += [f"{self.rest:+g} ({self.reason})" if self.rest else self.reason] if self.reason else []
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -56,39 +74,78 @@ class RunChanges:
 def compare_runs(old: Path, new: Path) -> RunChanges:
     """Raises ArgumentsError for a folder that is no run's."""
     before, after = store.read_all(old), store.read_all(new)
-    names = {**_names(old), **_names(new)}
-    both = [key for key in before if key in after]
-    changes = [_change(before[key], after[key], names.get(key, "")) for key in both]
-    changed = [change for change in changes if change.criteria or change.difference]
+    then, now = store.outcomes(store.run_folder(old)), store.outcomes(store.run_folder(new))
+    if not (then and now):
+        names = {**_names(old), **_names(new)}
+        then, now = (
+            [Outcome(key, Student(names.get(key, "")), grade.score) for key, grade in grades.items()]
+            for grades in (before, after)
+        )
+    pairs = _pairs(then, now)
+    paired_then, paired_now = ({pair[side] for pair in pairs} for side in (0, 1))
+    every = [_change(one, two, before.get(one.submission), after.get(two.submission)) for one, two in pairs]
+    changed = [change for change in every if change.criteria or change.old != change.new]
     return RunChanges(
-        len(both),
-        tuple(sorted(changed, key=lambda change: (change.difference, change.key))),
-        tuple(_criteria(before, after, changes)),
-        tuple(key for key in before if key not in after),
-        tuple(key for key in after if key not in before),
+        len(pairs),
+        tuple(sorted(changed, key=lambda change: (change.difference, change.key, change.who))),
+        tuple(_criteria(before, after, changed)),
+        tuple(_label(one) for one in then if one not in paired_then),
+        tuple(_label(one) for one in now if one not in paired_now),
     )
+
+
+def _pairs(then: Sequence[Outcome], now: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:
+    """The two outcomes of each student in both runs, who is known by address or id, else by the submission."""
+    known = {identity: outcome for outcome in then for identity in _identities(outcome, then)}
+    found = ((next((known[i] for i in _identities(two, now) if i in known), None), two) for two in now)
+    return [(one, two) for one, two in found if one is not None]
+
+
+def _identities(outcome: Outcome, among: Sequence[Outcome]) -> list[tuple[str, ...]]:
+    key, shared = outcome.submission, sum(one.submission == outcome.submission for one in among) > 1
+    by_submission = [("submission", key, outcome.student.name) if shared else ("submission", key)] if key else []
+    return [*outcome.student.identities, *by_submission]
+
+
+def _label(outcome: Outcome) -> str:
+    return outcome.submission or outcome.student.name
 
 
 def write(comparison: RunChanges, old: Path, new: Path) -> Path:
     """compare.csv and compare.html in the folder of the newer run; the page's path. Raises OSError."""
     folder = store.run_folder(new)
     changed = [criterion.name for criterion in comparison.criteria]
+    others = any(change.reason for change in comparison.changes)
     lines = [
-        [change.key, change.who, *map(number, (change.old, change.new, change.difference))]
-        + [number(change.criteria.get(name, 0)) for name in changed]
+        [change.key, change.who, *("" if total is None else number(total) for total in (change.old, change.new))]
+        + [number(change.difference), *(number(change.criteria.get(name, 0)) for name in changed)]
+        + ([number(change.rest), change.reason] if others else [])
         for change in comparison.changes
     ]
-    head = ["Submission", "Student", "Old", "New", "Change", *changed]
+    head = ["Submission", "Student", "Old", "New", "Change", *changed, *(("Other", "Reason") if others else ())]
     write_atomically(folder / "compare.csv", products.csv_text([head, *lines]))
     page = report.rendered("compare.html", title=rubric.current().title, found=comparison, old=str(old), new=str(new))
     write_atomically(folder / "compare.html", page + "\n")
     return folder / "compare.html"
 
 
-def _change(old: Grade, new: Grade, who: str) -> ScoreChange:
-    before, after = old.points, new.points
+def _change(then: Outcome, now: Outcome, old: Grade | None, new: Grade | None) -> ScoreChange:
+    before, after = old.points if old else {}, new.points if new else {}
     criteria = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in {**before, **after}}
-    return ScoreChange(old.key, who, old.score, new.score, {name: d for name, d in criteria.items() if d})
+    who = now.student.name or then.student.name
+    change = ScoreChange(now.submission, who, then.total, now.total, {name: d for name, d in criteria.items() if d})
+    other = (
+        ""
+        if then.submission == now.submission
+        else f"{now.submission or 'none'} counts, not {then.submission or 'none'}"
+    )
+    unexplained = change.rest or (then.total is None) != (now.total is None)
+    return replace(change, reason="; ".join(filter(None, (other, _reason(then, now) if unexplained else ""))))
+
+
+def _reason(then: Outcome, now: Outcome) -> str:
+    was, is_now = "; ".join(then.reasons), "; ".join(now.reasons)
+    return was if was == is_now else f"was: {was or 'nothing'}; now: {is_now or 'nothing'}"
 
 
 def _criteria(

@@ -20,7 +20,9 @@ from autograder.cohort import report, store
 from autograder.cohort.report import Run
 from autograder.cohort.rows import StudentRow
 from autograder.faults import CommandError
-from autograder.feedback.results import number, write_atomically
+from autograder.feedback.results import write_atomically
+from autograder.feedback.summary import reason
+from autograder.feedback.text import number
 from autograder.homework import rubric
 from autograder.homework.rubric import INTEGRATION, Criterion, Rubric
 from autograder.intake.text import cell, markdown
@@ -78,7 +80,7 @@ def table(rows: Sequence[StudentRow]) -> str:
     for row in rows:
         points = row.grade.points if row.grade else {}
         marks = [number(points[name]) if name in points else "" for name in criteria]
-        due = [row.due.isoformat() if row.due else ""] if own_dates else []
+        due = [row.due.isoformat(timespec="seconds") if row.due else ""] if own_dates else []
         student, entry = row.student, row.entry
         scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
         uploads = "; ".join(upload.key for upload in row.others)
@@ -197,7 +199,8 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if row.score is None:
         yield "**Excused: no points count.**"
     else:
-        yield f"**{number(row.score)} of {number(row.grade.max_score)} points{_reason(lost, rubric)}.**"
+        cause = reason((_criterion(test, rubric).module, test["extra_data"].get("misconceptions", [])) for test in lost)
+        yield f"**{number(row.score)} of {number(row.grade.max_score)} points{cause}.**"
     if row.late and row.late.deduction:
         raw, less = number(row.grade.score), number(row.late.deduction)
         yield f"The work earned {raw} points; {less} were taken off, because it was {row.late}."
@@ -206,7 +209,7 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if lost:
         yield "What was lost, with the reasons below:"
         yield "\n".join(f"- LOST {_line(test, rubric, row)}" for test in lost)
-    yield str(document.get("output", "")).strip()
+    yield str(document.get("output", "")).partition("\n\n")[2].strip()  # without its own sentence on the points
     for module in rubric.groups:
         lost_here = [test for test in lost if _criterion(test, rubric).module == module]
         if lost_here:
@@ -226,24 +229,6 @@ def _is_lost(test: Mapping[str, Any], row: StudentRow) -> bool:
     assert row.grade is not None
     points = row.grade.points.get(test["extra_data"]["criterion"])
     return points is not None and points < test["max_score"]
-
-
-def _reason(lost: Sequence[Mapping[str, Any]], rubric: Rubric) -> str:
-    """The cause of the loss, as the end of a sentence: the mistakes if all are named, else the files; "" if nothing was lost."""
-    named = [test["extra_data"].get("misconceptions", []) for test in lost]
-    mistakes = {mistake for own in named for mistake in own}
-    if lost and all(named) and mistakes:
-        functions = _listed([f"`{mistake.partition('.')[0]}`" for mistake in sorted(mistakes)])
-        return f": {'one mistake' if len(mistakes) == 1 else f'{len(mistakes)} mistakes'}, in {functions}"
-    files = [
-        f"`{_criterion(test, rubric).module}.py`" for test in lost if _criterion(test, rubric).module != INTEGRATION
-    ]
-    return f": points were lost in {_listed(files)}" if files else ""
-
-
-def _listed(names: Sequence[str]) -> str:
-    each = list(dict.fromkeys(names))
-    return " and ".join(filter(None, (", ".join(each[:-1]), each[-1])))
 
 
 def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:

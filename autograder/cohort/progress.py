@@ -33,7 +33,10 @@ def waiting(text: str, stream: TextIO) -> Iterator[None]:
 
 
 class Display:
-    """Counts what is done, and shows it on `stream` if there is one. `kept` results stood already, no score is a fault."""
+    """Counts what is done, and shows it on `stream` if there is one.
+
+    `kept` results stood already, no score is a fault, and the median is of those that count.
+    """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.total = self.done = self.kept = self.faults = 0
@@ -49,11 +52,11 @@ class Display:
             self.bar.add_task("", total=total, status="")
             self.bar.start()
 
-    def advance(self, score: float | None, kept: bool = False) -> None:
+    def advance(self, score: float | None, kept: bool = False, counts: bool = True) -> None:
         self.done += 1
         self.kept += kept
         self.faults += score is None
-        self.scores += [] if score is None else [score]
+        self.scores += [] if score is None or not counts else [score]
         if self.bar:
             self.bar.update(self.bar.task_ids[0], completed=self.done, status=self._status())
         elif self.stream and time.monotonic() - self.said >= INTERVAL:

@@ -23,7 +23,7 @@ from markupsafe import Markup
 from autograder.cohort import lessons
 from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.homework import kit, rubric
 from autograder.homework import mistakes as known_mistakes
 from autograder.homework.rubric import INTEGRATION

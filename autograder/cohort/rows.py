@@ -9,15 +9,16 @@ import codecs
 import csv
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from autograder.cohort.store import Grade
+from autograder.cohort.store import Grade, Outcome
 from autograder.faults import ArgumentsError
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.intake.entries import Entry, Identity, Student
 
@@ -28,6 +29,7 @@ from autograder.intake.entries import Entry, Identity, Student
 
 LARGEST = 2**24  # bytes of a table that is read
 SEPARATORS = ",;\t"
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 # The headers by which Gradescope's roster, Canvas's gradebook, Moodle's tables and hand-made ones name the same thing.
 NAME = ("name", "student", "full name")
@@ -38,39 +40,51 @@ MOODLE = re.compile(r"\D+(\d+)")  # in a grading worksheet's column "Identifier"
 SECTION = ("section", "sections", "section name", "groups")
 YES, NO = {"x", "yes", "y", "true", "1", "ex", "excused"}, {"", "no", "n", "false", "0"}
 TIME = "2026-11-27T23:59+01:00"  # an example
+LAST_MOMENT = time(23, 59, 59, 999_999)  # of a due date without a time
 
 COLUMNS, WHO = ("student", "criterion", "points", "reason"), ("author", "date")
+PEOPLE = """a csv such as
+  name,sid,email,section
+  Ada Abel,3000001,ada@example.org,Monday"""
+BY_HAND = """a csv such as
+  student,criterion,points,reason
+  ada@example.org,total,90,oral exam"""
 TOTAL, EXCUSED = "total", "ex"
+NOTHING = "nothing to grade in it"
+NAMED = 3  # people that a message names
 Made = TypeVar("Made")
 
 
-def _lines(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
+def _lines(path: Path, example: str, needed: tuple[str, ...] = ()) -> Iterator[tuple[str, dict[str, str]]]:
     """Each line with its place ("file.csv:7"), cells by header in lower case, blank lines left out.
 
-    Raises ArgumentsError for a file that cannot be read or lacks a column of `needed`.
+    Raises ArgumentsError, with an example, for a file that is no table or lacks a column of `needed`.
     """
     try:
         with path.open("rb") as file:
-            text = _decoded(file.read(LARGEST))
+            data = file.read(LARGEST)
+    except OSError as error:
+        raise ArgumentsError(f"{path}: cannot be read ({error.strerror or error}); give {example}") from None
+    if b"\0" in data and not data.startswith(UTF_16):
+        raise ArgumentsError(f"{path}: is no csv; a workbook of Excel must be saved as csv (UTF-8). Give {example}")
+    try:
+        text = _decoded(data)
         first = text.partition("\n")[0]
         separator = max(SEPARATORS, key=first.count)
         rows = list(csv.reader(text.splitlines(keepends=True), delimiter=separator))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        advice = "save it as csv, in UTF-8"
-        raise ArgumentsError(
-            f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}); {advice}"
-        ) from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ArgumentsError(f"{path}: cannot be read ({error}); save it in UTF-8, as {example}") from None
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
     absent = [name for name in needed if name not in header]
     if absent:
-        raise ArgumentsError(f"{path}:1: there is no column {absent[0]!r}; needed are {', '.join(needed)}")
+        raise ArgumentsError(f"{path}:1: there is no column {absent[0]!r}; needed is {example}")
     for line, row in enumerate(rows[1:], 2):
         if any(cell.strip() for cell in row):
             yield f"{path}:{line}", {name: cell.strip() for name, cell in zip(header, row, strict=False)}
 
 
 def _decoded(data: bytes) -> str:
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if data.startswith(UTF_16):
         return data.decode("utf-16")
     try:
         return data.decode("utf-8-sig")
@@ -103,28 +117,36 @@ def refuse(problems: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Person:
-    """A line of the roster. `due` is this student's own due date, `extension` what is added to that of the class."""
+    """A student of the roster, from one line or several (`place`). `due` is this student's own due date, `extension` what is added
+    to that of the class; `excused` is None where nothing is said.
+    """
 
     student: Student
     section: str
     due: datetime | None = None
     extension: timedelta = timedelta(0)
-    excused: bool = False
+    excused: bool | None = None
+    place: str = ""
 
 
 def roster(path: Path, rubric: Rubric) -> list[Person]:
     """Students of a roster; lines for other roles, and Canvas's line "Points Possible", are left out.
 
-    Raises ArgumentsError for a file without anything to know a student by, and for dates that cannot be used.
+    Raises ArgumentsError for a file without anything to know a student by, for dates that cannot be used, and for two lines of one
+    student that contradict one another.
     """
-    people, problems = _made(_lines(path, ()), lambda place, cells: _person(cells, rubric))
+    people, problems = _made(_lines(path, PEOPLE), lambda place, cells: _person(place, cells, rubric))
+    merged = _merged(people, problems)
     refuse(problems)
-    if not any(person.student.identities for person in people):
-        raise ArgumentsError(f"{path}: no column has an address or an id; as a roster has: name, sid, email, section")
-    return people
+    if not merged:
+        columns = ", ".join((*SID, *EMAIL, *CANVAS, "identifier"))
+        raise ArgumentsError(
+            f"{path}: no student has an address or an id; columns that have one: {columns}. Give {PEOPLE}"
+        )
+    return merged
 
 
-def _person(cells: Mapping[str, str], rubric: Rubric) -> Person | None:
+def _person(place: str, cells: Mapping[str, str], rubric: Rubric) -> Person | None:
     """Raises ValueError."""
     role = cells.get("role", "student").lower()
     if role not in ("student", "") or not _student(cells).identities:
@@ -133,7 +155,47 @@ def _person(cells: Mapping[str, str], rubric: Rubric) -> Person | None:
     excused = cells.get("excused", "").lower()
     if excused not in YES | NO:
         raise ValueError(f"excused is {excused!r}; write yes or no")
-    return Person(_student(cells), _first(cells, SECTION), due, extension, excused in YES)
+    return Person(_student(cells), _first(cells, SECTION), due, extension, excused in YES if excused else None, place)
+
+
+def _merged(people: Iterable[Person], problems: list[str]) -> list[Person]:
+    """Each student once; lines of one student that contradict one another are added to the problems."""
+    known: dict[Identity, Person] = {}
+    for person in people:
+        for other in dict.fromkeys(known[one] for one in person.student.identities if one in known):
+            try:
+                person = _joined(other, person)
+            except ValueError as error:
+                problems.append(f"{person.place}: the same student as in {other.place}, but {error}")
+        known |= dict.fromkeys(person.student.identities, person)
+    return list(dict.fromkeys(known.values()))
+
+
+def _joined(one: Person, other: Person) -> Person:
+    """What two lines say of one student. Raises ValueError where they contradict one another."""
+    if (one.due and other.extension) or (one.extension and other.due):
+        raise ValueError("one has due, the other extension_hours")
+    parts = [
+        _either(part.name, getattr(one.student, part.name), getattr(other.student, part.name))
+        for part in fields(Student)
+    ]
+    sections = dict.fromkeys(part for person in (one, other) for part in person.section.split(", ") if part)
+    return Person(
+        Student(*parts),
+        ", ".join(sections),
+        _either("due", one.due, other.due),
+        _either("extension_hours", one.extension, other.extension),
+        _either("excused", one.excused, other.excused),
+        f"{one.place}, {other.place}",
+    )
+
+
+def _either(name: str, one: Any, other: Any) -> Any:
+    """The value that is given. Raises ValueError for two that differ by more than capitals."""
+    empty = (None, "", timedelta(0))
+    if one not in empty and other not in empty and one != other and str(one).lower() != str(other).lower():
+        raise ValueError(f"{name} is {other} here and {one} there")
+    return other if one in empty else one
 
 
 def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, timedelta]:
@@ -146,6 +208,8 @@ def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, tim
             due = datetime.fromisoformat(own)
         except ValueError:
             raise ValueError(f"due is {own!r}; write it as {TIME}") from None
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", own):
+            due = datetime.combine(due, LAST_MOMENT)
         zone = due.tzinfo or (rubric.due.tzinfo if rubric.due else None)
         if zone is None:
             raise ValueError(f"due is {own!r}, without a time zone; write it as {TIME}")
@@ -203,7 +267,7 @@ def overrides(paths: Iterable[Path], rubric: Rubric) -> tuple[list[Override], li
 
     Raises ArgumentsError for a file that cannot be read or lacks a column.
     """
-    lines = (line for path in paths for line in _lines(path, COLUMNS))
+    lines = (line for path in paths for line in _lines(path, BY_HAND, COLUMNS))
     return _made(lines, lambda place, cells: _override(place, cells, rubric))
 
 
@@ -305,14 +369,26 @@ class StudentRow:
         parts += [self.grade.remark] if self.grade is not None and self.grade.remark else []
         return "; ".join([*parts, *self.overrides])
 
+    @property
+    def outcome(self) -> Outcome:
+        """The total, and what it owes to no criterion."""
+        reasons = ["has not handed in anything"] if self.absent else []
+        reasons += ["excused by the roster"] if self.excused and not self.overrides else []
+        if self.late and self.late.deduction and self.total is None:
+            reasons.append(f"{self.late}, {number(self.late.deduction)} points off")
+        return Outcome(self.entry.key, self.student, self.score, (*reasons, *self.overrides))
 
-def rows(entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> list[StudentRow]:
+
+def rows(
+    entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str], roster: Sequence[Person] = ()
+) -> list[StudentRow]:
     """Every student once, in the order of the entries, with the newest of several submissions."""
-    emails = _emails(entries)
+    emails, known = _emails(entries), _known((student for entry in entries for student in entry.students), roster)
     handed_in: dict[object, list[tuple[Student, Entry]]] = {}
     for entry in entries:
         for student in entry.students or (Student(),):
-            handed_in.setdefault(_identity(student, entry, emails), []).append((student, entry))
+            identity = known[student] if student in known else _identity(student, entry, emails)
+            handed_in.setdefault(identity, []).append((student, entry))
     return [_row(uploads, grades, faults) for uploads in handed_in.values()]
 
 
@@ -359,7 +435,7 @@ def finished(
     overrides: Sequence[Override] = (),
 ) -> list[StudentRow]:
     """The rows of a class after all five steps. Raises ArgumentsError for overrides that fit nobody or one another."""
-    class_rows = with_roster(rows(entries, grades, faults), roster, rubric)
+    class_rows = with_roster(rows(entries, grades, faults, roster), roster, rubric)
     class_rows = without_dropped(with_choice(class_rows, grades, faults, rubric), rubric)
     return with_overrides(with_lateness(class_rows, rubric), overrides)
 
@@ -367,8 +443,23 @@ def finished(
 def problems(
     entries: Sequence[Entry], rubric: Rubric, roster: Sequence[Person], overrides: Sequence[Override]
 ) -> list[str]:
-    """The same complaints, as far as they need no grades."""
-    return _by_position(with_roster(rows(entries, {}, {}), roster, rubric), overrides)[1]
+    """The same complaints, as far as they need no grades; and that of a roster of another class."""
+    class_rows = rows(entries, {}, {}, roster)
+    wrong = []
+    if roster and not _known((row.student for row in class_rows), roster):
+        there, here = (
+            ", ".join([*dict.fromkeys(map(_described, students))][:NAMED])
+            for students in ([person.student for person in roster], [row.student for row in class_rows])
+        )
+        wrong = [
+            f"the roster is of another class: nobody who has handed in is in it. In the roster are {there}, ...; "
+            f"uploads are from {here}, ... (they are matched by address or id, else by a name, as that of a folder)"
+        ]
+    return wrong + _by_position(with_roster(class_rows, roster, rubric), overrides)[1]
+
+
+def _described(student: Student) -> str:
+    return " ".join(filter(None, (student.name, *(f"({value})" for _, value in student.identities[:1])))) or "nobody"
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
@@ -376,12 +467,12 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     said = []
     for row in rows:
         if row.others:
-            uploads = ", ".join(upload.key for upload in row.others)
+            uploads = ", ".join(upload.key + f" ({upload.remark})" * bool(upload.remark) for upload in row.others)
             said.append(
                 f"{_who(row)}: of {len(row.others) + 1} uploads {row.entry.key} counts (uploads: {rubric.uploads}), not {uploads}"
             )
-    positions = _positions(person.student for person in roster)
-    strangers = [_who(row) for row in rows if roster and not row.absent and _found(row.student, positions) is None]
+    known = _known((row.student for row in rows), roster)
+    strangers = [_who(row) for row in rows if roster and not row.absent and row.student not in known]
     said += [f"not in the roster: {', '.join(strangers)}"] if strangers else []
     missing = sum(row.status == "Missing" for row in rows)
     counts = "no score" if rubric.missing == "empty" else "0 points"
@@ -414,14 +505,10 @@ def with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Ru
     """The rows with what the roster adds to them, then a row without a submission for each student who has none."""
     if not roster:
         return list(rows)
-    positions = _positions(person.student for person in roster)
-    seen: set[int] = set()
-    completed = []
-    for row in rows:
-        at = _found(row.student, positions)
-        completed.append(row if at is None else _completed(row, roster[at], rubric))
-        seen |= set() if at is None else {at}
-    absent = [person for at, person in enumerate(roster) if at not in seen]
+    known = _known((row.student for row in rows), roster)
+    completed = [_completed(row, known[row.student], rubric) if row.student in known else row for row in rows]
+    there = set(known.values())
+    absent = [person for person in roster if person not in there]
     nothing = 0.0 if rubric.missing == "zero" else None
     empty = StudentRow(Student(), Entry("", None), None, absent=True, total=nothing)
     return completed + [_completed(empty, person, rubric) for person in absent]
@@ -438,23 +525,37 @@ def _completed(row: StudentRow, person: Person, rubric: Rubric) -> StudentRow:
         from_upload.moodle or from_roster.moodle,
     )
     longer = rubric.due + person.extension if rubric.due and person.extension else None
-    return replace(row, student=student, section=person.section, due=person.due or longer, excused=person.excused)
+    return replace(row, student=student, section=person.section, due=person.due or longer, excused=bool(person.excused))
 
 
-def _positions(students: Iterable[Student]) -> dict[Identity, int]:
-    """The position of each student by everything that nobody else is known by."""
-    positions: dict[Identity, int] = {}
-    shared = set()
-    for position, student in enumerate(students):
-        for identity in student.identities:
-            shared |= {identity} if identity in positions else set()
-            positions[identity] = position
-    return {identity: position for identity, position in positions.items() if identity not in shared}
+def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Student, Person]:
+    """The line of the roster of each student who is in it.
+
+    A student whom the roster cannot know by address or id, as where a folder's name is all there is, is known by a name, address
+    or sid that only one has.
+    """
+    students = dict.fromkeys(students)
+    surely = {identity: person for person in roster for identity in person.student.identities}
+    kinds = {kind for kind, _ in surely}
+    by_name: dict[str, list[Person]] = {}
+    for person in roster:
+        for name in {*map(_words, (person.student.name, person.student.sid, person.student.email))}:
+            by_name.setdefault(name, []).append(person)
+    namesakes = Counter(_words(student.name) for student in students)
+    known = {}
+    for student in students:
+        persons = [surely[identity] for identity in student.identities if identity in surely]
+        name = _words(student.name)
+        if name and namesakes[name] == 1 and kinds.isdisjoint(kind for kind, _ in student.identities):
+            persons += by_name.get(name, []) if len(by_name.get(name, [])) == 1 else []
+        if persons:
+            known[student] = persons[0]
+    return known
 
 
-def _found(student: Student, positions: Mapping[Identity, int]) -> int | None:
-    """The position of a student, by the surest of what they are known by."""
-    return next((positions[identity] for identity in student.identities if identity in positions), None)
+def _words(name: str) -> str:
+    """The words of a name in one order: "Abel, Ada" and "Ada_Abel" are one name."""
+    return " ".join(sorted(re.findall(r"[^\W_]+", name.casefold())))
 
 
 # Which of several uploads counts
@@ -465,10 +566,9 @@ def with_choice(
 ) -> list[StudentRow]:
     """The rows with the upload that counts by the rubric: the last, the best after lateness, or the last that is on time.
 
-    Where none was on time, the last counts. Of equally good ones the last counts, and a fault only where there is no grade.
+    Where none was on time, the last counts. Of equally good ones the last counts, and a fault is not the best. An upload with
+    nothing to grade in it counts only where there is no other.
     """
-    if rubric.uploads == "last":
-        return list(rows)
     return [_chosen(row, grades, faults, rubric) if row.others else row for row in rows]
 
 
@@ -477,14 +577,23 @@ def _chosen(row: StudentRow, grades: Mapping[str, Grade], faults: Mapping[str, s
         replace(row, entry=upload, grade=grades.get(upload.key), fault=faults.get(upload.key, ""))
         for upload in (*row.others, row.entry)
     ]
-    if rubric.uploads == "best":
-        worth = [-1.0 if (score := _late(upload, rubric).score) is None else score for upload in uploads]
-    else:
-        worth = [float(not _is_late(upload, rubric)) for upload in uploads]
-    at = max(range(len(uploads)), key=lambda at: (worth[at], at))
+    empty = [upload.grade is not None and bool(upload.grade.empty) for upload in uploads]
+    at = max(range(len(uploads)), key=lambda at: (not empty[at], _worth(uploads[at], rubric), at))
     own = row.section != row.entry.section  # from the roster, not from where the upload lay
-    others = tuple(upload.entry for upload in uploads if upload is not uploads[at])
+    others = tuple(
+        replace(upload.entry, remark=NOTHING if empty[n] else upload.entry.remark)
+        for n, upload in enumerate(uploads)
+        if n != at
+    )
     return replace(uploads[at], others=others, section=row.section if own else uploads[at].entry.section)
+
+
+def _worth(row: StudentRow, rubric: Rubric) -> float:
+    """By what the rubric chooses among uploads of one student."""
+    if rubric.uploads == "best":
+        score = _late(row, rubric).score
+        return -1.0 if score is None else score
+    return float(rubric.uploads == "last_on_time" and not _is_late(row, rubric))
 
 
 def _is_late(row: StudentRow, rubric: Rubric) -> bool:
@@ -566,9 +675,11 @@ def _position(override: Override, rows: Sequence[StudentRow]) -> int:
 
 
 def _surely(row: StudentRow) -> set[str]:
-    student, keys = row.student, [entry.key for entry in (row.entry, *row.others)]
+    """Everything that is this student's alone: address, ids, and submissions by key and by the name that the export has."""
+    student, uploads = row.student, (row.entry, *row.others)
+    names = [entry.upload.name for entry in uploads if entry.upload is not None]
     numbers = (student.sid, student.canvas, student.moodle)
-    return {part.lower() for part in (student.email, *numbers, *keys) if part}
+    return {part.lower() for part in (student.email, *numbers, *(entry.key for entry in uploads), *names) if part}
 
 
 def _set_by_hand(row: StudentRow, overrides: Sequence[Override]) -> StudentRow:

@@ -1,7 +1,8 @@
 """Uploads that share more than the homework explains: fingerprints by winnowing, as MOSS takes them (copydetect).
 
 What the handout gives, and what many submissions have in common, is left out: short functions that follow a formula
-look alike. What remains is likely shared; whether it was copied only people can say.
+look alike. Not so where two have a module of some length word for word: however many have it, nobody else has written it so. What
+remains is likely shared; whether it was copied only people can say.
 """
 
 import io
@@ -26,6 +27,7 @@ NAME = "similar.json"
 NOISE = 15  # tokens below which a match is chance: a formula of this homework is that long
 GUARANTEE = 20  # tokens from which a match is always found
 COMMON = 0.1  # share of the submissions from which on a piece of code is what one writes
+SHOWN = 200  # pairs whose code is in the page: fifty with one text are 1,225
 SAID = 10  # pairs that are named in the report and on the console
 OWN = 150  # characters of code of one's own, names left out, below which a share says nothing
 FEW = 3  # submissions that may share a piece all the same, in a small class
@@ -43,12 +45,15 @@ class Pair:
 
 @dataclass(frozen=True)
 class _Work:
-    """The code of a submission, and a fingerprint of each module."""
+    """The code of a submission, and a fingerprint of each module; `whole` are those of long modules that others have word for
+    word, with what many have in common.
+    """
 
     key: str
     students: tuple[Student, ...]
     texts: Mapping[str, str]
     prints: Mapping[str, Any]
+    whole: Mapping[str, Any]
 
 
 def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
@@ -78,9 +83,11 @@ def _fingerprinted(submissions: Sequence[tuple[Entry, dict[str, str]]]) -> list[
     given = {name.removesuffix(".py"): text for name, text in sample.stubs().items()}
     handout = {name: set(_print(name, text).hashes) for name, text in given.items()}
     counts = {name: Counter[int]() for name in given}
+    copies = Counter((name, text) for _, texts in submissions for name, text in texts.items())
     for _, texts in submissions:
         for name, text in texts.items():
             counts[name].update(set(_print(name, text).hashes))
+    known = {(name, text): _print(name, text, handout[name]) for (name, text), n in copies.items() if n > 1}
     most = max(FEW, COMMON * len(submissions))
     ignored = {
         name: handout[name] | {fingerprint for fingerprint, n in counts[name].items() if n > most} for name in given
@@ -88,7 +95,9 @@ def _fingerprinted(submissions: Sequence[tuple[Entry, dict[str, str]]]) -> list[
     works = []
     for entry, texts in submissions:
         prints = {name: _print(name, text, ignored[name]) for name, text in texts.items()}
-        works.append(_Work(entry.key, entry.students, texts, prints))
+        whole = {name: known[name, text] for name, text in texts.items() if (name, text) in known}
+        long = {name: one for name, one in whole.items() if one.token_coverage >= OWN}
+        works.append(_Work(entry.key, entry.students, texts, prints, long))
     return works
 
 
@@ -111,9 +120,12 @@ def _same_people(first: _Work, second: _Work) -> bool:
 def _pair(one: _Work, other: _Work) -> Pair:
     shared, mine, theirs, modules = 0, 0, 0, []
     for name in one.prints.keys() & other.prints.keys():
-        first, second = one.prints[name], other.prints[name]
+        first, second = _both(one, other, name)
         mine, theirs = mine + first.token_coverage, theirs + second.token_coverage
-        if first.hashes & second.hashes:  # most pairs share nothing, and are done with that
+        if first is second:
+            shared += first.token_coverage
+            modules.append(name)
+        elif first.hashes & second.hashes:  # most pairs share nothing, and are done with that
             shared += _overlap(first, second)[0]
             modules.append(name)
     smaller = min(mine, theirs) if min(mine, theirs) >= OWN else 0
@@ -122,6 +134,13 @@ def _pair(one: _Work, other: _Work) -> Pair:
     return Pair(
         one.key, other.key, min(1.0, shared / smaller) if smaller else 0.0, tuple(sorted(modules, key=order.index))
     )
+
+
+def _both(one: _Work, other: _Work, name: str) -> tuple[Any, Any]:
+    """The fingerprints of a module by which two submissions are compared."""
+    if name in one.whole and one.texts[name] == other.texts[name]:
+        return one.whole[name], one.whole[name]
+    return one.prints[name], other.prints[name]
 
 
 def _overlap(first: Any, second: Any) -> tuple[int, Any]:
@@ -169,7 +188,7 @@ def notices(out: Path) -> list[str]:
 
 
 def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> str:
-    """similar.html: the shared parts of each pair side by side."""
+    """similar.html: the shared parts of each of the first pairs side by side."""
     by_key = {work.key: work for work in works}
     shown = [
         {
@@ -178,14 +197,15 @@ def page(pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]
             "keys": [pair.one, pair.other],
             "modules": [(name, _side_by_side(by_key[pair.one], by_key[pair.other], name)) for name in pair.modules],
         }
-        for pair in pairs
+        for pair in pairs[:SHOWN]
     ]
-    return report.rendered("similar.html", title=rubric.current().title, pairs=shown) + "\n"
+    more = max(0, len(pairs) - SHOWN)
+    return report.rendered("similar.html", title=rubric.current().title, pairs=shown, more=more) + "\n"
 
 
 def _side_by_side(first: _Work, second: _Work, name: str) -> list[list[tuple[str, bool]]]:
     """The two texts of a module in parts, each with whether it is shared."""
-    _, places = _overlap(first.prints[name], second.prints[name])
+    _, places = _overlap(*_both(first, second, name))
     texts = (first.texts[name], second.texts[name])
     return [list(_parts(text, place)) for text, place in zip(texts, places, strict=True)]
 

@@ -76,13 +76,16 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     extra = document["extra_data"]
     layers = tuple(intern(str(layer)) for layer in extra["layers"])
     notes = [(str(note["kind"]), str(note["path"]), str(note["text"])) for note in extra.get("notes", ())]
-    absent = [path for kind, path, _ in notes if kind == "absent"]
-    texts = [text for kind, _, text in notes if kind != "absent"]
+    absent, blank = ([path for kind, path, _ in notes if kind == wanted] for wanted in ("absent", "blank"))
+    texts = [text for kind, _, text in notes if kind not in ("absent", "blank")]
     texts += [f"no file {', '.join(absent)} in the upload"] if absent else []
+    texts += [f"nothing in {', '.join(blank)}: blank"] if blank else []
     modules = {mark.criterion.partition(".")[0] for mark in marks} - {INTEGRATION}
-    whole = [text for kind, _, text in notes if kind in WHOLE] + ["There is no file of the homework in it."]
+    nothing = "Its files of the homework are blank." if blank else "There is no file of the homework in it."
+    whole = [text for kind, _, text in notes if kind in WHOLE] + [nothing]
     misnamed, accepted = (
-        tuple(path for kind, path, _ in notes if kind == wanted) for wanted in ("misnamed", "accepted")
+        tuple(path for kind, path, _ in notes if kind in kinds)
+        for kinds in (("misnamed", "unwritten"), ("accepted", "replaced"))
     )
     return Grade(
         key,
@@ -91,7 +94,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         layers,
         graded_at,
         remark=textwrap.shorten(" ".join(texts), REMARK, placeholder=" ..."),
-        empty=whole[0] if len(absent) == len(modules) else "",
+        empty=whole[0] if len(absent) + len(blank) == len(modules) else "",
         misnamed=misnamed,
         accepted=accepted,
         unexplained=tuple(
@@ -189,10 +192,21 @@ def _read(path: Path) -> Grade:
 # run.json
 
 
-def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Entry]) -> None:
-    """Raises OSError if it cannot be written."""
+@dataclass(frozen=True)
+class Outcome:
+    """A student's total (None: no score), the submission that counts ("" for none), and what is in the total beside criteria."""
+
+    submission: str
+    student: Student
+    total: float | None
+    reasons: tuple[str, ...] = ()
+
+
+def write_run(out: Path, paths: Sequence[Path], entries: Sequence[Entry], outcomes: Iterable[Outcome] = ()) -> None:
+    """Once before grading, and once more with what came of it. Raises OSError if it cannot be written."""
     students = {entry.key: [asdict(student) for student in entry.students] for entry in entries}
-    document = {"paths": [str(path.absolute()) for path in paths], "students": students}
+    document: Document = {"paths": [str(path.absolute()) for path in paths], "students": students}
+    document["outcomes"] = [asdict(outcome) for outcome in outcomes]
     text = json.dumps(document, indent=1) + "\n"  # ASCII: a path may hold bytes that are no UTF-8
     results.write_atomically(out / RUN, text)
 
@@ -204,6 +218,17 @@ def students(out: Path) -> dict[str, tuple[Student, ...]]:
         return {str(key): tuple(Student(**student) for student in who) for key, who in document.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
+
+
+def outcomes(out: Path) -> list[Outcome]:
+    """The outcome of each student; empty for a run that has not ended, and without a readable file."""
+    try:
+        return [
+            Outcome(one["submission"], Student(**one["student"]), one["total"], tuple(one["reasons"]))
+            for one in json.loads((out / RUN).read_bytes())["outcomes"]
+        ]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def run_paths(out: Path) -> list[Path]:

@@ -112,6 +112,7 @@ def grade(
         ended.status = INTERRUPTED
         raise ended from None
     graded = rows.finished(submissions.entries, grades.grades, grades.faults, current, people, by_hand)
+    store.write_run(out, paths, submissions.entries, [row.outcome for row in graded])
     run = _run(submissions, grades, results, graded, rows.notes(graded, current, people))
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
     if not quiet:
@@ -158,12 +159,16 @@ def _run(
 def _uploads(rows: "list[StudentRow]") -> list[str]:
     """Notes on uploads with nothing to grade, and on files under another name than a module's."""
     grades = {row.grade.key: row.grade for row in rows if row.grade}.values()
-    said = [f"{grade.key}: {grade.empty}" for grade in grades if grade.empty]
-    accepted = [f"{grade.key}: {', '.join(grade.accepted)}" for grade in grades if grade.accepted]
-    misnamed = [f"{grade.key}: {', '.join(grade.misnamed)}" for grade in grades if grade.misnamed]
-    said += [f"graded in spite of their names: {'; '.join(accepted)}"] if accepted else []
-    advice = "" if accepted else " (--accept-names takes them where it is clear what is meant)"
-    said += [f"not graded because of their names{advice}: {'; '.join(misnamed)}"] if misnamed else []
+    names = {grade.key: [row.student.name for row in rows if row.entry.key == grade.key] for grade in grades}
+    who = {key: ", ".join(name for name in own if name) for key, own in names.items()}
+    who = {key: f"{own} ({key})" if own not in ("", key) else key for key, own in who.items()}
+    said = [f"{who[grade.key]}: {grade.empty}" for grade in grades if grade.empty]
+    accepted = [grade for grade in grades if grade.accepted]
+    misnamed = [grade for grade in grades if grade.misnamed]
+    said += [f"graded in spite of the name: {who[grade.key]}: {', '.join(grade.accepted)}" for grade in accepted]
+    said += [f"not graded because of the name: {who[grade.key]}: {', '.join(grade.misnamed)}" for grade in misnamed]
+    if misnamed and not accepted:
+        said.append("--accept-names takes files under another name where it is clear what is meant")
     return said
 
 
@@ -208,17 +213,16 @@ def compare(old: Path, new: Path) -> None:
     from autograder.cohort import compare_results
 
     comparison = compare_results.compare_runs(old, new)
-    totals = sum(change.difference != 0 for change in comparison.changes)
+    totals = [change for change in comparison.changes if change.old != change.new]
     click.echo(
-        f"{comparison.compared} submissions are in both runs; {len(comparison.changes)} differ, {totals} in their total."
+        f"{comparison.compared} students are in both runs; {len(comparison.changes)} differ, {len(totals)} in their total."
     )
     if comparison.criteria:
         click.echo("\nCriteria")
         print_table(("Criterion", "gain", "lose", "points"), map(_criterion_line, comparison.criteria))
     if totals:
         click.echo("\nStudents whose total differs")
-        changes = [change for change in comparison.changes if change.difference]
-        print_table(("Submission", "Student", "old", "new", "change", "in"), map(_student_line, changes[:SHOWN]))
+        print_table(("Submission", "Student", "old", "new", "change", "by"), map(_student_line, totals[:SHOWN]))
     for keys, where in ((comparison.only_old, "first"), (comparison.only_new, "second")):
         if keys:
             more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
@@ -232,9 +236,8 @@ def _criterion_line(change: "CriterionChange") -> tuple[str, ...]:
 
 
 def _student_line(change: "ScoreChange") -> tuple[str, ...]:
-    where = ", ".join(f"{name} {difference:+g}" for name, difference in change.criteria.items())
-    scores = (f"{change.old:g}", f"{change.new:g}", f"{change.difference:+g}" if change.difference else "0")
-    return change.key, change.who, *scores, where
+    scores = ("no score" if total is None else f"{total:g}" for total in (change.old, change.new))
+    return change.key, change.who, *scores, f"{change.difference:+g}" if change.difference else "0", change.where
 
 
 @click.command()

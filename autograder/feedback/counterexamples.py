@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.feedback.observations import observe
-from autograder.feedback.sentences import ended, form_of_example, sentence, unwritten
+from autograder.feedback.observations import differs_by, observe
+from autograder.feedback.sentences import ended, form_of_example, sentence
 from autograder.feedback.text import said_in_code
 from autograder.grading.experiments import Tried
 from autograder.grading.record import Record
@@ -27,11 +27,11 @@ def counterexample(
 ) -> str:
     """A wrong public example: the call, what came back, what was expected, and how the two differ.
 
-    `named`: a known mistake is named already, so that nothing is said about the values. `examples` are all public examples
-    of the same function, `tried` the trials of this one. `label` stands before it.
+    `named`: a known mistake is named already, so that no more is said than how the values differ. `examples` are all public
+    examples of the same function, `tried` the trials of this one. `label` stands before it.
     """
     block = "```python\n" + lines(record).replace("```", "'''") + "\n```"
-    found = "" if named else observe(record, examples, tried)
+    found = differs_by(record) if named else observe(record, examples, tried)
     said = " ".join(filter(None, (form_of_example(record), found)))
     return f"**{label}:**\n\n{block}" + (f"\n\n{said}" if said else "")
 
@@ -81,7 +81,7 @@ def _results(record: Record) -> tuple[str, str]:
 def _raised(record: Record) -> str:
     error = record.reply.error
     assert error is not None
-    if error.hint in ("missing", "signature") or unwritten(record):
+    if error.hint == "missing":
         return sentence(record)
     text = said_in_code(in_words(error.kind, error.text))
     place = f"  (line {error.line} of {said_in_code(error.file)})" if error.line else ""

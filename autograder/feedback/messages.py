@@ -17,11 +17,14 @@ from autograder.feedback.showing import may_name, tells_as_much
 from autograder.feedback.special import special
 from autograder.feedback.summary import no_answer, not_imported
 from autograder.grading.charge import Graded
+from autograder.grading.experiments import is_unsteady
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.homework import rubric
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION
+from autograder.intake.submission import Submission
+from autograder.values.differences import REMEMBERED, UNSTEADY
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
@@ -33,10 +36,6 @@ ANOTHER = "There is another mistake as well."
 TOO_LITTLE = (
     "It is not earned yet: too few of the functions that this criterion looks at give right results, so that nothing can be "
     "said of them here."
-)
-DEPENDS = (
-    "A small public example was wrong after other calls, and right when it was called alone: the result depends on earlier "
-    "calls, so something is remembered between them."
 )
 
 
@@ -59,13 +58,12 @@ def _message(graded: Graded, result: Result) -> str:
     if graded.passed:
         return _earned(graded)
     module = next(m for m in result.modules if m.module == criterion.module)
-    before = _Before.of(graded, module)
+    before = _Before.of(graded, module, result.submission)
     if module.broken is not None:
         file = f"`{module.module}.py` could not be imported"
         return f"{file}: see `{before.first}`.\n" if before.first else not_imported(module, result.submission) + "\n"
-    if unwritten(graded.record):
-        assert graded.record is not None
-        return f"`{graded.record.target.function}` is not written yet.\n"
+    if said := unwritten(graded.record, result.submission):
+        return f"{said}\n"
     if _missing(graded.record):
         assert graded.record is not None
         return f"{sentence(graded.record)}\n"
@@ -117,14 +115,14 @@ class _Before:
     examples: dict[Record, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, graded: Graded, module: ModuleResult) -> "_Before":
+    def of(cls, graded: Graded, module: ModuleResult, submission: Submission) -> "_Before":
         found = cls()
         for other in _earlier(graded, module):
             found = cls(found.first or other.criterion.id, found.mistakes, found.examples)
             for mistake in other.mistakes:
                 found.mistakes.setdefault(mistake.id, other.criterion.id)
             example = _example(other)
-            if example is not None and not unwritten(other.record):
+            if example is not None and not unwritten(other.record, submission):
                 found.examples.setdefault(example, other.criterion.id)
         return found
 
@@ -257,11 +255,17 @@ class _Lost:
         return AT_HOME.format(function=record.target.function)
 
     def special(self) -> str:
-        """What is special in a hidden call that nothing explains and no example shows."""
+        """What is special in a hidden call that nothing explains and no example shows; nothing where results are random."""
         record, graded = self._record_without_example(), self.graded
         if record is None or graded.criterion.visible or graded.why != "unexplained" or graded.blamed:
             return ""
-        return special(record, self.module.records)
+        return UNSTEADY if self._unsteady() else special(record, self.module.records)
+
+    def _unsteady(self) -> bool:
+        """Whether a public call of the function gave different results."""
+        tried = self.module.tried.items()
+        target = self.graded.record.target if self.graded.record is not None else None
+        return any(is_unsteady(own) for step, own in tried if step.target == target)
 
     def public(self) -> str:
         """What the public examples say of a hidden failure of values that none of them shows."""
@@ -270,7 +274,7 @@ class _Lost:
             return ""
         tried = _examples(record, self.module)
         if any(example.fault is not None for example in tried):
-            return DEPENDS if graded.depends else ""
+            return REMEMBERED if graded.depends and not self._unsteady() else ""
         return PUBLIC_IS_RIGHT if tried and record.fault.kind in OF_VALUE else ""
 
     def read(self) -> str:

@@ -11,11 +11,11 @@ import numpy as np
 
 from autograder.feedback.dependence import dependence
 from autograder.feedback.other_arguments import others, right_for
-from autograder.grading.experiments import Tried
+from autograder.grading.experiments import Tried, is_unsteady
 from autograder.grading.record import Record
 from autograder.grading.thresholds import MOST_CHANGES
 from autograder.values.compare import equal
-from autograder.values.differences import IN_ORDER, UNEXPLAINED, difference, factor
+from autograder.values.differences import IN_ORDER, UNEXPLAINED, UNSTEADY, difference, factor
 
 EVERY = 12  # of so many trials one is held against what is said of all, and each of the first
 
@@ -28,18 +28,26 @@ def observe(example: Record, examples: Sequence[Record] = (), tried: Sequence[Tr
     step = example.step
     if step.rules.error or example.reply.ended is not None:
         return ""
+    if is_unsteady(tried):
+        return UNSTEADY
     if not _returned(example):
         return _right_with(tried)
     others = [one for one in examples if one.step is not step and _returned(one)]
     wrong = [example, *(one for one in others if one.fault is not None)]
     made_up = [one.record for one in (*tried[1:EVERY], *tried[EVERY::EVERY]) if one.record.fault is not None]
     said = _other_arguments(wrong, made_up) or _factor(wrong)
-    differs = said or difference(step.expected, example.reply.value, step.allowed, step.parts)
+    differs = said or differs_by(example)
     if said or differs.startswith(IN_ORDER):
         return differs
     if "transpose" in differs and not all(_differs_so(record, differs) for record in made_up):
         differs = ""
     return " ".join(filter(None, (differs, dependence(tried), _right_with(tried))))
+
+
+def differs_by(example: Record) -> str:
+    """How the values of a public example differ; "" where it returned none."""
+    step = example.step
+    return difference(step.expected, example.reply.value, step.allowed, step.parts) if _returned(example) else ""
 
 
 def _differs_so(record: Record, said: str) -> bool:

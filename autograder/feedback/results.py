@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.feedback.messages import message
 from autograder.feedback.summary import TopNote, notes, summary
+from autograder.feedback.text import number
 from autograder.grading.charge import Graded
 from autograder.grading.grader import Result
 from autograder.intake.text import page
@@ -49,11 +50,6 @@ def _entry(graded: Graded, result: Result) -> dict[str, Any]:
             "misconceptions": [] if earned else list(dict.fromkeys(m.id for m in graded.mistakes if m.right)),
         },
     }
-
-
-def number(points: float) -> float | int:
-    """Points without a needless fraction."""
-    return int(points) if float(points).is_integer() else round(points, 6)
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -8,13 +8,16 @@ import inspect
 
 from autograder.grading.record import Record, Target
 from autograder.homework import reference, rubric
+from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error
 from autograder.values.changes import WORK_ON_COPIES, in_words
 from autograder.values.differences import FORMS, KEEP_DTYPE, form, kind_of, what_returns
+from autograder.values.errors import advice, missing, no_such_call
+from autograder.values.source import definitions, is_stub, twice
 
 # Of "call" and "import".
 ENDED = {
-    "deadline": "The {what} took too long and was stopped{where}: look for a loop that never ends.",
+    "deadline": "The {what} took too long and was stopped{where}.",
     "crash": "Python itself stopped during the {what} (os._exit, a crash in C code, or far too deep recursion).",
     "disk": "The {what} wrote more to its temporary folder than is allowed.",
     "memory": "The {what} needed more memory than is allowed: look for an array that is far larger than the result.",
@@ -30,12 +33,6 @@ FAULTS = {
     "unsteady": "The same call gave another result the second time: something is remembered between calls.",
     "overwritten": "A result that it had returned was changed by a later call, or by a change of its argument: return a new array.",
     "shared": "The result shares its memory with an argument; the docstring asks for a new array.",
-}
-ERRORS = {
-    "MemoryError": "It needs more memory than is allowed: look for an array that is far larger than the result.",
-    "RecursionError": "It calls itself without an end.",
-    "PermissionError": "Homework code may not start processes, open sockets, or touch files outside its temporary folder.",
-    "BlockingIOError": "Homework code may not start processes, and only a few threads.",
 }
 
 
@@ -70,12 +67,20 @@ def form_of_example(record: Record) -> str:
 def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
     """How a call, or an import, ended the student's process; `files` are those whose lines may be said."""
     loop = where(end.file, end.line, files, "in the loop of line")
+    loop += ": look for a loop that never ends" * bool(end.line)
     return ENDED.get(end.why, ENDED["crash"]).format(what=what, where=loop)
 
 
-def unwritten(record: Record | None) -> bool:
-    """Whether a call found a function that is still the stub."""
-    return record is not None and record.unwritten
+def unwritten(record: Record | None, submission: Submission) -> str:
+    """A sentence about a function that computes nothing, as its text says, or that is defined twice, the last time so; "" for
+    others."""
+    if record is None:
+        return ""
+    function, text = record.target.function, submission.text(f"{record.target.module}.py")
+    found = definitions(text).get(function, [])
+    if not found or not is_stub(found[-1]):
+        return ""
+    return f"`{function}` is not written yet. {twice(function, found)}".strip()
 
 
 def lacking(record: Record) -> str:
@@ -105,19 +110,17 @@ def where(file: str, line: int, files: tuple[str, ...], place: str = "in line") 
 def _raised(error: Error, record: Record, files: tuple[str, ...]) -> str:
     function, module = record.target.function, record.target.module
     if error.hint == "missing":
-        return f"There is no function `{function}` in `{module}.py`: check its name."
+        return missing(function, module)
     if error.hint == "signature":
-        signature = inspect.signature(reference.functions()[function])
-        names = ", ".join(signature.parameters)
-        return f"It cannot be called as `{function}({names})`: check the names and the number of its arguments."
+        return no_such_call(function, ", ".join(inspect.signature(reference.functions()[function]).parameters))
     if record.unwritten:
-        return "It is not written yet."
+        return f"It still raises NotImplementedError{where(error.file, error.line, files)}."
     if needed(record):
         return f"It needs {needed(record)}."
     raised = f"It raised {error.kind}{where(error.file, error.line, files)}"
     if record.step.rules.error:
         return f"{raised}, where the docstring asks for a {record.step.rules.error}."
-    return f"{raised}. {ERRORS.get(error.kind, '')}".strip()
+    return f"{raised}. {advice(error.kind, error.text)}".strip()
 
 
 # What the docstring says

@@ -4,17 +4,18 @@ Each line is data as well (`notes`), so that nothing is ever read back out of th
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.feedback.sentences import ended, sentence, unwritten
-from autograder.feedback.text import said
+from autograder.feedback.sentences import ended, sentence
+from autograder.feedback.text import number, said
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.homework import reference, rubric
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.intake.text import shown
+from autograder.values.errors import advice
 from autograder.values.source import instead_of_python
 
 ALONE = (
@@ -22,9 +23,6 @@ ALONE = (
     "it belongs to, any other each criterion whose calls it makes wrong; and the point of the worked examples, if one of them "
     "shows it."
 )
-OWN_FILES = "Only NumPy, the standard library and your own files can be imported; delete the line if nothing uses it."
-NO_INPUT = "Nobody answers `input()` while a submission is graded: delete the call."
-NO_LINE = "EOF when reading a line"  # what Python says where nobody answers `input()`
 UTF8 = "The file is not saved as UTF-8. Save it again in this encoding."
 
 
@@ -51,9 +49,35 @@ class TopNote:
 
 
 def summary(result: Result) -> str:
-    """The message on top: what could not be used, and what the criteria are."""
+    """The message on top: what is earned and what costs, what could not be used, and what the criteria are."""
     lines = [note.line for note in notes(result)]
-    return "\n".join([*lines, "", ALONE]).strip() + "\n"
+    return f"{_standing(result)}\n\n" + "\n".join([*lines, "", ALONE]).strip() + "\n"
+
+
+def _standing(result: Result) -> str:
+    """The points that are shown at once, as all on top is, and what they were lost to."""
+    seen = [graded for graded in result.graded if graded.criterion.visible]
+    points, most = sum(graded.points for graded in seen), sum(graded.criterion.most for graded in seen)
+    lost = [graded for graded in seen if graded.points < graded.criterion.most]
+    cause = reason((g.criterion.module, [m.id for m in g.mistakes if m.right]) for g in lost)
+    rest = sum(graded.criterion.most for graded in result.graded) - most
+    at_once = " that are shown at once" if rest else ""
+    later = f" The other {number(rest)} are not shown yet." if rest else ""
+    return f"**{number(points)} of the {number(most)} points{at_once}{cause}.**{later}"
+
+
+def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """The cause of a loss, as the end of a sentence: the mistakes if all are named, else the files; "" if nothing was lost.
+
+    `lost` are the module and the named mistakes of each criterion.
+    """
+    criteria = list(lost)
+    mistakes = sorted({mistake for _, named in criteria for mistake in named})
+    if mistakes and all(named for _, named in criteria):
+        functions = _listed([f"`{mistake.partition('.')[0]}`" for mistake in mistakes])
+        return f": {'one mistake' if len(mistakes) == 1 else f'{len(mistakes)} mistakes'}, in {functions}"
+    files = [f"`{module}.py`" for module, _ in criteria if module != INTEGRATION]
+    return f": points were lost in {_listed(files)}" if files else ""
 
 
 def notes(result: Result) -> tuple[TopNote, ...]:
@@ -101,17 +125,13 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     other = instead_of_python(submission.text(error.file or file), error.file or file, line)
     if other:
         return f"`{module.module}.py` could not be imported: {said(other)}."
-    advice = ""
-    if error.kind in ("ModuleNotFoundError", "ImportError"):
-        advice = f" {OWN_FILES}"
-    elif error.kind == "EOFError" and error.text == NO_LINE:
-        advice = f" {NO_INPUT}"
-    elif not _is_utf8(submission.text(f"{module.module}.py")):
-        advice = f" {UTF8}"
+    what_to_do = advice(error.kind, error.text)
+    if not what_to_do and not _is_utf8(submission.text(f"{module.module}.py")):
+        what_to_do = UTF8
     elif "SyntaxError" in error.kinds:
-        advice = f" Python cannot read the file; run `python {module.module}.py` at home to see the place."
-    text = said(error.text)
-    return f"`{module.module}.py` could not be imported: {error.kind}{': ' + text if text else ''}{place}.{advice}"
+        what_to_do = f"Python cannot read the file; run `python {module.module}.py` at home to see the place."
+    text = said(error.text) if error.kind != "SystemExit" else ""
+    return f"`{module.module}.py` could not be imported: {error.kind}{': ' + text if text else ''}{place}. {what_to_do}".strip()
 
 
 def _is_utf8(content: bytes) -> bool:
@@ -137,7 +157,7 @@ def _reason(record: Record) -> str:
     if not record.step.rules.question or record.fault is None:
         return ""
     function, question = f"`{record.target.function}`", record.step.rules.question
-    if unwritten(record):
+    if record.unwritten:
         return f"{function} is not written yet, so no question is answered."
     if record.reply.error is not None or record.reply.ended is not None:
         return f"{function} was called. {sentence(record)} So no question is answered."
@@ -161,10 +181,13 @@ def _offered(module: str) -> list[str]:
     return sorted(set(re.findall(r"^ *([a-z])\) ", text, re.MULTILINE)))
 
 
-def _filled(reason: str, questions: list[str]) -> str:
-    names = [f"`{question}`" for question in questions]
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return reason.format(questions=listed)
+def _filled(text: str, questions: list[str]) -> str:
+    return text.format(questions=_listed([f"`{question}`" for question in questions]))
+
+
+def _listed(names: Sequence[str]) -> str:
+    each = list(dict.fromkeys(names))
+    return " and ".join(filter(None, (", ".join(each[:-1]), each[-1])))
 
 
 def _names() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a student's code has said (the text of an error), made fit to be shown: the one cleaner of this room.
+"""What a student's code has said (the text of an error), made fit to be shown: the one cleaner of this room; and numbers.
 
 It is on one line, short, and no mark in it has a meaning; folders of the machine and addresses in memory are taken out. Names of
 files are cleaned by intake/text.py, which this builds on.
@@ -40,3 +40,8 @@ def _without_places(text: str) -> str:
 def _name(path: str) -> str:
     found = _FILE.search(path)
     return found[1] if found else "..."
+
+
+def number(points: float) -> float | int:
+    """Points without a needless fraction."""
+    return int(points) if float(points).is_integer() else round(points, 6)

@@ -19,7 +19,7 @@ from autograder.grading.record import Record, Step
 from autograder.grading.thresholds import MOST_ENTRIES, MOST_MOVES, MOST_MOVES_ASKING, MOVES, RESTS
 from autograder.homework import reference, rubric
 from autograder.sandbox.messages import prepared
-from autograder.values.compare import deviations
+from autograder.values.compare import deviations, values_agree
 from autograder.values.tree import copied
 
 Arguments = dict[str, Any]
@@ -88,6 +88,13 @@ def played_again(tried: Sequence[Tried], play: Callable[[Sequence[Step]], Sequen
     whole = len(records) == len(given)
     again = {id(one): tuple((r[0], r[k]) for r in rounds) for k, one in enumerate(doubtful, 1) if whole}
     return tuple(replace(one, again=again.get(id(one), ())) for one in tried)
+
+
+def is_unsteady(tried: Sequence[Tried]) -> bool:
+    """Whether these are one call, made several times, that gave different results."""
+    values = [one.record.reply.value for one in tried]
+    same_call = len(tried) > 1 and all(one.trial.step is tried[0].trial.step for one in tried)
+    return same_call and not all(values_agree(values[0], value) for value in values)
 
 
 def _rests(before: Record, after: Record) -> bool:

@@ -14,6 +14,7 @@ In which order things are played stands in player.py, what a mistake costs in ch
 """
 
 import contextlib
+import gc
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ import numpy as np
 from autograder.grading import script as scripts
 from autograder.grading.charge import Graded, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
-from autograder.grading.experiments import Tried, played_again, trials
+from autograder.grading.experiments import Trial, Tried, is_unsteady, played_again, trials
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
 from autograder.grading.player import Known, Player
@@ -32,7 +33,7 @@ from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.repair import Repairs, charged_as, is_boolean
 from autograder.grading.script import Script
 from autograder.grading.search import Left
-from autograder.grading.thresholds import MOST_EVIDENT, MOST_TRIED, SMALLEST_TELLING
+from autograder.grading.thresholds import MOST_EVIDENT, MOST_TRIED, SMALLEST_TELLING, TIMES
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
@@ -89,7 +90,11 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
     with Sandbox(limits or script.rubric.limits, scripts.answers, without, kit.secret()) as sandbox:
         grader = Grader(script, sandbox)
         grader.prepare()
-        yield grader
+        gc.freeze()  # what stays as long as the grader need not be looked through in every submission
+        try:
+            yield grader
+        finally:
+            gc.unfreeze()
 
 
 class Grader:
@@ -185,13 +190,21 @@ class _Grading:
         return None
 
     def _trials(self, module: str) -> dict[Step, tuple[Tried, ...]]:
-        """Trials of one wrong public example of each function that nothing explains so far."""
-        found = self.at_once[module].explanations
-        examples = [self.alone[module].get(name) for name in found if not found[name].complete]
-        wrong = [e for e in examples if e is not None and e.reply.ended is None and not is_absent(e)]
-        of = {example.step: trials(example.step) for example in wrong[:MOST_TRIED]}
+        """Trials of one wrong public example of each function that nothing explains so far; of a call whose result is not
+        always the same, only that call, several times."""
+        found, alone = self.at_once[module].explanations, self.alone[module]
+        unexplained = {name: own for name, own in self.examples[module].items() if not found[name].complete}
+        examples = [alone.get(name) or own[0] for name, own in unexplained.items()]
+        wrong = [e for e in examples if e.reply.ended is None and not is_absent(e)][:MOST_TRIED]
+        repeated = self._tried(module, [example.step for example in wrong for _ in range(TIMES)])
+        unsteady = dict[Step, tuple[Tried, ...]]()
+        for example in wrong:
+            own = tuple(Tried(Trial(example.step), record) for record in repeated if record.step is example.step)
+            if is_unsteady(own):
+                unsteady[example.step] = own
+        of = {e.step: trials(e.step) for e in wrong if e.step not in unsteady and e in alone.values()}
         records = iter(self._tried(module, [trial.step for own in of.values() for trial in own]))
-        return {
+        return unsteady | {
             step: played_again(
                 [Tried(trial, record) for trial, record in zip(own, records, strict=False)],
                 partial(self._tried, module),

@@ -151,7 +151,8 @@ def alike(step: Step, known: Reply, reply: Reply) -> bool:
     if known.error is not None or reply.error is not None:
         return known.error is not None and reply.error is not None and known.error.kind == reply.error.kind
     if step.rules.error:
-        return True  # where an error is due it does not matter what is returned
+        # Where an error is due it does not matter what is returned; nothing at all is a return that is missing.
+        return (known.value is None) == (reply.value is None)
     of_type = _of_another_type(step, known)
     if of_type:
         return of_type == _of_another_type(step, reply)  # of numbers in the place of booleans it does not matter which

@@ -57,6 +57,7 @@ MOST_TRIED = 3  # functions of a module that trials are made for; by judgement
 MOST_TRIALS_SPENT = (
     0.03  # share of a submission's processor time after which no more are made; only slow code comes near it
 )
+TIMES = 5  # that a wrong public example is called, to see whether its result is always the same; by judgement
 MOVES, RESTS = 1e-5, 1e-9  # deviation from which on a result has moved, and up to which it has not; by judgement
 MOST_CHANGES = 2  # things of which each, if another, makes a result right, that are named; by judgement
 MOST_ARGUMENTS = 300  # other arguments tried for one public example; by judgement

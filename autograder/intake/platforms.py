@@ -184,7 +184,7 @@ def is_moodle(tree: Tree) -> bool:
 
 def moodle_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
     """One entry a student, and what Moodle cannot have named."""
-    names: dict[str, str] = {}
+    names: dict[str, tuple[str, str]] = {}  # of the student, and of the first folder or file
     uploads: dict[str, dict[str, Source]] = {}
     problems = []
     parts: list[tuple[str, Mapping[str, Source]]] = [(name, folder.sources) for name, folder in tree.folders.items()]
@@ -195,12 +195,12 @@ def moodle_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
             if not name.startswith((".", "__")):
                 problems.append(f"{name}: not named as Moodle names submissions, so it was not graded")
             continue
-        names.setdefault(match["id"], match["name"])
+        names.setdefault(match["id"], (match["name"], name))
         file = match["file"] if name in sources else ""
         uploads.setdefault(match["id"], {}).update({file: sources[name]} if file else sources)
-    return [_moodle_entry(number, names[number], own, tree) for number, own in uploads.items()], problems
+    return [_moodle_entry(number, *names[number], own, tree) for number, own in uploads.items()], problems
 
 
-def _moodle_entry(number: str, name: str, sources: dict[str, Source], tree: Tree) -> Entry:
-    key = f"{name}_{number}"
-    return Entry(key, Tree(key, tree.place, sources, tree.zipped), (Student(name, moodle=number),))
+def _moodle_entry(number: str, name: str, part: str, sources: dict[str, Source], tree: Tree) -> Entry:
+    upload = Tree(part, tree.place, sources, tree.zipped)
+    return Entry(f"{name}_{number}", upload, (Student(name, moodle=number),))

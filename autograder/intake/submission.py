@@ -1,8 +1,12 @@
 """What a student handed in, as data: files, and a note for each thing that could not be used."""
 
-from collections.abc import Callable, Collection, Iterable
+import ast
+import codecs
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from autograder.faults import CommandError
@@ -37,13 +41,26 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
         "The upload is a zip whose files overlap, as no program makes them. Upload the .py files themselves."
     ),
     "no_zip": lambda note: (
-        "The upload is not a zip file that can be opened. Make it again, or upload the .py files themselves."
+        f"{note.shown or 'The upload'} is not a zip file that can be opened. "
+        "Make it again, or upload the .py files themselves."
+    ),
+    "zip_deep": lambda note: (
+        f"{note.shown} was not opened: it lies in a zip in a zip. Upload the .py files themselves."
     ),
     "absent": lambda note: f"There is no file {note.shown} in the upload. Upload it under exactly this name.",
+    "blank": lambda note: (
+        f"{note.shown} is blank, so it counts as not there. Save your work in it, and upload it again."
+    ),
     "accepted": lambda note: f"There was no file {note.wanted}; {note.shown} was graded as {note.wanted}.",
+    "replaced": lambda note: f"No function is written in {note.wanted}; {note.shown} was graded as {note.wanted}.",
+    "beside": lambda note: f"{note.shown} was not used: notebooks are not graded.",
     "notebook": lambda note: (
         f"There is no .py file in the upload, only {note.shown}. Notebooks are not graded and never run: put "
         f"{note.wanted or 'your functions'} into the .py files, and upload these."
+    ),
+    "unwritten": lambda note: (
+        f"No function is written in {note.wanted}, but some are in {note.shown}: "
+        f"{mend(note.path, note.wanted)} and upload again."
     ),
     "misnamed": lambda note: (
         f"There is no file {note.wanted}, but {note.shown}: {mend(note.path, note.wanted)} and upload again."
@@ -91,8 +108,8 @@ class Submission:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The first of the refused files, as notes for the student."""
-        return self.refused[:NOTES_SHOWN]
+        """The first of the refused files, as notes for the student; of notebooks nothing is said unless a file is missing."""
+        return tuple(note for note in self.refused if note.kind != "beside")[:NOTES_SHOWN]
 
     @cached_property
     def _by_name(self) -> dict[str, Note]:
@@ -109,26 +126,73 @@ class Submission:
         return Note("misnamed", close[0], wanted=wanted) if close else Note("absent", wanted)
 
     def _close(self, module: str, modules: Collection[str]) -> list[str]:
-        """The files that are likely meant to be a module."""
-        return [name for name in self.files if resembles(name, module) and name not in modules]
+        """The files that are likely meant to be a module; where functions are written in some of them, only those."""
+        notebooks = (note.path for note in self.refused if note.kind == "beside")
+        close = [name for name in (*self.files, *notebooks) if resembles(name, module) and name not in modules]
+        return [name for name in close if self._is_written(name, module)] or close
+
+    def _is_written(self, name: str, module: str) -> bool | None:
+        """Whether a function of a module is written in a file; None where nobody can say."""
+        content, known = self.files.get(name, b""), rubrics.current().modules
+        return has_written(content, known[module].functions) if module in known and len(content) <= MOST_BYTES else None
+
+    def with_notes(self) -> "Submission":
+        """The same without blank modules, and with a note on each, and on each in which no function is written although some are in
+        a file that is likely meant to be it.
+        """
+        names = {f"{module}.py": module for module in rubrics.current().modules}
+        blank = [name for name in names if name in self.files and not self.files[name].lstrip(codecs.BOM_UTF8).strip()]
+        files = {name: content for name, content in self.files.items() if name not in blank}
+        notes = [Note("blank", name) for name in blank]
+        for name, module in names.items():
+            close = [one for one in self._close(module, names) if is_likely_code(one) and self._is_written(one, module)]
+            if close and name in files and self._is_written(name, module) is False:
+                notes.append(Note("unwritten", close[0], wanted=name))
+        return replace(self, files=files, refused=(*notes, *self.refused))
 
     def accepting_names(self, modules: Collection[str]) -> "Submission":
-        """The same with each missing module taken from the one file that is likely meant to be it, and a note that says so.
+        """The same with each module that is missing, or in which no function is written, taken from the one file that is likely
+        meant to be it, and a note that says so.
 
         Nothing is taken where two different files could be meant.
         """
         files, notes = dict(self.files), []
         names = {f"{module}.py" for module in modules}
+        unwritten = {note.wanted for note in self.refused if note.kind == "unwritten"}
         for module in modules:
+            wanted = f"{module}.py"
             close = [name for name in self._close(module, names) if is_likely_code(name)]
-            if f"{module}.py" not in files and len({files[name] for name in close}) == 1:
-                files[f"{module}.py"] = files[close[0]]
-                notes.append(Note("accepted", close[0], wanted=f"{module}.py"))
-        return replace(self, files=files, refused=(*notes, *self.refused))
+            if (wanted in unwritten or wanted not in files) and len({files[name] for name in close}) == 1:
+                files[wanted] = files[close[0]]
+                notes.append(Note("replaced" if wanted in unwritten else "accepted", close[0], wanted=wanted))
+        taken = {note.wanted for note in notes}
+        left = (note for note in self.refused if note.kind != "unwritten" or note.wanted not in taken)
+        return replace(self, files=files, refused=(*notes, *left))
 
     def trouble(self, module: str, modules: Collection[str]) -> str:
         """The sentence of `missing`, "" if the file is there."""
         return str(self.missing(module, modules) or "")
+
+
+def has_written(content: bytes, functions: Collection[str]) -> bool | None:
+    """Whether a text defines one of the functions, with more than what is handed out; None for what is not Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the student's text
+            tree = ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    defined = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in functions]
+    return any(not _is_nothing(statement) for node in defined for statement in node.body)
+
+
+def _is_nothing(statement: ast.stmt) -> bool:
+    """A docstring, `pass`, `...`, `return None`, `raise NotImplementedError(...)`."""
+    if isinstance(statement, ast.Raise):
+        error = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+        return isinstance(error, ast.Name) and error.id == "NotImplementedError"
+    value = getattr(statement, "value", None)
+    return isinstance(statement, ast.Pass | ast.Expr | ast.Return) and isinstance(value, ast.Constant | None)
 
 
 def is_likely_code(name: str) -> bool:
@@ -146,6 +210,7 @@ def is_likely_code(name: str) -> bool:
 KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
 LISTED_FACTOR = 20  # names that are looked at, for each file that is allowed
 ZIP_FACTOR = 2  # bytes of a zip, for each byte that is allowed unpacked
+ZIP_DEPTH = 2  # zips in one another
 NAME_BYTES = 200  # of a path and of each part of it, more than a file system may take
 MB = 2**20
 # Files from one place (the folder, or one zip in it), and notes on the others.
@@ -154,7 +219,7 @@ Part = tuple[dict[str, bytes], list[Note]]
 
 @dataclass
 class _Room:
-    """The remaining allowance of one upload: files, bytes, names to look at, bytes of zips."""
+    """The remaining allowance of one upload: files, bytes, names to look at, zips and their bytes."""
 
     limits: Limits
 
@@ -162,6 +227,7 @@ class _Room:
         self.files = self.limits.upload_files
         self.bytes = self.limits.upload_mb * MB
         self.names = LISTED_FACTOR * self.limits.upload_files
+        self.zips = self.limits.upload_files
         self.zip_bytes = ZIP_FACTOR * self.limits.upload_mb * MB
 
     @property
@@ -186,7 +252,7 @@ def read(path: Path, limits: Limits) -> Submission:
 
 
 def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
-    """The submission that a tree holds. Zips directly in it are opened as well; loose files beat those in zips.
+    """The submission that a tree holds. Zips in it are opened as well; loose files beat those in a zip.
 
     Raises UnreadableError.
     """
@@ -194,33 +260,51 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
     try:
         # Loose files come first: a zip beside them must not use up their room.
         loose = _part(upload.walk(), room)
-        packed = [_unzipped(path, upload.files[path], room) for path in upload.files if path.lower().endswith(".zip")]
+        packed = list(_packed(upload, room))
     except DamagedError as error:
         raise UnreadableError(f"{upload.place}: {error} in it is damaged; download it again") from error
     except OSError as error:
         raise UnreadableError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
     parts = [*packed, loose]
     files = {path: content for files, _ in parts for path, content in _flattened(files).items()}
-    return Submission(name, files, tuple(note for _, notes in parts for note in notes))
+    return Submission(name, files, tuple(note for _, notes in parts for note in notes)).with_notes()
 
 
-def _unzipped(path: str, source: Source, room: _Room) -> Part:
-    """The files of a student's zip, read from memory, so that nothing in it can look like a failing disk."""
-    if source.problem:
-        return {}, [Note(source.problem, path)]
+def _packed(tree: Tree, room: _Room, depth: int = 1) -> Iterator[Part]:
+    """The parts of all zips in a tree, and before each those of the zips in it."""
+    for path, source in islice(tree.walk(), LISTED_FACTOR * room.limits.upload_files):
+        if path.lower().endswith(".zip") and source.problem not in ("folder", "deep", "closed", "many"):
+            inside = _opened(path, source, room, depth)
+            if isinstance(inside, Note):
+                yield {}, [inside]
+            else:
+                yield from _packed(inside, room, depth + 1)
+                yield _part(inside.walk(), room, damaged_is_a_note=True)
+
+
+def _opened(path: str, source: Source, room: _Room, depth: int) -> Tree | Note:
+    """A student's zip, read from memory, so that nothing in it can look like a failing disk; or a note why it is not."""
+    room.zips -= 1
+    if source.problem or depth > ZIP_DEPTH:
+        return Note(source.problem or "zip_deep", path)
     if source.size > room.zip_bytes:
-        return {}, [Note("zip_large", path, number=ZIP_FACTOR * room.limits.upload_mb)]
+        return Note("zip_large", path, number=ZIP_FACTOR * room.limits.upload_mb)
+    name = path if depth > 1 or "/" in path else ""  # one that lies directly in the upload is the upload
     try:
         data = source.read(source.size)
     except NotRegularError:
-        return {}, [Note("link", path)]
+        return Note("link", path)
+    except (DamagedError, OSError):
+        if depth == 1:  # the class's zip is damaged, or the disk
+            raise
+        return Note("damaged", path)
     room.zip_bytes -= len(data)
     try:
-        inside = trees.of_bytes(data, Path(path), LISTED_FACTOR * room.limits.upload_files)
+        if room.zips < 0:
+            raise BadZipError("zip_many")
+        return trees.of_bytes(data, Path(path), LISTED_FACTOR * room.limits.upload_files)
     except (BadZipError, OSError) as error:
-        kind = error.kind if isinstance(error, BadZipError) else "no_zip"
-        return {}, [Note(kind, number=room.limits.upload_files)]
-    return _part(inside.walk(), room, damaged_is_a_note=True)
+        return Note(error.kind if isinstance(error, BadZipError) else "no_zip", name, room.limits.upload_files)
 
 
 def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note: bool = False) -> Part:
@@ -238,7 +322,9 @@ def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note:
             break
         if source.problem == "closed":
             source.read(0)  # raises why
-        if source.problem not in ("deep", "folder") and PurePosixPath(path).suffix.lower() not in KEPT:
+        suffix = PurePosixPath(path).suffix.lower()
+        if source.problem not in ("deep", "folder") and suffix not in KEPT:
+            notes += [Note("beside", path)] * (suffix == ".ipynb")
             continue
         problem, content = _problem(path, source, room), b""
         if not problem:

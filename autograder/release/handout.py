@@ -5,6 +5,7 @@ A file out of which anything of a solution would reach the students is refused.
 
 import ast
 import importlib
+import inspect
 import json
 import re
 import shutil
@@ -20,10 +21,10 @@ from otter.assign.solutions import replace_solutions
 
 from autograder.faults import CommandError
 from autograder.feedback.other_arguments import others
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.grading.record import Step, Target
 from autograder.homework import kit, mistakes, reference
-from autograder.homework.rubric import Rubric
+from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.sandbox.messages import Call
 from autograder.values.tree import copied, mapped
 
@@ -31,11 +32,14 @@ MARKER = "<!-- grading table -->"
 MODULES = "<!-- modules -->"
 CHECKS = "checks/conftest.py"
 VALUES = "checks/student_values"  # where the solutions only point to autograder/values
-THREADS = """import os
+EXPORT = """import glob
+import zipfile
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before Otter imports NumPy: with small matrices one is fastest
-
-"""
+names = sorted(glob.glob("*.py") + glob.glob("*.ipynb") + glob.glob("guesses.json"))
+with zipfile.ZipFile("transformer.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    for name in names:
+        archive.write(name)
+print("transformer.zip has", ", ".join(names))"""
 WHEN = {
     "visible": "at once",
     "after_due_date": "after the due date",
@@ -59,7 +63,7 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     _rewrite(solutions / CHECKS, lambda text: ordered_checks(text, rubric), folder / CHECKS)
     shutil.copy(solutions / "conftest.py", folder)
     shutil.copytree(kit.PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
-    _rewrite(folder / notebook, exporting, folder / notebook)
+    _rewrite(folder / notebook, without_otter, folder / notebook)
     _remove_junk(folder)
     (folder / MISTAKES).write_text(mistakes_table(solutions, rubric), encoding="utf-8", newline="\n")
     forgotten = list(missing(folder, solutions, rubric, notebook))
@@ -73,7 +77,7 @@ def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Ite
     for module, entry in rubric.modules.items():
         if not (solutions / "checks" / f"test_{module}.py").is_file():
             yield f"there are no public checks of {module}: {solutions / 'checks' / f'test_{module}.py'}"
-        if f'grader.check(\\"{module}\\")' not in text:
+        if f"-m pytest checks/test_{module}.py" not in text:
             yield f"{solutions / notebook} has no question named {module}"
         bare = [function for function in entry.functions if not mistakes.examples(module, function)]
         if bare and rubric.explains(module):
@@ -181,40 +185,32 @@ def ordered_checks(text: str, rubric: Rubric) -> str:
     return changed
 
 
-def exporting(text: str) -> str:
-    """The students' notebook, whose last cell puts every .py file beside it into the zip, a student's own ones too.
+def without_otter(text: str) -> str:
+    """The students' notebook, which needs no Otter: its checks start pytest, its last cell makes a zip of every .py file beside it.
 
-    The zip has one name, so that there is one, and the guesses go into it; nobody is told to run all cells before, since
-    pictures wait for guesses. The first cell says how many threads NumPy shall use, before Otter imports NumPy. Its checks
-    end in a semicolon, so that Jupyter shows what the public checks print and not Otter's report of a test that raised
-    AssertionError. Raises CommandError.
+    A student's own files go into the zip as well, and the notebook and the guesses; nobody is told to run all cells before, since
+    pictures wait for guesses. Raises CommandError.
     """
     notebook = json.loads(text)
+    notebook["metadata"].pop("otter", None)  # the tests of its questions
+    exports = 0
     for cell in notebook["cells"]:
         cell["metadata"].pop("needs", None)  # what `autograder build --only` reads
-        if re.fullmatch(r'grader\.check\("\w+"\)', "".join(cell["source"])):
-            cell["source"] = ["".join(cell["source"]) + ";"]
-        if "# Initialize Otter" in "".join(cell["source"]):
-            cell["source"] = (THREADS + "".join(cell["source"])).splitlines(keepends=True)
-        if "".join(cell["source"]).startswith("## Submission"):
-            text = re.sub(
-                r"Make sure you have run .*?The cell below will generate",
-                "The cell below makes",
-                "".join(cell["source"]),
-            )
-            cell["source"] = text.replace(" file for you to submit.", " that you upload.").splitlines(keepends=True)
-    exports = [cell for cell in notebook["cells"] if "grader.export(" in "".join(cell["source"])]
-    if len(exports) != 1:
+        source = "".join(cell["source"])
+        if "# Initialize Otter" in source:
+            source = "import sys"
+        elif question := re.fullmatch(r'grader\.check\("(\w+)"\)', source):
+            checks = "checks" if question[1] == INTEGRATION else f"checks/test_{question[1]}.py"
+            source = f'!"{{sys.executable}}" -m pytest {checks}'
+        elif source.startswith("## Submission"):
+            source = re.sub(r"Make sure you have run .*?The cell below will generate", "The cell below makes", source)
+            source = source.replace(" file for you to submit.", " that you upload.")
+        elif "grader.export(" in source:
+            source, exports = EXPORT, exports + 1
+        cell["source"] = source.splitlines(keepends=True)
+    if exports != 1:
         raise CommandError("the notebook must have an export cell; leave export_cell in its first cell as it was")
-    source = re.sub(r",? *files=\[.*\]", "", "".join(exports[0]["source"]))
-    source = re.sub(r"grader\.export\((.*)\)", _export_all, source)
-    exports[0]["source"] = source.splitlines(keepends=True)
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True, separators=(",", ": ")) + "\n"
-
-
-def _export_all(call: re.Match[str]) -> str:
-    ours = ('export_path="transformer.zip"', 'files=sorted(glob.glob("*.py") + glob.glob("guesses.json"))')
-    return f"import glob\n\ngrader.export({', '.join(filter(None, (call[1], *ours)))})"
 
 
 def grading_table(rubric: Rubric) -> str:
@@ -310,7 +306,15 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     sentences: list[Any] = []
     others = {str(place): result for place, (call, _) in enumerate(expected) if (result := _others(call, sentences))}
     keys = [call.key for call, _ in expected]
-    return {"calls": keys, "results": results, "mistakes": rows, "sentences": sentences, "others": others}
+    parameters = ", ".join(inspect.signature(right).parameters)
+    return {
+        "parameters": parameters,
+        "calls": keys,
+        "results": results,
+        "mistakes": rows,
+        "sentences": sentences,
+        "others": others,
+    }
 
 
 def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:

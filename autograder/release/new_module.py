@@ -11,7 +11,8 @@ from string import Template
 from typing import Any
 
 from autograder.faults import ArgumentsError
-from autograder.feedback.results import number, write_atomically
+from autograder.feedback.results import write_atomically
+from autograder.feedback.text import number
 from autograder.homework import rubric
 from autograder.release import prerequisites
 

@@ -20,7 +20,8 @@ from typing import Any
 from otter.plugins import AbstractOtterPlugin
 
 from autograder.faults import CommandError
-from autograder.feedback.results import gradescope, number
+from autograder.feedback.results import gradescope
+from autograder.feedback.text import number
 from autograder.grading.grader import Result, open_grader
 from autograder.homework import kit, rubric
 from autograder.intake.submission import read

@@ -17,7 +17,7 @@ import otter.generate
 from hatchling.builders.wheel import WheelBuilder
 
 from autograder.faults import of_system
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.homework.rubric import Rubric
 from autograder.release import prerequisites
 from autograder.release.prerequisites import temporary_folder

@@ -29,7 +29,7 @@ import yaml
 from pydantic import BaseModel, FiniteFloat, ValidationError, model_validator
 
 from autograder.faults import ArgumentsError, CommandError
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.intake.text import printable
 from autograder.release import prerequisites
 from autograder.release.prerequisites import require_kernel, require_otter, temporary_folder

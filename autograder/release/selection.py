@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from autograder.faults import ArgumentsError
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import pickle
-import signal
 import socket
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from dataclasses import replace
 
 from autograder.faults import SandboxFault
 from autograder.sandbox import answering, wire
-from autograder.sandbox.answering import Answers
+from autograder.sandbox.answering import ANSWER, Answers
 from autograder.sandbox.budget import LOOK_SECONDS, Budget
 from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.layers import Confinement
@@ -30,7 +29,8 @@ class Answerer:
         """Its time counts for the budget; `confinement` is that of a student's process, asked for at each start."""
         self.answers, self.budget, self.confinement = answers, budget, confinement
         self.connection: Connection | None = None
-        self.pid = 0
+        self.pid = self.server = 0
+        self._control: socket.socket | None = None  # to the process that forks
         self._child: subprocess.Popen[bytes] | None = None
 
     def renew(self, budget: Budget) -> None:
@@ -63,10 +63,26 @@ class Answerer:
         return self.connection
 
     def _fork(self, theirs: socket.socket, confinement: Confinement) -> int:
-        pid = os.fork()
-        if pid == 0:
-            answering.run(theirs, self.answers, confinement, self.budget.limits.submission_seconds)
-        return pid
+        if self._control is None:
+            self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self._control.settimeout(START_SECONDS)
+            with control:
+                self.server = os.fork()
+                if self.server == 0:
+                    answering.fork_on_request(control, self.answers)
+        request = pickle.dumps((confinement, self.budget.limits.submission_seconds))
+        return int(self._said(request, theirs.fileno()))
+
+    def _said(self, request: bytes, *descriptors: int) -> float:
+        """What the process that forks says to a request; raises SandboxFault."""
+        assert self._control is not None
+        with contextlib.suppress(OSError):
+            socket.send_fds(self._control, [request], descriptors)
+            if answer := self._control.recv(ANSWER.size):
+                return float(*ANSWER.unpack(answer))
+        self.connection = None
+        self.close()
+        raise SandboxFault("the process that answers questions cannot be started")
 
     def _spawn(self, theirs: socket.socket, confinement: Confinement) -> int:
         descriptors = (theirs.fileno(),) if os.name == "posix" else ()
@@ -101,11 +117,18 @@ class Answerer:
             return
         self.connection.close()
         self.connection = None
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
         if self._child is not None:
+            self._child.kill()
             self._child.wait()
             self.budget.end(self.pid)
         else:
-            used = os.wait4(self.pid, 0)[2]
-            self.budget.end(self.pid, used.ru_utime + used.ru_stime)
+            self.budget.end(self.pid, self._said(answering.END))
+
+    def close(self) -> None:
+        """End the process, and the one that it was forked from."""
+        with contextlib.suppress(SandboxFault):
+            self.kill()
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+            os.waitpid(self.server, 0)

@@ -6,10 +6,12 @@ a question will cause, and cannot take the grader with it. It knows nothing of s
 """
 
 import contextlib
+import gc
 import os
 import pickle
 import signal
 import socket
+import struct
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -23,6 +25,9 @@ from autograder.sandbox import layers, signatures, wire
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.layers import Confinement, descriptors, landlock
 from autograder.sandbox.wire import Handle
+
+MAX_REQUEST = 65_536  # bytes
+END, ANSWER = b"end", struct.Struct("<d")
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,38 @@ def run(own_end: socket.socket, answers: Callable[[], Answers], confinement: Con
         status = 0
     finally:
         os._exit(status)  # whatever happens, the grader's own code is not run twice
+
+
+def fork_on_request(control: socket.socket, answers: Callable[[], Answers]) -> None:
+    """Fork one answering process at a time, in a process that was forked from the grader once. Never returns.
+
+    The grader does not fork them itself: after a fork a process copies every page of its memory that it writes to, and the
+    grader is large. What `run` needs besides, with a descriptor, is answered with the number of a new process; END, after it
+    has ended the present one, with the processor time that this has used. Until then it was this process's child.
+    """
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # it ends with the grader
+        descriptors.close_all_but(control.fileno())
+        known = answers()
+        gc.freeze()
+        child = 0
+        while True:
+            request, own_ends, _, _ = socket.recv_fds(control, MAX_REQUEST, 1)
+            if request == END:
+                os.kill(child, signal.SIGKILL)
+                used = os.wait4(child, 0)[2]
+                control.sendall(ANSWER.pack(used.ru_utime + used.ru_stime))
+            elif own_ends:
+                child = os.fork()
+                if child == 0:
+                    run(socket.socket(fileno=own_ends[0]), lambda: known, *pickle.loads(request))
+                os.close(own_ends[0])
+                control.sendall(ANSWER.pack(child))
+            else:
+                break
+    finally:
+        os._exit(0)  # whatever happens, the grader's own code is not run twice
 
 
 def main() -> None:

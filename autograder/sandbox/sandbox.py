@@ -168,7 +168,7 @@ class Sandbox:
         """End everything and remove the folder."""
         atexit.unregister(self.close)
         self._end_all()
-        self.answerer.kill()
+        self.answerer.close()
         self._stop_server(_FAREWELL_SECONDS)
         self.folder.remove()
 

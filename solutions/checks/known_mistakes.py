@@ -4,6 +4,7 @@ mistakes.json, made when the homework is built, has for each function the calls 
 results that known mistakes give there, and for each mistake two sentences, what to read and the results that are its own:
 
     {"layernorm": {"layer_norm": {
+        "parameters": "x, gamma, beta, eps",
         "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
         "results": [[{"value": ...}, {"raised": "IndexError"}], ...],
         "mistakes": [["what the code does", "what to read", "what is right", {"0": 1, "3": 0}], ...],

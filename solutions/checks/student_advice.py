@@ -29,6 +29,7 @@ class Advice:
         self.texts: dict[int, str] = {}
         self.causes: dict[Function, None] = {}
         self.follow: dict[tuple[Function, ...], list[Function]] = {}
+        self.same: dict[Function, Function] = {}  # what has the mistake that is told of another function
         self.hints: set[Function] = set()  # of which a hint is held back
         self.said: list[tuple[str, str]] = []  # all that is said of known mistakes
         self.stopped: dict[Function, str] = {}  # the line that stopped a call
@@ -38,6 +39,9 @@ class Advice:
                 continue
             said, causes = advice(error), causes_of(error.function)
             name = name_in(said)
+            if name in self.names and self.names[name] not in needs(*error.function):
+                self.same[error.function] = self.names[name]
+                continue
             if name in self.names:
                 causes = (self.names[name],)  # the same mistake, seen through this function
             if causes and (not name or name in self.names or any(map(explained, causes))):
@@ -55,7 +59,9 @@ class Advice:
             self.texts[number] = "\n".join([str(error), *(labelled(*line) for line in shown)])
 
     def lines(self) -> Iterator[str]:
-        """What fails because something else does, a line for each cause."""
+        """What fails because something else does, a line for each cause; before them what has the same mistake."""
+        for (module, name), (_, first) in self.same.items():
+            yield f"{name} ({module}.py) has the same mistake as {first}."
         for causes, names in self.follow.items():
             listed = [name for _, name in names[:3]] + ([f"{len(names) - 3} more"] if len(names) > 3 else [])
             also = " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
@@ -64,7 +70,8 @@ class Advice:
 
     def first(self) -> Function | None:
         """The function to be mended first."""
-        elsewhere = [cause for causes in self.follow for cause in causes if cause not in self.causes]
+        known = {**self.causes, **self.same}
+        elsewhere = [cause for causes in self.follow for cause in causes if cause not in known]
         return next(iter([*elsewhere, *self.causes]), None)
 
 

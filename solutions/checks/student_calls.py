@@ -19,7 +19,9 @@ import re
 import textwrap
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from typing import Any
 
 import known_mistakes
@@ -27,12 +29,14 @@ import numpy as np
 from endless_loops import SECONDS
 from known_mistakes import Seen
 from student_errors import CheckFailed, NotReady, Stopped, TooLong, where, where_it_stood
+from student_limits import as_graded
 from student_modules import alone, cut_off, find, not_written
 from student_values.changes import WORK_ON_COPIES, Change, Snapshot, part
 from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
-from student_values.differences import NO_RETURN, difference, form, what_returns
+from student_values.differences import NO_RETURN, REMEMBERED, UNSTEADY, difference, form, what_returns
 from student_values.display import display, literal, pair
+from student_values.errors import no_such_call
 from student_values.tree import arrays, copied
 
 WIDTH = 74  # of a text that stands to the right of "Called    ", so that lines end before column 88
@@ -43,11 +47,6 @@ TOLERANCE = 5e-6
 COPY = "Work on a copy: x = x + y makes a new array, x += y writes into the one of the caller."
 FLOAT32 = "In NumPy 2, float32_array / np.sqrt(8) is float64, and float32_array / math.sqrt(8) is float32."
 
-REMEMBERED = "Called alone, it is right; after other calls, it is not: something is remembered between calls."
-UNSTEADY = (
-    "Called again with the same arguments, it gives another result: look for random numbers, or for an array of "
-    "np.empty that is not filled."
-)
 TIMES = 5
 
 # What came back of the calls of each function, by (module, function), in the order in which they were made.
@@ -148,7 +147,7 @@ class Call:
         single = any(array.dtype == np.float32 for array in arrays(expected))
         if not right or not equal(expected, result, tolerance, dtype=single):
             why = self._why(expected, result, tolerance, dtype=single and right)
-            if not right:
+            if not right and self.again is None:
                 why = self._unsteady(expected, tolerance) or why
             shown = self._shown(expected, result)
             if right:  # further digits would draw the eye off
@@ -200,7 +199,7 @@ class Call:
         right = isinstance(other, error) and not isinstance(other, NotImplementedError)
         self._note(known_mistakes.as_entry(raised=type(other).__name__), right, TOLERANCE)
         if not right:
-            raise self._failed(stopped=where(other), expected=wanted)
+            raise self._failed(stopped=where(other), expected=wanted, why=self._does_not_bind())
 
     def due(self, reference: Callable[..., Any]) -> dict[str, Any]:
         """What known_mistakes notes of a right result: the one that the check has, else what the reference gives."""
@@ -233,7 +232,7 @@ class Call:
         result, error, changes = self._made()
         if error is not None:
             self._note(known_mistakes.as_entry(raised=type(error).__name__), False, TOLERANCE)
-            raise self._failed(stopped=where(error))
+            raise self._failed(stopped=where(error), why=self._does_not_bind())
         function = find(self.module, self.function)
         entry = self._entry(function, result, changes)
         if changes:
@@ -253,7 +252,8 @@ class Call:
         args, kwargs = copied(self.args), copied(self.kwargs)
         snapshot = Snapshot([*args, *kwargs.values()])
         try:
-            result = function(*args, **kwargs)
+            with as_graded():
+                result = function(*args, **kwargs)
         except TooLong as error:
             cut_off(self.module, self.function)
             raise self._failed(stopped=where_it_stood(error, SECONDS)) from None
@@ -265,13 +265,25 @@ class Call:
             return None, error, []
         return result, None, snapshot.differences()
 
+    def _does_not_bind(self) -> str:
+        """A sentence about a function that does not take these arguments, "" where it does."""
+        try:
+            inspect.signature(find(self.module, self.function)).bind(*self.args, **self.kwargs)
+        except TypeError:
+            parameters = known_mistakes.known(self.module, self.function).get("parameters", "")
+            return no_such_call(self.function, parameters)
+        except ValueError:  # a function without a signature that Python knows
+            pass
+        return ""
+
     def _unsteady(self, expected: Any, tolerance: float) -> str:
         """A sentence about a result that depends on more than the arguments, "" where it does not."""
         try:
-            results = [
-                self.choose(alone(self.module, self.function)(*copied(self.args), **copied(self.kwargs)))
-                for _ in range(TIMES)
-            ]
+            with as_graded(), redirect_stdout(StringIO()):
+                results = [
+                    self.choose(alone(self.module, self.function)(*copied(self.args), **copied(self.kwargs)))
+                    for _ in range(TIMES)
+                ]
         except (Exception, SystemExit):
             return ""
         if not all(equal(results[0], other, tolerance) for other in results):

@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-from student_values.errors import in_words
+from student_values.errors import NO_LINE, advice, in_words
+from student_values.source import is_stub
 
 CHECKS = Path(__file__).resolve().parent
 FOLDER = CHECKS.parent
@@ -103,16 +104,15 @@ def unwritten(error: NotImplementedError) -> tuple[str, str, str]:
 
 
 def words(error: BaseException) -> str:
-    """The kind of an error and the first line of its text."""
-    name = type(error).__name__
-    if "reading from stdin" in str(error):  # what pytest says of it
-        return "nobody answers input() while a submission is graded: delete the call"
-    text = re.sub(r" \([^()]*\.py\)$", "", in_words(name, str(error)))  # the place of a file says nothing
-    if isinstance(error, ModuleNotFoundError):
-        if error.name in MODULES:
-            return f"{error.name}.py is missing: it must lie beside the folder {CHECKS.name}"
-        text += " (NumPy and the standard library are all that is needed)"
-    return f"{name}: {text}".removesuffix(": ")
+    """The kind of an error, the first line of its text, and what to do about it where that is known."""
+    if isinstance(error, ModuleNotFoundError) and error.name in MODULES:
+        return f"{error.name}.py is missing: it must lie beside the folder {CHECKS.name}"
+    name, said = type(error).__name__, "" if isinstance(error, SystemExit) else str(error)
+    if said.startswith("pytest: reading from stdin"):
+        name, said = "EOFError", NO_LINE  # as where there is no pytest
+    text = re.sub(r" \([^()]*\.py\)$", "", in_words(name, said))  # the place of a file says nothing
+    reason, what_to_do = f"{name}: {text}".removesuffix(": "), advice(name, said)
+    return f"{reason}. {what_to_do}" if what_to_do else reason
 
 
 def _own(trace: TracebackType | None) -> Iterator[tuple[Path, int, str]]:
@@ -128,16 +128,3 @@ def _function_at(path: Path, line: int) -> ast.FunctionDef | None:
     found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     around = [node for node in found if node.lineno <= line <= (node.end_lineno or 0)]
     return max(around, key=lambda node: node.lineno, default=None)
-
-
-def is_stub(function: ast.FunctionDef) -> bool:
-    """Whether nothing but a docstring stands in it, with a raise or with a return of nothing or of an argument as it is."""
-    texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
-    body = [node for node in function.body if node not in texts and not isinstance(node, ast.Pass)]
-    if len(body) != 1 or isinstance(body[0], ast.Raise):
-        return len(body) < 2
-    names = {argument.arg for argument in function.args.args}
-    value = body[0].value if isinstance(body[0], ast.Return) else body[0]
-    return (
-        value is None or (isinstance(value, ast.Constant) and value.value is None) or getattr(value, "id", "") in names
-    )

@@ -21,18 +21,20 @@ from student_errors import (
     NotWritten,
     Stopped,
     TooLong,
-    is_stub,
     is_students,
     unwritten,
     where,
     where_it_stood,
 )
+from student_limits import as_graded
+from student_values.errors import CIRCULAR, missing
 from student_values.errors import place as place_of
 from student_values.names import mend, resembles
-from student_values.source import no_python, not_there
+from student_values.source import definitions as functions_of
+from student_values.source import is_stub, no_python, twice
 
 ENDLESS: set[tuple[str, str]] = set()
-LOADING: set[str] = set()
+LOADING: set[str] = set()  # modules may import one another
 
 
 def find(module: str, function: str) -> Callable[..., Any]:
@@ -44,7 +46,7 @@ def find(module: str, function: str) -> Callable[..., Any]:
         raise NotReady(loaded)
     found: Callable[..., Any] | None = getattr(loaded, function, None)
     if not callable(found):
-        raise NotReady(f"{module}.py has no function {function}")
+        raise NotReady(missing(function, module))
     if unwritten_functions(module, [function]) and inspect.isfunction(found):
         raise NotWritten(f"{function} is not written yet")
     return found
@@ -62,23 +64,26 @@ def load(module: str) -> ModuleType | str:
         )
         return f"{name} is missing{advice}"
     data = (FOLDER / name).read_bytes()
-    foreign = next(not_there(data, {*MODULES, *(Path(file).stem for file in files)}), None)
     if said := no_python(data, name):
         return said
-    if foreign is not None:
-        return f"{name}, line {foreign[0]} imports {foreign[1]}, which the grader has not: use NumPy and the standard library only"
+    LOADING.add(module)
     try:
-        return importlib.import_module(module)
+        with as_graded():
+            return importlib.import_module(module)
     except TooLong as error:
+        other = Path(error.file).stem
+        if other in {*MODULES} - LOADING:
+            return f"{name} needs {other}.py, which cannot be imported"
         return where_it_stood(error, SECONDS).partition("\n")[0]
     except (Exception, SystemExit) as error:
-        LOADING.add(module)  # modules that import one another
-        if (other := ended_in(error)) in {*MODULES} - LOADING and isinstance(load(other), str):
+        reason, other = where(error), ended_in(error)
+        if other in {*MODULES} - LOADING and CIRCULAR not in reason and isinstance(load(other), str):
             return f"{name} needs {other}.py, which cannot be imported"
-        reason = where(error)
         if not isinstance(error, SyntaxError):
             reason = reason.partition("\n")[0]
         return reason if reason.startswith(f"{module}.py,") else f"{module}.py cannot be imported: {reason}"
+    finally:
+        LOADING.discard(module)
 
 
 def alone(module: str, function: str) -> Callable[..., Any]:
@@ -86,7 +91,8 @@ def alone(module: str, function: str) -> Callable[..., Any]:
     loaded = [name for name, found in sys.modules.items() if is_students(getattr(found, "__file__", None) or "")]
     before = {name: sys.modules.pop(name) for name in loaded}
     try:
-        found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+        with as_graded():
+            found: Callable[..., Any] = getattr(importlib.import_module(module), function)
         return found
     finally:
         sys.modules.update(before)
@@ -96,8 +102,8 @@ def ended_in(error: BaseException) -> str:
     """The module that an import ended in, as far as its error says so."""
     if isinstance(error, SyntaxError) and error.filename:
         return Path(error.filename).stem
-    if isinstance(error, ImportError):
-        return error.name or ""
+    if isinstance(error, ImportError) and error.name in MODULES:
+        return error.name
     return Path(place_of(error.__traceback__, is_students)[0]).stem
 
 
@@ -128,12 +134,7 @@ def silent_stubs(module: str) -> list[str]:
 
 def defined_twice(module: str, functions: list[str]) -> list[str]:
     """A sentence about each of the functions of which only the last definition counts."""
-    found = definitions(module)
-    return [
-        f"{function} is defined in lines {' and '.join(str(node.lineno) for node in found[function])}: only the last one counts"
-        for function in functions
-        if len(found.get(function, [])) > 1
-    ]
+    return [said for function in functions if (said := twice(function, definitions(module).get(function, [])))]
 
 
 def place(module: str, function: str) -> str:
@@ -145,15 +146,8 @@ def place(module: str, function: str) -> str:
 @functools.cache
 def definitions(module: str) -> dict[str, list[ast.FunctionDef]]:
     """The functions of a file by name; none where it cannot be read."""
-    try:
-        body = ast.parse((FOLDER / f"{module}.py").read_bytes()).body
-    except (OSError, ValueError, SyntaxError):
-        return {}
-    found: dict[str, list[ast.FunctionDef]] = {}
-    for node in body:
-        if isinstance(node, ast.FunctionDef):
-            found.setdefault(node.name, []).append(node)
-    return found
+    path = FOLDER / f"{module}.py"
+    return functions_of(path.read_bytes()) if path.is_file() else {}
 
 
 def cut_off(module: str, function: str) -> None:

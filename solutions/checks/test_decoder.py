@@ -165,6 +165,11 @@ def test_lowest_id_wins_a_tie(call: Caller) -> None:
     call.generate(np.array([1]), tie, 1, 2).gives(np.array([1, 0, 0]))
 
 
+def test_nothing_is_drawn_at_random(call: Caller) -> None:
+    """Both tokens are as likely at every step: who draws them gets twenty zeros once in a million times."""
+    call.generate(np.array([1]), {**COIN, "b_out": np.zeros(2)}, 1, 20).gives(np.array([1, *20 * [0]]))
+
+
 def test_float32_stays_float32(call: Caller) -> None:
     params = {name: SMALL[name].astype(np.float32) for name in ("embedding", "w_out", "b_out")}
     call.decoder_logits(np.array([0, 1]), {**params, "blocks": []}, 1).gives(

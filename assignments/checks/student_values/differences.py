@@ -18,6 +18,7 @@ UNEXPLAINED = (
     1e-3  # share of an entry's difference that "every entry is ..." may leave: an eps in the formula blurs factors
 )
 SEVERAL = 3  # entries that share an amount or a factor by more than chance
+MOST_DIGITS = 6  # decimals that a rounded result may have kept
 NEARLY = 1e-3  # largest deviation of a result that is nearly right
 Array = np.ndarray[Any, Any]
 
@@ -30,6 +31,11 @@ FORMS = {
 IN_ORDER = "The parts are right, but they come in the order"
 KEEP_DTYPE = "floating results keep the dtype of the arguments"
 NO_RETURN = "Does every way through the function end with a return?"
+REMEMBERED = "Called alone, it is right; after other calls, it is not: something is remembered between calls."
+UNSTEADY = (
+    "Called again with the same arguments, it gives another result: look for random numbers, for an array of np.empty "
+    "that is not filled, or for something that is remembered between calls."
+)
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
 
 
@@ -133,11 +139,23 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     if parts:
         return _of_parts(parts, allowed)
     found = compare(expected, actual, allowed).difference
-    if found is None or not isinstance(expected, np.ndarray) or found.kind not in ("shape", "value"):
+    if found is None or found.kind not in ("shape", "value"):
+        return ""
+    if isinstance(expected, float | np.floating):
+        return _of_number(np.asarray(expected), np.asarray(actual), allowed)
+    if not isinstance(expected, np.ndarray):
         return ""
     if found.kind == "shape":
         return _shape(expected, actual, allowed) if actual.dtype.kind in "biuf" else ""
     return next(filter(None, _values(expected, actual, allowed)), "")
+
+
+def _of_number(expected: Array, actual: Array, allowed: float) -> str:
+    if not np.isfinite(actual):
+        return f"The result is {actual}; expected is a finite number."
+    if equal(-expected, actual, allowed):
+        return "The result has the wrong sign."
+    return _rounded(expected, actual, allowed)
 
 
 def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
@@ -190,13 +208,28 @@ def _shape(expected: Array, actual: Array, allowed: float) -> str:
         return "The result is right up to a transpose."
     if not expected.ndim or not actual.ndim or actual.shape[1:] != expected.shape[1:]:
         return ""
-    thing, more = "entry" if expected.ndim == 1 else "row", len(actual) - len(expected)
-    for which, place, kept in (("last", "end", slice(None, -1)), ("first", "start", slice(1, None))):
-        if more == -1 and equal(expected[kept], actual, allowed):
-            return f"Right, but the {which} {thing} is missing."
-        if more == 1 and equal(expected, actual[kept], allowed):
-            return f"Right, but there is one {thing} too many at the {place}."
-    return ""
+    said = [
+        _too_few_or_many(place, len(expected) - len(actual), expected.ndim == 1)
+        for place, one, other in (
+            ("last", expected[: len(actual)], actual[: len(expected)]),
+            ("first", expected[-len(actual) :], actual[-len(expected) :]),
+        )
+        if len(one) and equal(one, other, allowed)
+    ]
+    return said[0] if len(said) == 1 else ""
+
+
+def _too_few_or_many(place: str, less: int, entries: bool) -> str:
+    number = abs(less)
+    thing = ("entry" if number == 1 else "entries") if entries else ("row" if number == 1 else "rows")
+    if less > 0:
+        return (
+            f"Right, but the {place} {thing} is missing."
+            if number == 1
+            else f"Right, but the {place} {number} {thing} are missing."
+        )
+    are = "is one" if number == 1 else f"are {number}"
+    return f"Right, but there {are} {thing} too many at the {'end' if place == 'last' else 'start'}."
 
 
 def _bools(expected: Array, actual: Array) -> str:
@@ -233,6 +266,7 @@ def _values(expected: Array, actual: Array, allowed: float) -> Iterator[str]:
     if expected.dtype.kind == "f":  # tokens have no factor
         yield _of_all(expected.astype(float), actual.astype(float), allowed)
         yield _sums(expected, actual)
+        yield _rounded(expected, actual, allowed)
         yield _nearly(expected, actual)
     wrong = deviations(expected, actual) > (allowed if expected.dtype.kind == "f" else 0.0)
     yield _lines(wrong)
@@ -297,6 +331,15 @@ def _sums(expected: Array, actual: Array) -> str:
         if np.allclose(wanted, 1, atol=1e-5) and not np.allclose(got, 1, atol=1e-3):
             wrong = float(np.ravel(got)[np.argmax(np.abs(np.ravel(got) - 1))])
             return f"Every expected {name} sums to 1; one of yours sums to {wrong:.6g}."
+    return ""
+
+
+def _rounded(expected: Array, actual: Array, allowed: float) -> str:
+    """Whether every entry has a few decimals only, and is the nearest such number."""
+    for digits in range(1, MOST_DIGITS + 1):
+        off = np.abs(actual.astype(float) - expected).max() <= 0.5 * 10.0**-digits + allowed * magnitude(expected)
+        if off and np.array_equal(np.round(actual, digits), actual):
+            return f"Your result is the right one rounded to {digits} decimal{'s' if digits > 1 else ''}."
     return ""
 
 

@@ -11,6 +11,18 @@ from types import FrameType, TracebackType
 
 MAX_TEXT = 300  # characters
 MAX_PASSED, MAX_NAME = 16, 64  # functions that an error is said to have passed through, and characters of their names
+NO_LINE = "EOF when reading a line"  # what Python says where nobody answers `input()`
+NO_INPUT = "Nobody answers `input()` while a submission is graded: delete the call."
+CIRCULAR = "Modules import one another: import only from files that stand higher up in the README's table."
+NOT_ALLOWED = "Homework code may not start processes, open sockets, or touch files outside its temporary folder."
+ADVICE = {
+    "MemoryError": "It needs more memory than is allowed: look for an array that is far larger than the result.",
+    "RecursionError": "It calls itself without an end.",
+    "PermissionError": NOT_ALLOWED,
+    "BlockingIOError": "Homework code may not start processes, and only a few threads.",
+    "SystemExit": "Homework code may not end Python: delete the call of `exit()`, `quit()` or `sys.exit()`.",
+    "ModuleNotFoundError": "The grader has NumPy, the standard library and your own files only: use nothing else.",
+}
 
 
 def builtin_kinds(error: BaseException) -> list[str]:
@@ -77,6 +89,24 @@ def _loops(name: str) -> list[ast.While | ast.For]:
         return []
     loops = [node for node in nodes if isinstance(node, ast.While | ast.For)]
     return sorted(loops, key=lambda node: -node.lineno)
+
+
+def advice(kind: str, text: str) -> str:
+    """What to do about an error of which the kind or the text says it; "" for others."""
+    if "partially initialized module" in text:
+        return CIRCULAR
+    if (kind, text) == ("EOFError", NO_LINE):
+        return NO_INPUT
+    return ADVICE.get(kind, "")
+
+
+def missing(function: str, module: str) -> str:
+    return f"There is no function `{function}` in `{module}.py`: check its name."
+
+
+def no_such_call(function: str, parameters: str) -> str:
+    """Of a function that does not take the arguments that its docstring names."""
+    return f"It cannot be called as `{function}({parameters})`: check the names and the number of its arguments."
 
 
 def in_words(kind: str, text: str) -> str:

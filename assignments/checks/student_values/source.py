@@ -1,10 +1,9 @@
-"""What a file has that should be Python and is not: a notebook, its marks, another encoding, modules that the grader lacks."""
+"""What the text of a file says: that it is no Python (a notebook, its marks, another encoding), which functions are not written."""
 
 import ast
 import codecs
 import re
-import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Sequence
 
 
 def no_python(data: bytes, name: str) -> str:
@@ -32,23 +31,33 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
     return ""
 
 
-def not_there(data: bytes, own: Collection[str]) -> Iterator[tuple[int, str]]:
-    """Line and name of the modules that a file imports and the grader has not; `own` are the student's.
-
-    What stands in a `try`, or below `if __name__`, may fail without harm.
-    """
+def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
+    """The functions of a file by name, each as often as it is defined; none where it cannot be read."""
     try:
-        waiting: list[ast.AST] = [ast.parse(data)]
-    except (SyntaxError, ValueError):
-        return
-    there = {"numpy", *own, *sys.stdlib_module_names}
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, ast.Try) or (isinstance(node, ast.If) and "__name__" in ast.dump(node.test)):
-            continue
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            of = getattr(node, "module", None)  # of `from a.b import c`; None also in `from . import c`
-            names = [of] if of else [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            tops = [name.partition(".")[0] for name in names]
-            yield from ((node.lineno, top) for top in tops if top not in there)
-        waiting += ast.iter_child_nodes(node)
+        body = ast.parse(data).body
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two of a text that is nested too deeply
+        return {}
+    found: dict[str, list[ast.FunctionDef]] = {}
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+def is_stub(function: ast.FunctionDef) -> bool:
+    """Whether nothing but a docstring stands in it, with a raise or with a return of nothing or of an argument as it is."""
+    texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    body = [node for node in function.body if node not in texts and not isinstance(node, ast.Pass)]
+    if len(body) != 1 or isinstance(body[0], ast.Raise):
+        return len(body) < 2
+    names = {argument.arg for argument in function.args.args}
+    value = body[0].value if isinstance(body[0], ast.Return) else body[0]
+    return (
+        value is None or (isinstance(value, ast.Constant) and value.value is None) or getattr(value, "id", "") in names
+    )
+
+
+def twice(function: str, nodes: Sequence[ast.FunctionDef]) -> str:
+    """A sentence about a function that is defined several times; "" where it is not."""
+    lines = " and ".join(str(node.lineno) for node in nodes)
+    return f"`{function}` is defined in lines {lines}: only the last one counts." if len(nodes) > 1 else ""

@@ -1,12 +1,12 @@
 """Grades, rubrics and folders of runs for the tests."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
-from autograder.cohort.store import Document, Grade, Mark, write_run
+from autograder.cohort.store import Document, Grade, Mark, Outcome, write_run
 from autograder.feedback.results import dump
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
@@ -27,11 +27,11 @@ def document(**scores: tuple[float, float]) -> Document:
     return {"score": sum(score for score, _ in scores.values()), "tests": tests, "extra_data": {"layers": []}}
 
 
-def run(folder: Path, **documents: Document) -> Path:
+def run(folder: Path, outcomes: Sequence[Outcome] = (), **documents: Document) -> Path:
     (folder / "results").mkdir(parents=True)
     for key, one in documents.items():
         (folder / "results" / f"{key}.json").write_text(dump(one))
-    write_run(folder, [folder], [Entry(key, None, (Student(f"={key}"),)) for key in documents])
+    write_run(folder, [folder], [Entry(key, None, (Student(f"={key}"),)) for key in documents], outcomes)
     return folder
 
 

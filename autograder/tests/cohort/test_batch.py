@@ -296,7 +296,7 @@ class Killer(progress.Display):
         super().__init__()
         self.left = times
 
-    def advance(self, score: float | None, kept: bool = False) -> None:
+    def advance(self, score: float | None, kept: bool = False, counts: bool = True) -> None:
         workers = [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]
         if self.left and workers:
             self.left -= 1
@@ -573,11 +573,12 @@ def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
 
 
 NAMES = [f"{name}.py" for name in MODULES]
+COPY = f"{MODULES[0]} (1).py"
 
 
 @pytest.fixture(scope="module")
 def misnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Right uploads: one as a browser renames the files, one in capitals, one as Windows hides the end of a name, and others."""
+    """Right uploads as a browser renames files, in capitals, as Windows hides ends of names, beside a stub; and others."""
     folder, files = tmp_path_factory.mktemp("misnamed"), sample.references()
     sample.write(folder / "ada", {name.replace(".py", " (1).py"): text for name, text in files.items()})
     sample.write(folder / "bela", {name.title().replace("_", ""): text for name, text in files.items()})
@@ -587,6 +588,8 @@ def misnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cell = {"cell_type": "code", "source": ["import numpy as np\n", "def layer_norm(x):\n", "    raise SystemExit\n"]}
     sample.write(folder / "emil", {"hw.ipynb": json.dumps({"cells": [cell]})})
     (folder / "fatima").mkdir()
+    sample.write(folder / "gina", files | {NAMES[0]: sample.stubs()[NAMES[0]], COPY: files[NAMES[0]]})
+    sample.write(folder / "hana", dict.fromkeys(NAMES, "\n"))
     return folder
 
 
@@ -594,22 +597,34 @@ def misnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_names_that_are_nearly_right_are_graded_if_asked_for_and_listed_if_not(misnamed: Path, tmp_path: Path) -> None:
     refused, accepted = tmp_path / "refused", tmp_path / "accepted"
     done = call(misnamed, "-o", refused)
-    line = next(line for line in done.stderr.splitlines() if "--accept-names" in line)
-    for text in (f"ada: {MODULES[0]} (1).py", "bela: ", "chidi: ", f"dana: {MODULES[0]} (1).py"):
-        assert text in line
+    for text in (f"ada: {MODULES[0]} (1).py", "bela: ", "chidi: ", f"dana: {MODULES[0]} (1).py", f"gina: {COPY}\n"):
+        assert f"note: not graded because of the name: {text}" in done.stderr
+    assert "note: --accept-names takes files under another name" in done.stderr
     assert [rows(refused)[name]["Total Score"] for name in ("ada", "bela", "chidi")] == ["0"] * 3
     done = call(misnamed, "-o", accepted, "--accept-names")
-    assert [rows(accepted)[name]["Total Score"] for name in ("ada", "bela", "chidi")] == ["100"] * 3
+    assert [rows(accepted)[name]["Total Score"] for name in ("ada", "bela", "chidi", "gina")] == ["100"] * 4
     assert (
         f"There was no file {NAMES[0]}; {MODULES[0]} (1).py was graded as {NAMES[0]}."
         in rows(accepted)["ada"]["Remark"]
     )
     assert b"was graded as" in documents(accepted)["ada"]
-    first, second = (
-        next(line for line in done.stderr.splitlines() if line.startswith(f"note: {how}")) for how in ("graded", "not")
-    )
-    assert "ada: " in first and "dana" not in first
-    assert f"dana: {MODULES[0]} (1).py" in second  # two different files could be meant
+    for name in ("ada", "bela", "chidi", "gina"):
+        assert f"note: graded in spite of the name: {name}: " in done.stderr
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("note: not graded"))
+    assert f"dana: {COPY}" in line  # two different files could be meant
+    assert f"No function is written in {NAMES[0]}; {COPY} was graded" in rows(accepted)["gina"]["Remark"]
+
+
+@pytest.mark.usefixtures("in_a_thread")
+def test_notes_on_names_say_for_whom(misnamed: Path, tmp_path: Path) -> None:
+    roster = "name,sid,email\nGina García,ada,\nBela Brandt,7,bela\nEmil Eriksen,emil,\n"
+    (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
+    done = call(misnamed, "-o", tmp_path / "out", "--accept-names", "--roster", tmp_path / "roster.csv")
+    assert "note: graded in spite of the name: Gina García (ada): " in done.stderr
+    assert "note: graded in spite of the name: Bela Brandt (bela): " in done.stderr
+    assert "note: Emil Eriksen (emil): There is no .py file in the upload" in done.stderr
+    row = rows(tmp_path / "out")["ada"]
+    assert row["Name"] == "Gina García" and COPY in row["Remark"]
 
 
 @pytest.mark.usefixtures("in_a_thread")
@@ -621,9 +636,12 @@ def test_uploads_with_nothing_to_grade_are_noted_and_not_in_the_median(misnamed:
     assert f"note: emil: {notebook}" in done.stderr
     assert "note: fatima: There is no file of the homework in it." in done.stderr
     assert rows(tmp_path / "out")["fatima"]["Remark"] == f"no file {', '.join(NAMES)} in the upload"
+    assert "note: hana: Its files of the homework are blank." in done.stderr
+    assert rows(tmp_path / "out")["hana"]["Remark"] == f"nothing in {', '.join(NAMES)}: blank"
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<dt>Median</dt><dd>100 " in page
-    assert "<dt>Nothing to grade</dt><dd>2 " in page
+    assert "<dt>Nothing to grade</dt><dd>3 " in page
+    assert "8 of 8: median 100\n" in done.stderr
 
 
 ROSTER = """\
@@ -669,7 +687,7 @@ def test_class_from_moodle_after_the_deadline_ends_in_tables_that_need_no_hand(
     for said in (
         "not in the roster: Emil",
         "1 in the roster without an upload: 0 points",
-        "graded in spite of their names: ",
+        "graded in spite of the name: Ada Weiß (Ada_Wei_1-",
     ):
         assert f"note: {said}" in done.stderr
     assert "accept" not in done.stderr

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from autograder.cohort.compare_results import compare_runs, write
+from autograder.cohort.store import Outcome
 from autograder.faults import ArgumentsError
+from autograder.intake.entries import Student
 from autograder.tests.cohort.making import document, run
 
 
@@ -64,3 +66,47 @@ def test_csv_and_page_have_every_change_and_names_are_safe(tmp_path: Path) -> No
     assert "Only in the first</h2>\n<p>gone</p>" in page
     table = (new / "compare.csv").read_text().splitlines()
     assert table == ["Submission,Student,Old,New,Change,a,b", "ada,'=ada,1,1,0,-1,1"]
+
+
+# Totals that differ for a reason that is no criterion
+
+ADA, BELA, CHIDI = (Student(name, email=f"{name.lower()}@x") for name in ("Ada", "Bela", "Chidi"))
+LATE = "0 d 2 h late, 1 points off"
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "points", "said"),
+    [
+        (Outcome("s", ADA, 10), Outcome("s", ADA, 9, (LATE,)), 10, f"-1 (was: nothing; now: {LATE})"),
+        (Outcome("s", ADA, 9, (LATE,)), Outcome("s", ADA, 8.1, (LATE,)), 9, f"a -1, +0.1 ({LATE})"),
+        (Outcome("s", ADA, 10), Outcome("s", ADA, 9), 9, "a -1"),
+        (Outcome("s", ADA, 5, ("set: x",)), Outcome("s", ADA, 5, ("set: x",)), 9, "a -1, +1 (set: x)"),
+        (Outcome("s", ADA, 10), Outcome("s", ADA, None, ("excused",)), 10, "-10 (was: nothing; now: excused)"),
+        (Outcome("t", ADA, 3), Outcome("s", ADA, 10), 10, "a +7, s counts, not t"),
+        (Outcome("", ADA, None, ("absent",)), Outcome("", ADA, 0, ("absent",)), 10, "absent"),
+        (Outcome("s", Student("ada"), 10), Outcome("s", ADA, 9, (LATE,)), 10, f"-1 (was: nothing; now: {LATE})"),
+    ],
+    ids=["late", "more than late", "no reason", "by hand", "excused", "another upload", "missing", "by submission"],
+)  # fmt: skip
+def test_what_the_criteria_do_not_explain_has_its_reason(
+    tmp_path: Path, then: Outcome, now: Outcome, points: float, said: str
+) -> None:
+    old = run(tmp_path / "old", [then], s=document(a=(10, 10)), t=document(a=(3, 10)))
+    new = run(tmp_path / "new", [now], s=document(a=(points, 10)), t=document(a=(3, 10)))
+    found = compare_runs(old, new)
+    (change,) = found.changes
+    assert (change.where, change.old, change.new) == (said, then.total, now.total)
+    assert (found.compared, found.only_old, found.only_new) == (1, (), ())
+    assert "<td>" + said.replace("+", "&#43;") + "</td>" in write(found, old, new).read_text().replace("+", "&#43;")
+    assert change.reason in (new / "compare.csv").read_text()
+
+
+def test_members_of_a_group_are_compared_one_by_one(tmp_path: Path) -> None:
+    group = document(a=(10, 10))
+    old = run(tmp_path / "old", [Outcome("s", one, 10) for one in (ADA, BELA)], s=group)
+    new = run(
+        tmp_path / "new", [Outcome("s", ADA, 10), Outcome("s", BELA, 5, ("x",)), Outcome("", CHIDI, None)], s=group
+    )
+    found = compare_runs(old, new)
+    assert [(change.who, change.difference) for change in found.changes] == [("Bela", -5)]
+    assert (found.compared, found.only_old, found.only_new) == (2, (), ("Chidi",))

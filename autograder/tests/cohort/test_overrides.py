@@ -12,7 +12,10 @@ from autograder.commands.main import main
 from autograder.faults import ArgumentsError
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
+from autograder.intake.exports import listing
+from autograder.intake.tree import Tree
 from autograder.tests.cohort.making import grade_of_points
+from autograder.tests.files import put
 
 RUBRIC = rubrics.current()
 FIRST = next(iter(RUBRIC.criteria.values()))
@@ -22,7 +25,11 @@ ADA, BELA, TWIN = Student("Ada", "1", "ada@x"), Student("Bela", "2"), Student("B
 
 def rows() -> list[StudentRow]:
     made = [
-        StudentRow(who, Entry(f"s{who.sid}"), grade_of_points(f"s{who.sid}", RUBRIC.points, 1))
+        StudentRow(
+            who,
+            Entry(f"s{who.sid}", Tree(f"{who.name} Weiß_7 (export)" * (who is ADA), Path(), {})),
+            grade_of_points(f"s{who.sid}", RUBRIC.points, 1),
+        )
         for who in (ADA, BELA, TWIN)
     ]
     return [*made, StudentRow(Student("Chidi", "4"), Entry(""), None, absent=True)]
@@ -40,12 +47,20 @@ def used(*paths: Path) -> list[class_rows.Override]:
     return found
 
 
-@pytest.mark.parametrize("student", ["ADA@x", "1", "s1", "Ada"])
+@pytest.mark.parametrize("student", ["ADA@x", "1", "s1", "Ada", "Ada Weiß_7 (export)"])
 def test_criterion_is_set_and_the_total_follows(tmp_path: Path, student: str) -> None:
     ada, bela, *_ = applied(tmp_path, f'{student},{FIRST.id},{FIRST.points},"was right, by hand"\n')
     assert (ada.score, bela.score) == (RUBRIC.points, RUBRIC.points - FIRST.points)
     assert ada.remark == f"{FIRST.id} set to {FIRST.points:g}: was right, by hand"
     assert bela.overrides == ()
+
+
+def test_submission_is_named_as_moodle_names_its_folder(tmp_path: Path) -> None:
+    folder = "Zoë Weiß_700112_assignsubmission_file"
+    put(tmp_path / "class", {f"{folder}/layernorm.py": "", "Bela_7_assignsubmission_file/layernorm.py": ""})
+    (tmp_path / "o.csv").write_text(f"{HEAD}{folder},total,50,seen\n", encoding="utf-8")
+    entries = listing([tmp_path / "class"]).entries
+    assert class_rows.problems(entries, RUBRIC, [], used(tmp_path / "o.csv")) == []
 
 
 def test_total_is_set_whatever_else_there_is(tmp_path: Path) -> None:

@@ -12,14 +12,15 @@ class Terminal(StringIO):
         return True
 
 
-@pytest.mark.parametrize(("stream", "count"), [(Terminal(), "4/5"), (StringIO(), "4 of 5")])
+@pytest.mark.parametrize(("stream", "count"), [(Terminal(), "5/6"), (StringIO(), "5 of 6")])
 def test_progress_shows_count_and_median(stream: StringIO, count: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "INTERVAL", 0.0)
     shown = progress.Display(stream)
-    shown.start(5)
+    shown.start(6)
     for score in (10.0, None, 30.0):
         shown.advance(score)
     shown.advance(20.0, kept=True)
+    shown.advance(0.0, counts=False)
     shown.close()
     text = stream.getvalue()
     for part in (count, "median 20", "1 unchanged", "1 faults"):

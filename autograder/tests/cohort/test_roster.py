@@ -1,5 +1,6 @@
 """A roster in the form of Gradescope or Canvas gives names and sections, and says who is missing."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,9 @@ def test_canvas_student_is_found_by_the_id_of_canvas(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "Name\nAda\n", "a,b\n1,2\n"])
 def test_roster_by_which_nobody_is_known_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ArgumentsError, match="no column has an address"):
+    with pytest.raises(
+        ArgumentsError, match=r"no student has an address or an id; .* email(.|\n)*Ada Abel,3000001,ada@example.org"
+    ):
         applied(tmp_path, text)
 
 
@@ -77,6 +80,86 @@ def test_roster_is_read_as_excel_writes_it(tmp_path: Path, encoding: str, separa
     (tmp_path / "roster.csv").write_bytes(text.encode(encoding))
     (person,) = class_rows.roster(tmp_path / "roster.csv", RUBRIC)
     assert person.student == Student("Zoë Weiß", "", "zoe@x.org")
+
+
+@pytest.mark.parametrize("data", [b"PK\3\4\0\0", b"name\0", None], ids=["a workbook", "zeros", "not there"])
+def test_file_that_is_no_table_is_refused_with_an_example_of_one(tmp_path: Path, data: bytes | None) -> None:
+    if data is not None:
+        (tmp_path / "roster.csv").write_bytes(data)
+    with pytest.raises(ArgumentsError, match=r"roster.csv: (is no csv|cannot be read)(.|\n)*name,sid,email,section\n"):
+        class_rows.roster(tmp_path / "roster.csv", RUBRIC)
+
+
+# Several lines of one student
+
+
+def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: Path) -> None:
+    lines = "Ada,1,ADA@x,Mon,,\nBela,2,,Mon,,\n,1,,Tue,48,yes\nAda,,ada@x,Mon,,\n"
+    (tmp_path / "r.csv").write_text(f"name,sid,email,section,extension_hours,excused\n{lines}")
+    ada, bela = class_rows.roster(tmp_path / "r.csv", rubric_with(due="2026-11-20T23:59+01:00"))
+    assert (ada.student, ada.section, ada.excused) == (Student("Ada", "1", "ADA@x"), "Mon, Tue", True)
+    assert (ada.extension.days, bela.student.name) == (2, "Bela")
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ("Adam,1,,,", "name is Adam here and Ada there"),
+        ("Ada,1,other@x,,", "email is other@x here and ada@x there"),
+        ("Ada,2,ada@x,,", "sid is 2 here and 1 there"),
+        ("Ada,1,,2026-11-25T10:00+01:00,", "due is 2026-11-25"),
+        ("Ada,1,,,no", "excused is False here and True there"),
+    ],
+)
+def test_lines_of_one_student_that_contradict_one_another_are_both_named(
+    tmp_path: Path, second: str, said: str
+) -> None:
+    first = "Ada,1,ada@x,2026-11-24T10:00+01:00,yes"
+    (tmp_path / "r.csv").write_text(f"name,sid,email,due,excused\n{first}\nBela,3,,,\n{second}\n")
+    with pytest.raises(ArgumentsError) as caught:
+        class_rows.roster(tmp_path / "r.csv", RUBRIC)
+    assert "r.csv:4: the same student as in " in str(caught.value) and f"r.csv:2, but {said}" in str(caught.value)
+
+
+# Uploads of people whose address and id are not known
+
+
+@pytest.mark.parametrize("name", ["Ada Abel", "abel, ada", "Ada_Abel", "3000001", "ADA@x.org"])
+def test_plain_folder_is_matched_by_a_name_sid_or_address_that_one_student_has(tmp_path: Path, name: str) -> None:
+    (tmp_path / "r.csv").write_text(
+        "name,sid,email,section\nAda Abel,3000001,ada@x.org,A\nBela,2,b@x.org,B\nBela,3,,B\n"
+    )
+    people = class_rows.roster(tmp_path / "r.csv", RUBRIC)
+    entries = [Entry("s1", None, (Student(name),)), Entry("s2", None, (Student("Bela"),))]
+    ada, bela, *missing = finished(entries, {}, {}, RUBRIC, people)
+    assert (ada.student, ada.section) == (Student("Ada Abel", "3000001", "ada@x.org"), "A")
+    assert bela.student == Student("Bela")  # which of the two, nobody can say
+    assert [row.status for row in missing] == ["Missing", "Missing"]
+
+
+def test_uploads_under_a_name_and_an_id_are_uploads_of_one_student(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("name,sid\nAda Abel,1\n")
+    people = class_rows.roster(tmp_path / "r.csv", RUBRIC)
+    entries = [Entry("s1", None, (Student("Ada Abel", moodle="7"),)), Entry("s2", None, (Student("1"),))]
+    (row,) = finished(entries, {}, {}, RUBRIC, people)
+    assert (row.student, row.entry.key, [one.key for one in row.others]) == (Student("Ada Abel", "1"), "s2", ["s1"])
+
+
+def test_name_is_not_believed_of_two_people_nor_where_the_roster_has_ids_of_that_kind(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("name,email\nAda,a@x\n")
+    people = class_rows.roster(tmp_path / "r.csv", RUBRIC)
+    for who in ((Student("Ada", moodle="7"), Student("Ada", moodle="8")), (Student("Ada", email="other@x"),)):
+        entries = [Entry(f"s{at}", None, (one,)) for at, one in enumerate(who)]
+        assert [row.status for row in finished(entries, {}, {}, RUBRIC, people)][-1] == "Missing"
+
+
+def test_roster_of_another_class_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("name,email\nBela,b@x\n")
+    people = class_rows.roster(tmp_path / "r.csv", RUBRIC)
+    (said,) = class_rows.problems([Entry("s1", None, (Student("Ada", email="a@x"),))], RUBRIC, people, [])
+    assert said.startswith("the roster is of another class: nobody who has handed in is in it")
+    assert "Bela (b@x), ...; uploads are from Ada (a@x)" in said
+    assert class_rows.problems([Entry("s1", None, (Student("B", email="B@x"),))], RUBRIC, people, []) == []
 
 
 # One student is not the class
@@ -100,6 +183,8 @@ def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
         (',"0,5",', 9),
         ("2026-11-21T23:59+01:00,,", 10),
         ("2026-11-21T23:59,,", 10),
+        ("2026-11-21,,", 10),
+        ("2026-11-20,,", 9),
         ("2026-11-19T23:59+01:00,,", 8),
     ],
 )
@@ -183,6 +268,25 @@ def test_upload_that_counts_is_the_one_that_the_rubric_says(
     assert row.entry.key == counts
     others = ", ".join(key for key in UPLOADS if key != counts)
     assert notes([row], rubric, people) == [f"Ada: of 3 uploads {counts} counts (uploads: {uploads}), not {others}"]
+
+
+@pytest.mark.parametrize("uploads", ["last", "best", "last_on_time"])
+def test_upload_with_nothing_to_grade_counts_only_alone(uploads: str) -> None:
+    rubric = rubric_with(due="2026-11-20T23:59+01:00", uploads=uploads)
+    ada = Student("Ada", email="ada@x.org")
+    work, nothing, again = (
+        Entry(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 1)
+    )
+    empty = replace(grade_of_points("b", 10, 1), empty="There is no file of the homework in it.")
+    grades = {"a": grade_of_points("a", 10, 1), "b": empty, "c": replace(empty, key="c")}
+    (row,) = finished([work, nothing], grades, {}, rubric)
+    assert row.entry.key == "a"
+    assert notes([row], rubric, []) == [
+        f"Ada: of 2 uploads a counts (uploads: {uploads}), not b (nothing to grade in it)"
+    ]
+    (row,) = finished([nothing, again], grades, {}, rubric)
+    assert row.entry.key == "c"
+    assert report.submissions_that_count([row]) == []
 
 
 def test_where_none_is_on_time_the_last_counts_and_a_fault_is_not_the_best() -> None:

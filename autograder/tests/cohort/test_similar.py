@@ -36,7 +36,7 @@ WAYS = [
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """Eight of whom two share a helper, with other names; all have the same right solution."""
+    """Eight of whom two share a helper, with other names; all have the same right solution, none word for word."""
     right = sample.references()[NAME]
     for number in range(8):
         own = "".join(WAYS[(number + at) % 4].format(n=number) * (number // 4 + 1) for at in range(number % 3))
@@ -45,7 +45,7 @@ def run(tmp_path: Path) -> Path:
         if number == 6:
             copied = OWN.format(n=5, op="<", extra="total").replace("values", "xs").replace("total", "sum_")
             own += "# mine\n" + copied.replace("kept", "found  # yes").replace("found  # yes", "found")
-        sample.write(tmp_path / "class" / f"s{number}", {NAME: right + own})
+        sample.write(tmp_path / "class" / f"s{number}", {NAME: f"{right}{own}# {number}\n"})
     store.write_run(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"]).entries)
     return tmp_path
 
@@ -54,6 +54,29 @@ def test_pair_that_shares_a_helper_is_found_and_nobody_else(run: Path) -> None:
     pairs, works = similar.found(run, 0.5)
     assert [(pair.one, pair.other, pair.modules) for pair in pairs] == [("s2", "s6", (NAME[:-3],))]
     assert len(works) == 8
+
+
+def test_ring_with_one_text_is_found_however_large(tmp_path: Path) -> None:
+    """Twelve of twenty; the others have written the same functions, each in a way of their own, and short modules are no sign."""
+    names = list(sample.references())
+    for number in range(20):
+        own = number if number >= 12 else 99
+        text = sample.stubs()[NAME] + OWN.format(n=7, op="<", extra="total") + f"# {own}\n"
+        short = {names[1]: sample.stubs()[names[1]] + "\nWIDTH, DEPTH, HEADS = 1, 2, [3, 4]\n"}
+        sample.write(tmp_path / "class" / f"s{number:02d}", {NAME: text} | short)
+    store.write_run(tmp_path, [tmp_path / "class"], listing([tmp_path / "class"]).entries)
+    pairs, works = similar.found(tmp_path, 0.6)
+    assert {key for pair in pairs for key in (pair.one, pair.other)} == {f"s{number:02d}" for number in range(12)}
+    assert len(pairs) == 66 and {(pair.share, pair.modules) for pair in pairs} == {(1.0, (NAME[:-3],))}
+    assert "<mark>" in similar.page(pairs[:1], works, {})
+
+
+def test_page_has_the_first_pairs_and_says_how_many_more_there_are(monkeypatch: pytest.MonkeyPatch, run: Path) -> None:
+    monkeypatch.setattr(similar, "SHOWN", 1)
+    pairs, works = similar.found(run, 0.01)
+    page = similar.page(pairs * 3, works, {})
+    assert page.count("<summary>") == 1
+    assert f"{3 * len(pairs) - 1} more pairs stand in similar.csv" in page
 
 
 def test_shared_parts_stand_side_by_side(run: Path) -> None:

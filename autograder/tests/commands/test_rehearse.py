@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autograder.commands.main import main
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.homework import rubric as rubrics
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from autograder.feedback.results import dump, gradescope, number, write_atomically
+from autograder.feedback.results import dump, gradescope, write_atomically
+from autograder.feedback.text import number
 from autograder.grading.charge import Graded
 from autograder.grading.grader import ModuleResult
 from autograder.sandbox.messages import Error, Reply

@@ -49,7 +49,7 @@ def test_entry_with_a_problem_is_a_fault_that_says_so() -> None:
 
 def test_folder_that_cannot_be_read_is_that_submissions_fault_alone() -> None:
     with as_nobody() as folder:
-        put(folder, {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
+        put(folder, {f"ada/{FIRST}": "1", f"bela/{FIRST}": "1"})
         (folder / "ada").chmod(0)
         found = listing([folder])
         assert keys(found) == ["ada", "bela"]

@@ -36,6 +36,39 @@ def test_zip_beside_files_is_opened_and_loose_files_beat_it(tmp_path: Path) -> N
     assert read(tmp_path, LIMITS).files == {FIRST: b"loose", SECOND: b"zipped"}
 
 
+def test_zips_in_folders_and_in_zips_are_opened_up_to_a_depth(tmp_path: Path) -> None:
+    third = zipped({"third.py": "3"})
+    second = zipped({f"hw/{SECOND}": "2", "notes.txt": "inner", "three.zip": third})
+    first = zipped({FIRST: "1", "notes.txt": "outer", "sent/two.zip": second})
+    put(tmp_path, {"week 3/one.zip": first, "README.md": ""})
+    found = read(tmp_path, LIMITS)
+    assert found.files == {FIRST: b"1", SECOND: b"2", "notes.txt": b"outer"}
+    assert found.notes == (Note("zip_deep", "three.zip"),)
+
+
+def test_bad_zip_in_a_folder_or_zip_is_a_note_with_its_name(tmp_path: Path) -> None:
+    damaged = bytearray(zipped({FIRST: "1", "in.zip": b"marked" + zipped({SECOND: "2"})}))
+    damaged[damaged.index(b"marked")] ^= 1
+    put(tmp_path, {"a/bad.zip": b"no zip", "b/damaged.zip": bytes(damaged)})
+    found = read(tmp_path, LIMITS)
+    assert found.files == {FIRST: b"1"}
+    assert found.notes == (Note("no_zip", "a/bad.zip", LIMITS.upload_files), Note("damaged", "in.zip"))
+    assert str(found.notes[0]).startswith("a/bad.zip is not a zip file that can be opened.")
+
+
+def test_only_so_many_zips_are_opened(tmp_path: Path) -> None:
+    (tmp_path / "up.zip").write_bytes(zipped({f"{number}.zip": zipped({f"{number}.md": ""}) for number in range(9)}))
+    assert [note.kind for note in read(tmp_path, SMALL).notes] == ["zip_many"] * 5
+
+
+@pytest.mark.parametrize("content", [b"", b" \r\n\t\n", b"\xef\xbb\xbf\n"])
+def test_blank_file_is_an_absent_file_with_a_note_of_its_own(tmp_path: Path, content: bytes) -> None:
+    put(tmp_path, {FIRST: content, SECOND: "1", "helpers/__init__.py": ""})
+    found = read(tmp_path, LIMITS)
+    assert found.files == {SECOND: b"1", "helpers/__init__.py": b""}
+    assert found.missing(FIRST[:-3], [FIRST, SECOND]) == found.notes[0] == Note("blank", FIRST)
+
+
 def test_zip_that_is_none_is_a_note(tmp_path: Path) -> None:
     put(tmp_path, {"up.zip": b"no zip"})
     assert read(tmp_path, LIMITS).notes == (Note("no_zip", number=LIMITS.upload_files),)
@@ -90,7 +123,7 @@ def test_bound_on_bytes_holds_for_all_zips_and_files_together(tmp_path: Path) ->
 
 
 def test_bound_on_bytes_holds_for_zips_as_they_are(tmp_path: Path) -> None:
-    put(tmp_path, {f"{name}.zip": zipped({FIRST: ""}) + bytes(0) for name in "ab"})
+    put(tmp_path, {f"{name}.zip": zipped({FIRST: "1"}) + bytes(0) for name in "ab"})
     for name in "cdef":
         (tmp_path / f"{name}.zip").write_bytes(bytes(900_000))
     kinds = [note.kind for note in read(tmp_path, SMALL).notes]

@@ -83,6 +83,69 @@ def test_two_copies_of_one_content_are_no_choice() -> None:
     assert found.files["layernorm.py"] == b"x"
 
 
+STUB = b'def layer_norm(x):\n    """Docs."""\n    raise NotImplementedError("layer_norm is not written yet")\n'
+DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (STUB, False),
+        (b"def layer_norm(x): pass", False),
+        (b"def layer_norm(x): return None", False),
+        (b"def layer_norm(x): ...", False),
+        (b"import numpy\nX = 1\ndef helper(x): return x", False),
+        (b"", False),
+        (DONE, True),
+        (STUB + b"def batch_norm(x): return x", True),
+        (b"def layer_norm(x): return f(x)", True),
+        (b"def layer_norm(x: return", None),
+        (b"\0", None),
+    ],
+)
+def test_function_is_written_if_its_body_does_anything(text: bytes, written: bool | None) -> None:
+    assert submission.has_written(text, ["layer_norm", "batch_norm"]) is written
+
+
+COPY = "layernorm (1).py"
+
+
+def test_finished_copy_beside_the_stub_is_listed_and_taken_if_asked_for() -> None:
+    given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, "layernorm (2).py": STUB}).with_notes()
+    assert given.refused == (Note("unwritten", COPY, wanted="layernorm.py"),)
+    assert given.files["layernorm.py"] == STUB
+    found = given.accepting_names(["layernorm"])
+    assert found.refused == (Note("replaced", COPY, wanted="layernorm.py"),)
+    assert found.files["layernorm.py"] == DONE
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"layernorm.py": DONE, COPY: DONE + b"# 2"},
+        {"layernorm.py": b"def layer_norm(x: ", COPY: DONE},
+        {"layernorm.py": STUB, COPY: STUB + b"# 2"},
+        {"layernorm.py": STUB, COPY: b"def layer_norm(x: "},
+        {"layernorm.py": b"#" * submission.MOST_BYTES + b"\n" + DONE, COPY: DONE},
+    ],
+    ids=["both", "not Python", "neither", "copy not Python", "too long to look at"],
+)
+def test_file_in_which_anything_may_be_written_is_not_replaced(files: dict[str, bytes]) -> None:
+    given = Submission("ada", files).with_notes()
+    assert given.refused == ()
+    assert given.accepting_names(["layernorm"]) == given
+
+
+def test_of_two_finished_copies_none_is_taken() -> None:
+    given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, "layernorm (2).py": DONE + b"# 2"}).with_notes()
+    assert [note.kind for note in given.accepting_names(["layernorm"]).refused] == ["unwritten"]
+
+
+def test_copy_beside_a_blank_file_is_taken() -> None:
+    given = Submission("ada", {"layernorm.py": b"\n", COPY: DONE}).with_notes()
+    assert given.accepting_names(["layernorm"]).files["layernorm.py"] == DONE
+
+
 def test_of_a_file_that_nobody_writes_by_hand_the_grader_reads_nothing() -> None:
     submission = Submission("s", {"short.py": b"x = 1", "long.py": b"x = [" + b"1," * 5_000_000 + b"]"})
     assert [submission.text(name) for name in ("short.py", "long.py", "none.py")] == [b"x = 1", b"", b""]

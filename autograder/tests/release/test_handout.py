@@ -9,7 +9,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -149,23 +149,15 @@ def test_readme_has_every_criterion_with_its_points(built: "Built") -> None:
     }
 
 
-def test_notebook_has_a_check_for_each_module_that_needs_nothing_of_ours(built: "Built", tmp_path: Path) -> None:
-    notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
-    tests = notebook["metadata"]["otter"]["tests"]
-    assert set(tests) == set(rubrics.current().groups)
-    checks = ["".join(cell["source"]) for cell in notebook["cells"] if "grader.check(" in "".join(cell["source"])]
-    # With the semicolon, Jupyter does not show Otter's own report, which quotes the code of the test.
-    assert sorted(checks) == sorted(f'grader.check("{group}");' for group in rubrics.current().groups)
-    folder = shutil.copytree(built.assignments, tmp_path / "homework")
-    code = tests["layernorm"].replace("from otter.test_files import test_case", "test_case = lambda **_: lambda f: f")
-    command = [sys.executable, "-c", f"{code}\ntest_layernorm()"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "Not written yet: layer_norm, rms_norm" in done.stdout
-    shutil.copy(kit.solutions() / "layernorm.py", folder)
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    assert re.search(r"layernorm +(\d+) of \1 checks pass", done.stdout)
+def test_notebook_has_a_check_for_each_module_and_needs_no_otter(built: "Built") -> None:
+    text = (built.assignments / "transformer.ipynb").read_text()
+    assert not re.search("otter|grader\\.", text, re.IGNORECASE)
+    sources = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
+    checks = [
+        source.partition(" -m pytest ")[2] for source in sources if source.startswith('!"{sys.executable}" -m pytest')
+    ]
+    assert sorted(checks) == sorted(["checks", *(f"checks/test_{name}.py" for name in rubrics.current().modules)])
+    assert sources.index("import sys") == 0
 
 
 # Stubs
@@ -238,33 +230,14 @@ def test_checks_without_a_list_of_modules() -> None:
 
 def test_notebook_exports_every_module_and_helpers_of_ones_own(built: "Built", tmp_path: Path) -> None:
     notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
-    code = next("".join(cell["source"]) for cell in notebook["cells"] if "grader.export(" in "".join(cell["source"]))
+    code = next("".join(cell["source"]) for cell in notebook["cells"] if "zipfile" in "".join(cell["source"]))
     folder = shutil.copytree(built.assignments, tmp_path / "homework")
     (folder / "my_helpers.py").touch()
-    command = f"import json\nclass grader:\n    export = lambda **options: print(json.dumps(options))\n{code}"
-    done = subprocess.run([sys.executable, "-c", command], cwd=folder, capture_output=True, text=True)
-    options = json.loads(done.stdout)
-    assert {"my_helpers.py", *(f"{name}.py" for name in rubrics.current().modules)} <= set(options["files"])
-    assert options["pdf"] is False and options["ignore_log"] is True
-
-
-@pytest.mark.parametrize(
-    "call", ["grader.export()", "grader.export(pdf=False, files=['a.py', 'b.py'])", "grader.export(files=[])"]
-)
-def test_any_export_cell_exports_everything(call: str) -> None:
-    sources: tuple[Any, ...] = (["x = 1\n", "grader.check('a')"], f"# Save\n{call}")
-    cells = [{"metadata": dict[str, str](), "source": source} for source in sources]
-    text = json.dumps({"cells": cells})
-    source = "".join(json.loads(handout.exporting(text))["cells"][1]["source"])
-    options = "pdf=False, " if "pdf" in call else ""
-    files = 'files=sorted(glob.glob("*.py") + glob.glob("guesses.json"))'
-    assert source == f'# Save\nimport glob\n\ngrader.export({options}export_path="transformer.zip", {files})'
-
-
-def test_numpy_is_told_how_many_threads_before_otter_imports_it(built: "Built") -> None:
-    notebook = json.loads((built.assignments / "transformer.ipynb").read_text())
-    first = "".join(next(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"))
-    assert first.index("OPENBLAS_NUM_THREADS") < first.index("import otter")
+    (folder / "guesses.json").touch()
+    for _ in range(2):  # the zip of a first run is not put into that of a second one
+        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+    files = {f"{name}.py" for name in rubrics.current().modules} | {"conftest.py", "my_helpers.py", "guesses.json"}
+    assert set(zipfile.ZipFile(folder / "transformer.zip").namelist()) == files | {"transformer.ipynb"}
 
 
 @pytest.mark.parametrize(("module", "stays"), [("layernorm", True), ("poetry", False)])
@@ -275,4 +248,4 @@ def test_readme_tells_of_modules_that_are_there(module: str, stays: bool) -> Non
 
 def test_notebook_without_an_export_cell() -> None:
     with pytest.raises(CommandError, match="must have an export cell"):
-        handout.exporting('{"cells": []}')
+        handout.without_otter('{"cells": [], "metadata": {}}')

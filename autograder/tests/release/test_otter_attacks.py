@@ -17,7 +17,7 @@ from otter.run.run_autograder.utils import OtterRuntimeError
 
 from autograder.commands.main import main
 from autograder.faults import CommandError
-from autograder.feedback.results import number
+from autograder.feedback.text import number
 from autograder.grading.grader import open_grader
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import read

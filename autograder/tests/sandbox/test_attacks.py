@@ -173,7 +173,8 @@ def left(field: Field, running: set[int]) -> list[str]:
     family = {p.pid for p in psutil.Process().children(recursive=True)} - servers - running
     uids = set(folder.users.numbers if folder.users is not None else ())
     theirs = {p.pid for p in psutil.process_iter(["uids"]) if p.info["uids"] and p.info["uids"].real in uids}
-    answering = {f.grader.sandbox.answerer.pid for f in _fields.values()}
+    answerers = [f.grader.sandbox.answerer for f in _fields.values()]
+    answering = {pid for answerer in answerers for pid in (answerer.pid, answerer.server)}
     found = [f"process {pid}" for pid in (family | theirs) - answering]
     slots = [field.grader.sandbox._slot(number) for number in range(len(uids) or 1)]
     inside = [slot.writable for slot in slots if os.path.isdir(slot.writable)]

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.values.names import mend
-from autograder.values.source import no_python, not_there
+from autograder.values.source import definitions, is_stub, no_python, twice
 
 
 @pytest.mark.parametrize(
@@ -24,19 +24,25 @@ def test_what_a_file_is_instead_of_python(data: bytes, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("body", "stub"),
     [
-        ("import numpy.linalg, math, own", []),
-        ("import torch.nn as nn", [(1, "torch")]),
-        ("x = 1\ndef f():\n    from scipy.special import softmax", [(3, "scipy")]),
-        ("from . import helper", []),
-        ("try:\n    import torch\nexcept ImportError:\n    torch = None", []),
-        ("if __name__ == '__main__':\n    import matplotlib", []),
-        ("import (", []),
+        ("raise NotImplementedError", True),
+        ("pass", True),
+        ("return None", True),
+        ("return x", True),
+        ("'later'", True),
+        ("return 2 * x", False),
+        ("y = x\n    raise NotImplementedError", False),
     ],
 )
-def test_modules_that_the_grader_has_not(text: str, found: list[tuple[int, str]]) -> None:
-    assert list(not_there(text.encode(), {"own"})) == found
+def test_a_function_that_computes_nothing_is_known_by_its_text(body: str, stub: bool) -> None:
+    assert is_stub(definitions(f"def f(x):\n    {body}\n".encode())["f"][0]) is stub
+
+
+def test_functions_that_are_defined_twice() -> None:
+    found = definitions(b"def f():\n    return 1\n\n\ndef f():\n    pass\n\n\ndef g():\n    pass\n")
+    assert twice("f", found["f"]) == "`f` is defined in lines 1 and 5: only the last one counts."
+    assert twice("g", found["g"]) == "" and definitions(b"def f(:") == definitions(b"(" * 300) == {}
 
 
 def test_what_to_do_with_a_file_of_another_name() -> None:

@@ -41,7 +41,7 @@ sequence_log_prob.wrong("last_token_missing", "log_prob", {"logits[:-1]": "logit
 sequence_log_prob.wrong("second_token_missing", "log_prob", {"chosen.sum()": "chosen[1:].sum()"},
     does="Your code does not score the token at position 1.", right=SHIFT, read=SCORE)
 sequence_log_prob.wrong("mean", "log_prob", {"chosen.sum()": "chosen.sum() / max(len(chosen), 1)"},
-    {"chosen.sum()": "chosen.sum() / len(tokens)"},
+    {"chosen.sum()": "chosen.sum() / len(tokens)"}, {"chosen.sum()": "chosen.mean()"},
     does="Your code averages over the tokens.", right="A sequence's log-probability is the sum.", read=SCORE)
 sequence_log_prob.wrong("nan_for_one_token", "log_prob", {"chosen.sum()": "chosen.mean() * len(chosen)"},
     does="Your code takes the mean of nothing where there is one token, which is nan.",

@@ -147,6 +147,7 @@ multi_head_attention.wrong("mask_axis_second", "multi_head_mask", {"mask[..., np
     does="Your code inserts the axis for the heads second, which is right with one batch axis only.", right=HEADS,
     read="NumPy's page on broadcasting")
 multi_head_attention.wrong("mask_truthiness", "multi_head_mask", {"if mask is not None": "if mask"},
+    {"heads_mask = None\n    if mask is not None": "heads_mask = mask\n    if mask"},
     does="Your code asks whether the mask as a whole is true, which raises ValueError for an array.",
     right="Ask whether it is None.",
     read="NumPy's page on the truth value of an array")

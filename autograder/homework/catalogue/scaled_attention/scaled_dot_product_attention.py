@@ -34,7 +34,7 @@ scaled_dot_product_attention.wrong("no_scaling", "attention", {"scores / scale":
     does="Your code does not scale the scores.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("divided_by_d_k", "attention", {"q.shape[-1] ** 0.5": "q.shape[-1]"},
     {"scores / scale": "scores / scale**2"},
-    does="Your code divides the scores by d_k, perhaps by dividing by sqrt(d_k) twice.", right=SCALE, read=FORMULA)
+    does="Your code divides the scores by d_k.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("fourth_root", "attention", {"** 0.5": "** 0.25"},
     does="Your code divides the scores by the fourth root of d_k.", right=SCALE, read=FORMULA)
 scaled_dot_product_attention.wrong("multiplied", "attention", {"scores / scale": "scores * scale"},

@@ -31,7 +31,7 @@ import numpy
 from autograder.sandbox import box, layers
 from autograder.sandbox.box import Slot
 from autograder.sandbox.connection import Connection
-from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock, mounts
+from autograder.sandbox.layers import Confinement, kernel, landlock, mounts, resources
 from autograder.sandbox.student import session
 from autograder.sandbox.student.loading import Baseline
 
@@ -202,7 +202,7 @@ class Server:
     def _be_student(self, slot: Slot, seconds: int, descriptor: int) -> None:
         """In the child: confine this process, then serve the grader. Never returns."""
         try:
-            descriptors.close_all_but(descriptor, self.rules[slot.number])
+            resources.close_all_but(descriptor, self.rules[slot.number])
             self._confined(slot, seconds, socket.socket(fileno=descriptor))
         finally:
             os._exit(1)  # whatever happens, the server's own code is not run twice

@@ -33,7 +33,7 @@ from autograder.feedback import results
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, rubric
 from autograder.intake.submission import Submission
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 
 ROOMS = ("values", "sandbox", "homework", "intake", "grading", "feedback")  # what takes part in grading one submission
 AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that are reckoned with after grading

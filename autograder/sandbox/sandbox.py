@@ -25,10 +25,9 @@ from autograder.sandbox import box, layers
 from autograder.sandbox.answerer import MEMORY_SHARE, Answerer
 from autograder.sandbox.answering import Answers
 from autograder.sandbox.box import Slot
-from autograder.sandbox.budget import Budget, container_memory
+from autograder.sandbox.budget import Budget, Limits, container_memory
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import Confinement, kernel, user
-from autograder.sandbox.limits import Limits
 from autograder.sandbox.process import StudentProcess
 
 MAX_PROCESSES = user.BLOCK - 1  # student processes alive at once; the last user is the answering process's

@@ -175,7 +175,7 @@ def test_processes_that_escape_are_found(without: tuple[str, ...]) -> None:
 @linux
 def test_a_grader_that_was_killed_leaves_nothing() -> None:
     code = (
-        "import os, signal; from autograder.sandbox.limits import Limits; from autograder.sandbox.sandbox import Sandbox\n"
+        "import os, signal; from autograder.sandbox.budget import Limits; from autograder.sandbox.sandbox import Sandbox\n"
         "s = Sandbox(Limits()); s.place({'m.py': b''}); s.start()\n"
         "print(s.folder.path, s.folder.slots, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -192,7 +192,7 @@ def test_a_grader_that_was_killed_leaves_nothing() -> None:
 @linux
 def test_a_sandbox_that_nobody_has_closed_ends_quietly_with_the_interpreter() -> None:
     code = (
-        "import sys; from autograder.sandbox.limits import Limits; from autograder.sandbox.sandbox import Sandbox\n"
+        "import sys; from autograder.sandbox.budget import Limits; from autograder.sandbox.sandbox import Sandbox\n"
         "def held():\n    with Sandbox(Limits()) as s:\n        yield s\n"
         "sys.held = held(); s = next(sys.held); s.answerer.running()\n"
         "print(s.folder.path, flush=True); raise KeyboardInterrupt"

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 from autograder.feedback import whole
 from autograder.feedback.counterexamples import counterexample
-from autograder.feedback.naming import briefly, named, reading, seen, undecided
-from autograder.feedback.sentences import needed, sentence, unwritten
+from autograder.feedback.sentences import briefly, named, needed, reading, seen, sentence, undecided, unwritten
 from autograder.feedback.showing import may_name, tells_as_much
 from autograder.feedback.special import special
 from autograder.feedback.summary import no_answer, not_imported

@@ -75,19 +75,19 @@ def _other_arguments(wrong: Sequence[Record], made_up: Sequence[Record]) -> str:
 
     Of those that are made up each must be right for it.
     """
-    for other in others(wrong[0].step):
+    for sentence, value in others(wrong[0].step):
         if (
-            _mixed(wrong[0], other.value)
-            and all(_agrees(record, other.sentence) for record in wrong[1:])
-            and all(_returned(r) and _mixed(r, right_for(r.step, other.sentence)) for r in made_up)
+            _mixed(wrong[0], value)
+            and all(_agrees(record, sentence) for record in wrong[1:])
+            and all(_returned(r) and _mixed(r, right_for(r.step, sentence)) for r in made_up)
         ):
-            return other.sentence
+            return sentence
     return ""
 
 
 def _agrees(record: Record, sentence: str) -> bool:
-    found = [other for other in others(record.step) if other.sentence == sentence]
-    return not found or _mixed(record, found[0].value)
+    values = [value for said, value in others(record.step) if said == sentence]
+    return not values or _mixed(record, values[0])
 
 
 def _mixed(record: Record, value: Any) -> bool:

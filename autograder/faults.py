@@ -21,6 +21,10 @@ class ArgumentsError(CommandError):
     status = 2
 
 
+class SandboxFault(CommandError):
+    """The sandbox failed for reasons of this machine, which no student can cause."""
+
+
 def of_system(error: OSError, place: Path | str = "") -> CommandError:
     """What the system refused, on one line: where (`place` unless the error says it), why, and what to do."""
     if isinstance(error, shutil.Error):

@@ -26,7 +26,7 @@ from autograder.faults import CommandError
 from autograder.homework.rubric import RubricError
 from autograder.intake.entries import Entry, load
 from autograder.intake.submission import Submission, UnreadableError
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
 WRITES = 3  # failed writes in a row

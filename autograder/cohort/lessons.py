@@ -268,18 +268,6 @@ class Guess:
     right: bool
 
 
-@dataclass(frozen=True)
-class Question:
-    """The answers of a class to one question, the most frequent first: text, number of students, whether it is right."""
-
-    text: str
-    answers: tuple[tuple[str, int, bool], ...]
-
-    @property
-    def count(self) -> int:
-        return sum(count for _, count, _ in self.answers)
-
-
 def guesses(submission: Submission) -> list[Guess]:
     """The guesses of a submission, in the order of the notebook; none of a file that is not as the notebook writes it."""
     try:
@@ -293,8 +281,12 @@ def guesses(submission: Submission) -> list[Guess]:
     return sorted((g for g in given if {g.question, g.answer} <= places.keys()), key=lambda g: places[g.question])
 
 
-def questions(every: Iterable[Iterable[Guess]]) -> list[Question]:
-    """The guesses of a class by question, in the order of the notebook."""
+def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
+    """The guesses of a class by question, in the order of the notebook.
+
+    Each has the question's `text`, the number of students as `count`, and its `answers`, the most frequent first: text, number of
+    students, whether it is right.
+    """
     counts: dict[str, Counter[str]] = {}
     right = set()
     for guess in (guess for own in every for guess in own):
@@ -302,7 +294,11 @@ def questions(every: Iterable[Iterable[Guess]]) -> list[Question]:
         right |= {(guess.question, guess.answer)} if guess.right else set()
     places = _texts()
     return [
-        Question(text, tuple((answer, count, (text, answer) in right) for answer, count in counts[text].most_common()))
+        {
+            "text": text,
+            "count": counts[text].total(),
+            "answers": [(answer, count, (text, answer) in right) for answer, count in counts[text].most_common()],
+        }
         for text in sorted(counts, key=lambda text: places.get(text, 0))
     ]
 

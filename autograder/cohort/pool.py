@@ -28,13 +28,12 @@ from typing import Any
 import numpy as np
 
 from autograder.cohort import lessons
-from autograder.faults import ArgumentsError, CommandError
+from autograder.faults import ArgumentsError, CommandError, SandboxFault
 from autograder.feedback import results
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, rubric
 from autograder.intake.submission import Submission
-from autograder.sandbox.faults import SandboxFault
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 
 ROOMS = ("values", "sandbox", "homework", "intake", "grading", "feedback")  # what takes part in grading one submission
 AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that are reckoned with after grading
@@ -97,10 +96,6 @@ class Kit:
     layers: tuple[str, ...]
 
 
-class OtherKit(CommandError):
-    """A worker has other files or versions than the one that sends the work."""
-
-
 _opened = contextlib.ExitStack()
 
 
@@ -140,12 +135,12 @@ def check() -> None:
 def grade(submission: Submission, kit: str) -> dict[str, Any]:
     """The result of a submission in Gradescope's form.
 
-    Raises OtherKit, SandboxFault (after a second try in a new sandbox) or CommandError: faults, none of them
-    the student's.
+    Raises SandboxFault (after a second try in a new sandbox) or CommandError, also where this worker has other files or versions
+    than the one that sends the work: faults, none of them the student's.
     """
     with _lock:
         if kit_digest() != kit:
-            raise OtherKit(
+            raise CommandError(
                 "a worker has another version of the kit; install the same everywhere, do not edit it meanwhile"
             )
         try:

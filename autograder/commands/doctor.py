@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
+from autograder.faults import SandboxFault
 from autograder.homework import rubric as rubrics
 from autograder.sandbox import layers, probes
-from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.layers import landlock
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.sandbox import Sandbox

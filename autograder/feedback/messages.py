@@ -7,12 +7,11 @@ under the first lost criterion that is shown as early; the others say why they a
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from autograder.feedback import whole
 from autograder.feedback.counterexamples import counterexample
-from autograder.feedback.naming import briefly, named, reading, seen, undecided
-from autograder.feedback.sentences import needed, sentence, unwritten
+from autograder.feedback.sentences import briefly, named, needed, reading, seen, sentence, undecided, unwritten
 from autograder.feedback.showing import may_name, tells_as_much
 from autograder.feedback.special import special
 from autograder.feedback.summary import no_answer, not_imported
@@ -58,16 +57,17 @@ def _message(graded: Graded, result: Result) -> str:
     if graded.passed:
         return _earned(graded)
     module = next(m for m in result.modules if m.module == criterion.module)
-    before = _Before.of(graded, module, result.submission)
     if module.broken is not None:
-        file = f"`{module.module}.py` could not be imported"
-        return f"{file}: see `{before.first}`.\n" if before.first else not_imported(module, result.submission) + "\n"
+        file, first = f"`{module.module}.py` could not be imported", next(_earlier(graded, module), None)
+        return f"{file}: see `{first.criterion.id}`.\n" if first else not_imported(module, result.submission) + "\n"
     if said := unwritten(graded.record, result.submission):
         return f"{said}\n"
     if _missing(graded.record):
         assert graded.record is not None
         return f"{sentence(graded.record)}\n"
-    return _paragraphs(graded, module, before) + "\n"
+    lost = _Lost.of(graded, module, result.submission)
+    paragraphs = (paragraph(lost) for paragraph in (AGAIN if lost.told and not lost.new else PARAGRAPHS))
+    return "\n\n".join(filter(None, paragraphs)) + "\n"
 
 
 def _score(graded: Graded) -> str:
@@ -106,28 +106,8 @@ def _under(graded: Graded) -> str:
 # Lost criteria
 
 
-@dataclass(frozen=True)
-class _Before:
-    """What is said under the lost criteria of the module before this one that are shown as early: where, for each thing."""
-
-    first: str = ""
-    mistakes: dict[str, str] = field(default_factory=dict)
-    examples: dict[Record, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, graded: Graded, module: ModuleResult, submission: Submission) -> "_Before":
-        found = cls()
-        for other in _earlier(graded, module):
-            found = cls(found.first or other.criterion.id, found.mistakes, found.examples)
-            for mistake in other.mistakes:
-                found.mistakes.setdefault(mistake.id, other.criterion.id)
-            example = _example(other)
-            if example is not None and not unwritten(other.record, submission):
-                found.examples.setdefault(example, other.criterion.id)
-        return found
-
-
 def _earlier(graded: Graded, module: ModuleResult) -> Iterator[Graded]:
+    """The lost criteria of the module before this one that are shown as early."""
     for other in module.graded:
         if other.criterion.id == graded.criterion.id:
             return
@@ -139,31 +119,38 @@ def _earlier(graded: Graded, module: ModuleResult) -> Iterator[Graded]:
 class _Lost:
     """A lost criterion, as its paragraphs need it; each is "" where there is nothing to say.
 
-    `told` are its mistakes that stand under earlier criteria, `new` the others. `example` is the public example that shows them;
-    `place` is the criterion under which it stands already.
+    `before` are the mistakes that stand under earlier criteria, with these: `told` are its own among them, `new` its others.
+    `example` is the public example that shows them; `place` is the criterion under which it stands already.
     """
 
     graded: Graded
     module: ModuleResult
-    before: _Before
+    before: dict[str, str]
     told: tuple[Mistake, ...]
     new: tuple[Mistake, ...]
     example: Record | None
     place: str
 
     @classmethod
-    def of(cls, graded: Graded, module: ModuleResult, before: _Before) -> "_Lost":
-        told = tuple(mistake for mistake in graded.mistakes if mistake.id in before.mistakes)
-        new = tuple(mistake for mistake in graded.mistakes if mistake.id not in before.mistakes)
+    def of(cls, graded: Graded, module: ModuleResult, submission: Submission) -> "_Lost":
+        before, examples = dict[str, str](), dict[Record, str]()
+        for other in _earlier(graded, module):
+            for mistake in other.mistakes:
+                before.setdefault(mistake.id, other.criterion.id)
+            shown = _example(other)
+            if shown is not None and not unwritten(other.record, submission):
+                examples.setdefault(shown, other.criterion.id)
+        told = tuple(mistake for mistake in graded.mistakes if mistake.id in before)
+        new = tuple(mistake for mistake in graded.mistakes if mistake.id not in before)
         example = _example(graded)
-        place = before.examples.get(example, "") if example else ""
+        place = examples.get(example, "") if example else ""
         if (place or graded.blamed) and example is not None and not _alike(example, graded.record):
             example, place = None, ""  # it stands there for another symptom, or shows that of a helper
         return cls(graded, module, before, told, new, example, place)
 
     def again(self) -> str:
         """Every mistake has been told under another criterion."""
-        places = " and ".join(dict.fromkeys(f"`{self.before.mistakes[mistake.id]}`" for mistake in self.told))
+        places = " and ".join(dict.fromkeys(f"`{self.before[mistake.id]}`" for mistake in self.told))
         what = briefly(self.told, _function(self.graded))
         if self.graded.hidden_by:
             return f"Not earned yet: because of the mistake under {places} this cannot be checked. {what}"
@@ -204,7 +191,7 @@ class _Lost:
         graded, record = self.graded, self.graded.record
         if record is None or self.place or graded.why != "unexplained" or graded.criterion.visible or graded.blamed:
             return ""
-        named = {place for name, place in self.before.mistakes.items() if name.startswith(f"{record.target.function}.")}
+        named = {place for name, place in self.before.items() if name.startswith(f"{record.target.function}.")}
         public = [f"`{place}`" for place in sorted(named) if rubric.current().criteria[place].visible]
         return (
             f"What is named under {public[0]} does not explain every wrong call of `{record.target.function}`."
@@ -227,7 +214,7 @@ class _Lost:
         return named(self.new, _function(self.graded) if begun else "", self.graded.at_least) if self.new else ""
 
     def as_before(self) -> str:
-        said = [f"{mistake.does} (See `{self.before.mistakes[mistake.id]}`.)" for mistake in self.told]
+        said = [f"{mistake.does} (See `{self.before[mistake.id]}`.)" for mistake in self.told]
         return f"**As before:** {' '.join(said)}" if said else ""
 
     def another(self) -> str:
@@ -310,12 +297,6 @@ PARAGRAPHS = (
     _Lost.public,
     _Lost.read,
 )
-
-
-def _paragraphs(graded: Graded, module: ModuleResult, before: _Before) -> str:
-    lost = _Lost.of(graded, module, before)
-    said = (paragraph(lost) for paragraph in (AGAIN if lost.told and not lost.new else PARAGRAPHS))
-    return "\n\n".join(filter(None, said))
 
 
 def _alike(example: Record, record: Record | None) -> bool:

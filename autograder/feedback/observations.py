@@ -4,20 +4,23 @@ Made from public examples only: the words are ours, the figures are the student'
 function comes first; what does not help to find a line is not said.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from autograder.feedback.dependence import dependence
 from autograder.feedback.other_arguments import others, right_for
-from autograder.grading.experiments import Tried, is_unsteady
+from autograder.grading.experiments import Path, Tried, is_unsteady, moved, part
 from autograder.grading.record import Record
 from autograder.grading.thresholds import MOST_CHANGES
 from autograder.values.compare import equal
 from autograder.values.differences import IN_ORDER, UNEXPLAINED, UNSTEADY, difference, factor
 
+Array = np.ndarray[Any, Any]
 EVERY = 12  # of so many trials one is held against what is said of all, and each of the first
+MOST_SAID = 2  # sentences about what a result depends on
+FEW = 3  # rows, columns or entries that are named
 
 
 def observe(example: Record, examples: Sequence[Record] = (), tried: Sequence[Tried] = ()) -> str:
@@ -72,19 +75,19 @@ def _other_arguments(wrong: Sequence[Record], made_up: Sequence[Record]) -> str:
 
     Of those that are made up each must be right for it.
     """
-    for other in others(wrong[0].step):
+    for sentence, value in others(wrong[0].step):
         if (
-            _mixed(wrong[0], other.value)
-            and all(_agrees(record, other.sentence) for record in wrong[1:])
-            and all(_returned(r) and _mixed(r, right_for(r.step, other.sentence)) for r in made_up)
+            _mixed(wrong[0], value)
+            and all(_agrees(record, sentence) for record in wrong[1:])
+            and all(_returned(r) and _mixed(r, right_for(r.step, sentence)) for r in made_up)
         ):
-            return other.sentence
+            return sentence
     return ""
 
 
 def _agrees(record: Record, sentence: str) -> bool:
-    found = [other for other in others(record.step) if other.sentence == sentence]
-    return not found or _mixed(record, found[0].value)
+    values = [value for said, value in others(record.step) if said == sentence]
+    return not values or _mixed(record, values[0])
 
 
 def _mixed(record: Record, value: Any) -> bool:
@@ -104,12 +107,12 @@ def _mixed(record: Record, value: Any) -> bool:
 def _factor(wrong: Sequence[Record]) -> str:
     """One factor on every entry of at least two examples, all that are wrong."""
     names = wrong[0].step.parts
-    for part in range(len(names) or 1):
-        factors = [_factor_of(record, part) for record in wrong]
-        numbers = [number for number in factors if number is not None]
+    for number in range(len(names) or 1):
+        factors = [_factor_of(record, number) for record in wrong]
+        numbers = [found for found in factors if found is not None]
         if len(numbers) < 2 or len(numbers) < len(wrong):
             continue
-        which = f"`{names[part]}`: every" if names else "Every"
+        which = f"`{names[number]}`: every" if names else "Every"
         if np.allclose(numbers, numbers[0], rtol=0, atol=UNEXPLAINED * abs(numbers[0] - 1)):
             return f"{which} entry is the right one times the same factor, {numbers[0]:.6g}, in every example."
     return ""
@@ -126,3 +129,110 @@ def _factor_of(record: Record, part: int) -> float | None:
     ):
         return None
     return factor(np.asarray(expected), np.asarray(actual), record.step.allowed)
+
+
+# What a wrong result depends on and the right one does not, or the reverse, found by moving one thing at a time.
+#
+# It names kinds of mistakes of which there is no list: an argument that is not used, a mean over too many axes, the queries of one
+# head for all. Each sentence says what was seen in trials of a public call, and no more.
+
+
+def dependence(tried: Sequence[Tried]) -> str:
+    """Sentences about the trials of one call, of which the first is the call itself; "" where both depend on the same."""
+    moves = [one for one in tried[1:] if one.trial.path]
+    if not moves:
+        return ""
+    base = tried[0].record
+    names = tuple(f"`{name}`" for name in base.step.parts) or ("result",)
+    of_leaves = [(path, list(own)) for path, own in groupby(moves, lambda one: one.trial.path)]
+    said: list[tuple[int, str]] = []
+    for number, name in enumerate(names):
+        one, other = part(base.step.expected, number, names), part(base.reply.value, number, names)
+        if moved(one, one) is None or moved(other, other) is None or np.shape(one) != np.shape(other):
+            continue
+        for path, own in of_leaves:
+            pairs = [
+                (
+                    t.trial.entry,
+                    moved(one, part(t.record.step.expected, number, names)),
+                    moved(other, part(t.record.reply.value, number, names)),
+                    _again(t, number, names),
+                    *(moved(*(part(value, number, names) for value in pair)) for pair in t.trial.elsewhere),
+                )
+                for t in own
+            ]
+            if all(found is not None for _, *every in pairs for found in every):
+                said += _of_leaf(_named(path), name, pairs)
+    return " ".join(sentence for _, sentence in sorted(said, key=lambda one: one[0])[:MOST_SAID])
+
+
+def _again(tried: Tried, number: int, names: Sequence[str]) -> Array:
+    """Where your result moves among other numbers; everywhere, where that was not played."""
+    shape = np.shape(part(tried.record.step.expected, number, names))
+    found = [moved(*(part(record.reply.value, number, names) for record in pair)) for pair in tried.again]
+    alike = [one for one in found if one is not None and one.shape == shape]
+    return np.abs(alike).max(axis=0) if alike and len(alike) == len(found) else np.ones(shape, int)
+
+
+def _named(path: Path) -> str:
+    return f"`{path[0]}{''.join(f'[{key!r}]' for key in path[1:])}`"
+
+
+def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, str]]:
+    """The coarsest thing in which the two differ, first the coarsest: the whole argument (0), rows, columns or entries of it (1),
+    a row of it that moves a row of the result (2)."""
+    entries, *found = zip(*pairs, strict=True)
+    right, yours, again, *elsewhere = (np.array(one).reshape(len(pairs), -1) for one in found)
+    ever = np.max([right, *np.abs(elsewhere)], axis=0)  # what moves the right result, here or elsewhere
+    yours_ever = np.where((right == 1) & (yours == 0), again, yours)
+    for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
+        if (first == 1).any() and (second == 0).all():
+            yield 0, _sentence(leaf, part, mine)
+            return
+    if not all(entries):
+        return
+    shape = tuple(n + 1 for n in np.max(entries, axis=0))
+    if len(pairs) < np.prod(shape):
+        return
+    for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
+        where = _where(((first == 1).any(axis=1) & (second == 0).all(axis=1)).reshape(shape))
+        if where:
+            yield 1, _sentence(f"{where} of {leaf}", part, mine)
+            return
+    given = np.shape(pairs[0][1])
+    if len(shape) != 2 or len(given) != 2:
+        return
+    right, ever, yours, yours_ever = (
+        np.moveaxis(one.reshape(*shape, *given), 2, 1) for one in (right, ever, yours, yours_ever)
+    )
+    for i, j in np.ndindex(shape[0], given[0]):
+        for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
+            if (first[i, j] == 1).any() and (second[i, j] == 0).all():
+                yield 2, _sentence(f"row {i} of {leaf}", part, mine, f"row {j} of ")
+                return
+
+
+def _where(found: Array) -> str:
+    """Which rows, columns or entries of an argument: "" for none, or too many to name."""
+    if not found.any() or found.all():
+        return ""
+    lines = (
+        [("row", found.all(axis=-1)), ("column", found.reshape(-1, found.shape[-1]).all(axis=0))]
+        if found.ndim == 2
+        else []
+    )
+    for name, own in lines:
+        if own.sum() <= FEW and np.sum(found) == own.sum() * found.shape[1 if name == "row" else 0]:
+            return _listed(name, f"{name}s", [str(n) for n in np.flatnonzero(own)])
+    entries = [str([int(n) for n in index]) for index in np.argwhere(found)]
+    return _listed("entry", "entries", entries) if len(entries) <= FEW else ""
+
+
+def _listed(one: str, several: str, places: Sequence[str]) -> str:
+    return f"the {one if len(places) == 1 else several} {' and '.join(places)}"
+
+
+def _sentence(what: str, result: str, yours: bool, row: str = "") -> str:
+    """`yours`: your result moves and the right one does not; else the reverse."""
+    moves = "changes, and should not" if yours else "stays as it is, and should change"
+    return f"When only {what} changes, {row}your {result} {moves}."

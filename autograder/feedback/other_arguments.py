@@ -8,7 +8,6 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import combinations, islice, permutations
 from typing import Any
@@ -25,28 +24,20 @@ from autograder.values.tree import leaves
 RIGHT = "Your result would be right"
 
 
-@dataclass(frozen=True)
-class Other:
-    """A result of the reference, and the sentence for who returns it: "Your result would be right with `mask=None`."
-
-    `plain`: only a flag, a word, a count or None is another; a result that holds little information, like three tokens, is
-    the same for too many arrays to say anything.
-    """
-
-    sentence: str
-    value: Any
-    plain: bool
-
-
 @lru_cache(maxsize=1024)
-def others(step: Step) -> tuple[Other, ...]:
-    """What the reference gives for other arguments than those of a public example, where that is something else."""
+def others(step: Step) -> tuple[tuple[str, Any], ...]:
+    """What the reference gives for other arguments than those of a public example, where that is something else.
+
+    Each result comes after the sentence for who returns it: "Your result would be right with `mask=None`." A result that holds
+    little information, like three tokens, is the same for too many arrays to say anything: there only a flag, a word, a count or
+    None is another.
+    """
     function = reference.functions()[step.target.function]
     found = []
     for sentence, call, is_plain in islice(_calls(step, function, arguments(step)), MOST_ARGUMENTS):
         value = _result(call)
         if value is not None and not equal(step.expected, value, step.allowed) and (is_plain or _tells(step.expected)):
-            found.append(Other(sentence, value, is_plain))
+            found.append((sentence, value))
     return tuple(found)
 
 

@@ -39,7 +39,7 @@ from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION, Criterion
 from autograder.intake.submission import Submission
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
 

@@ -48,6 +48,6 @@ def _call(step: Step, reply: Reply, calls: Mapping[int, Reply]) -> Record:
     first = calls.get(rules.repeats)
     if first is not None and first.error is None and first.ended is None and not values_agree(first.value, reply.value):
         return Record(step, reply, Fault("unsteady"))
-    verdict = compare(step.expected, step.counted(reply.value), step.allowed, rules.dtype)
+    fault, deviation = compare(step.expected, step.counted(reply.value), step.allowed, rules.dtype)
     side_effect = Fault("changed") if reply.changed else Fault("shared") if reply.shared else None
-    return Record(step, reply, verdict.difference or side_effect, verdict.deviation)
+    return Record(step, reply, fault or side_effect, deviation)

@@ -26,7 +26,7 @@ from autograder.grading.thresholds import (
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, Version, made
 from autograder.sandbox.messages import Reply
-from autograder.values.compare import compare, deviation
+from autograder.values.compare import compare, deviation, equal
 
 
 class Played:
@@ -156,14 +156,14 @@ def alike(step: Step, known: Reply, reply: Reply) -> bool:
     of_type = _of_another_type(step, known)
     if of_type:
         return of_type == _of_another_type(step, reply)  # of numbers in the place of booleans it does not matter which
-    return compare(step.counted(known.value), step.counted(reply.value), step.allowed).difference is None
+    return equal(step.counted(known.value), step.counted(reply.value), step.allowed)
 
 
 def _of_another_type(step: Step, reply: Reply) -> str:
     """What came back in the place of an array of booleans, or of an array at all; "" where the type is right."""
     if not isinstance(step.expected, np.ndarray):
         return ""
-    difference = compare(step.expected, reply.value, np.inf).difference
+    difference, _ = compare(step.expected, reply.value, np.inf)
     return difference.text if difference is not None and difference.kind == "type" else ""
 
 
@@ -171,7 +171,7 @@ def same_if_other_type(step: Step, known: Reply, reply: Reply) -> bool:
     """Whether two replies of another type than expected hold the same; True where the type is right."""
     if known.error is not None or reply.error is not None or not _of_another_type(step, known):
         return True
-    return compare(known.value, reply.value, step.allowed).difference is None
+    return equal(known.value, reply.value, step.allowed)
 
 
 def same_words(known: Reply, reply: Reply) -> bool:
@@ -186,7 +186,7 @@ def alike_in_form(step: Step, known: Reply, reply: Reply) -> bool:
     if known.error is not None or reply.error is not None or not step.rules.dtype:
         return True
     known_value, value = step.counted(known.value), step.counted(reply.value)
-    difference = compare(known_value, value, step.allowed, dtype=True).difference
+    difference, _ = compare(known_value, value, step.allowed, dtype=True)
     return difference is None or difference.kind != "dtype"
 
 
@@ -238,8 +238,8 @@ def distance(exact: Any, value: Any) -> float:
         if not isinstance(value, tuple | list) or len(value) != len(exact):
             return float("inf")
         return max(distance(e, v) for e, v in zip(exact, value, strict=True))
-    verdict = compare(exact, value, np.inf)
-    if verdict.difference is not None and verdict.difference.kind != "value":
+    difference, _ = compare(exact, value, np.inf)
+    if difference is not None and difference.kind != "value":
         return -1.0  # of another form, which rounding does not explain
     return deviation(np.asarray(exact), np.asarray(value))
 

@@ -15,7 +15,7 @@ from pydantic_core import PydanticKnownError
 
 from autograder.faults import CommandError
 from autograder.homework import kit
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder.homework import rubric
 from autograder.intake.submission import Note, Submission, UnreadableError, read_tree
 from autograder.intake.tree import DamagedError, Tree
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 
 # Names that Windows keeps for devices: a result of that name could not be written there.
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}

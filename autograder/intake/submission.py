@@ -14,7 +14,7 @@ from autograder.homework import rubric as rubrics
 from autograder.intake import tree as trees
 from autograder.intake.text import shown
 from autograder.intake.tree import BadZipError, DamagedError, NotRegularError, Source, Tree
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 from autograder.values.names import mend, resembles
 
 MOST_BYTES = 100_000  # of a file that the grader itself reads; Python's tree of a text takes up to 500 times as much

@@ -325,7 +325,7 @@ def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:
     except ValueError:
         return []
     step = Step(0, Target(call.module, call.function), call.args, call.kwargs, right, tolerance, NOT_SENT)
-    given = [[_place(possible.sentence, sentences), home.fingerprints(possible.value)] for possible in others(step)]
+    given = [[_place(sentence, sentences), home.fingerprints(value)] for sentence, value in others(step)]
     return mapped(_short, [[-1, home.fingerprints(right)], *given]) if given else []
 
 

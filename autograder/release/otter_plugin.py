@@ -25,7 +25,7 @@ from autograder.feedback.text import number
 from autograder.grading.grader import Result, open_grader
 from autograder.homework import kit, rubric
 from autograder.intake.submission import read
-from autograder.sandbox import sweep
+from autograder.sandbox import box
 
 FAULT_LENGTH = 500  # characters
 
@@ -137,7 +137,7 @@ def quarantined(place: Path) -> Iterator[None]:
         yield
     finally:
         with contextlib.suppress(OSError):  # there is a result, or a fault that says more
-            sweep.empty(str(place / "submission"))
+            box.empty(str(place / "submission"))
             _move(list((place / UPLOAD).iterdir()), place / "submission")
             (place / UPLOAD).rmdir()
 

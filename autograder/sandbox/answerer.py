@@ -10,11 +10,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
+from autograder.faults import SandboxFault
 from autograder.sandbox import answering, wire
 from autograder.sandbox.answering import ANSWER, Answers
 from autograder.sandbox.budget import LOOK_SECONDS, Budget
 from autograder.sandbox.connection import Connection, within
-from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.layers import Confinement
 
 MEMORY_SHARE = 4  # the answering process may have a quarter of a submission's memory

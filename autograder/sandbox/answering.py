@@ -23,7 +23,7 @@ import numpy as np
 
 from autograder.sandbox import layers, signatures, wire
 from autograder.sandbox.connection import Connection
-from autograder.sandbox.layers import Confinement, descriptors, landlock
+from autograder.sandbox.layers import Confinement, landlock, resources
 from autograder.sandbox.wire import Handle
 
 MAX_REQUEST = 65_536  # bytes
@@ -146,7 +146,7 @@ def run(own_end: socket.socket, answers: Callable[[], Answers], confinement: Con
         known = answers()
         confinement = replace(confinement, memory=_address_space() + confinement.memory)
         rules = landlock.nothing() if confinement.has("landlock") else -1
-        descriptors.close_all_but(own_end.fileno(), rules)
+        resources.close_all_but(own_end.fileno(), rules)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)  # not what the grader does on them
         layers.apply(confinement, rules)
@@ -169,7 +169,7 @@ def fork_on_request(control: socket.socket, answers: Callable[[], Answers]) -> N
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)  # it ends with the grader
-        descriptors.close_all_but(control.fileno())
+        resources.close_all_but(control.fileno())
         known = answers()
         gc.freeze()
         child = 0

@@ -1,7 +1,7 @@
 """The folder of one sandbox on the grader's side, and which parts of the machine a student's process may see.
 
 <folder>/submission     the files as they were uploaded: one copy, which all processes of the submission read and none may write
-<slots>/<number>        what one student process may write (slots.py): in this folder, or on a file system in the memory
+<slots>/<number>        what one student process may write (box.py): in this folder, or on a file system in the memory
 <folder>/view           a readable copy of the interpreter's files, where another user could not reach them
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.sandbox import sweep
+from autograder.sandbox import box
 from autograder.sandbox.layers.user import Users
 
 MIN_FREE_BYTES = 48 * 2**20  # of a file system in the memory, to be used at all
@@ -55,7 +55,7 @@ class Folder:
         """Put a submission where its processes read it, in place of the one before."""
         with contextlib.suppress(OSError):
             self.submission.chmod(0o700)  # the student's user may be ours, and have closed it
-        sweep.empty(str(self.submission))
+        box.empty(str(self.submission))
         self.lines = {}
         for name, content in files.items():
             target = self.submission / name
@@ -87,7 +87,7 @@ class Folder:
             if folder.is_dir():
                 with contextlib.suppress(OSError):
                     folder.chmod(0o700)  # the student's user may be ours, and have closed it
-                sweep.empty(str(folder))
+                box.empty(str(folder))
                 with contextlib.suppress(OSError):
                     folder.rmdir()
         if self.users is not None:

@@ -20,16 +20,15 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from autograder.sandbox import layers, sweep
+from autograder.faults import SandboxFault
+from autograder.sandbox import box, layers
 from autograder.sandbox.answerer import MEMORY_SHARE, Answerer
 from autograder.sandbox.answering import Answers
-from autograder.sandbox.budget import Budget, container_memory
-from autograder.sandbox.faults import SandboxFault
+from autograder.sandbox.box import Slot
+from autograder.sandbox.budget import Budget, Limits, container_memory
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import Confinement, kernel, user
-from autograder.sandbox.limits import Limits
 from autograder.sandbox.process import StudentProcess
-from autograder.sandbox.slots import Slot
 
 MAX_PROCESSES = user.BLOCK - 1  # student processes alive at once; the last user is the answering process's
 _START = """
@@ -145,7 +144,7 @@ class Sandbox:
         """End the process of a slot, with everything that it has left behind; why the fork server has killed it, if it has."""
         process = self.processes.pop(slot)
         if slot in self._single:
-            sweep.end_family(self._single.pop(slot), self._slot(slot).temporary)
+            box.end_family(self._single.pop(slot), self._slot(slot).temporary)
             self.budget.end(process.pid)
             self._slot(slot).remove()
             return ""
@@ -155,7 +154,7 @@ class Sandbox:
 
     def _is_full(self, slot: int) -> bool:
         """Whether a process has written more than it may, where there is no fork server to look at that."""
-        return slot in self._single and sweep.usage(self._slot(slot).writable) > self.limits.disk_mb * 2**20
+        return slot in self._single and box.usage(self._slot(slot).writable) > self.limits.disk_mb * 2**20
 
     def _slot(self, number: int) -> Slot:
         return Slot(str(self.folder.slots), number, self.folder.first_uid + number if self.folder.first_uid else 0)
@@ -183,7 +182,7 @@ class Sandbox:
         """The fork server or, without fork, the student process of a slot."""
         if os.name == "nt":
             theirs.set_inheritable(True)
-        # By its temporary folder a process without a fork server is found, with whatever it has started: see sweep.py.
+        # By its temporary folder a process without a fork server is found, with whatever it has started: see box.py.
         temporary = str(self.folder.path) if "fork" in self.layers else self._slot(slot).temporary
         environment = {**_THREADS, "HOME": "/", "TMPDIR": temporary, "LANG": "C.UTF-8"}
         imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]

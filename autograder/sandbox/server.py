@@ -28,10 +28,10 @@ from typing import Any
 
 import numpy
 
-from autograder.sandbox import layers, sweep
+from autograder.sandbox import box, layers
+from autograder.sandbox.box import Slot
 from autograder.sandbox.connection import Connection
-from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock, mounts
-from autograder.sandbox.slots import Slot
+from autograder.sandbox.layers import Confinement, kernel, landlock, mounts, resources
 from autograder.sandbox.student import session
 from autograder.sandbox.student.loading import Baseline
 
@@ -163,7 +163,7 @@ class Server:
             for place in (self.settings.submission, self.settings.view):
                 mounts.uncovered(place)
         for folder in (self.settings.slots, self.settings.folder):
-            sweep.empty(folder)
+            box.empty(folder)
             shutil.rmtree(folder, ignore_errors=True)
 
     def become_student(self, number: int) -> None:
@@ -202,7 +202,7 @@ class Server:
     def _be_student(self, slot: Slot, seconds: int, descriptor: int) -> None:
         """In the child: confine this process, then serve the grader. Never returns."""
         try:
-            descriptors.close_all_but(descriptor, self.rules[slot.number])
+            resources.close_all_but(descriptor, self.rules[slot.number])
             self._confined(slot, seconds, socket.socket(fileno=descriptor))
         finally:
             os._exit(1)  # whatever happens, the server's own code is not run twice
@@ -225,10 +225,10 @@ class Server:
         slot, seconds = self._slot(number), 0.0
         process = self.alive.pop(number, None)
         if process is not None:
-            seconds = sweep.end(process, slot.uid, set(self.alive.values()))
+            seconds = box.end(process, slot.uid, set(self.alive.values()))
         slot.clear()
         if slot.uid and not self.settings.has("landlock"):
-            sweep.strays(slot.uid)
+            box.strays(slot.uid)
         return {"seconds": seconds, "why": self.killed.pop(number, "")}
 
     def _watch(self) -> None:
@@ -237,18 +237,18 @@ class Server:
             return
         for number, process in self.alive.items():
             written = self._slot(number).writable
-            if not self.settings.has("mounts") and sweep.usage(written) + sweep.unlinked(process) > self.settings.disk:
+            if not self.settings.has("mounts") and box.usage(written) + box.unlinked(process) > self.settings.disk:
                 self._kill(number, "disk")
-            elif sweep.threads(process) > self.settings.threads:
+            elif box.threads(process) > self.settings.threads:
                 self._kill(number, "crash")
         if sum(map(self._memory_held, self.alive)) > self.settings.memory_together:
             for number, process in self.alive.items():
-                if not sweep.stopped(process):  # its turn: the others have not asked for more since theirs
+                if not box.stopped(process):  # its turn: the others have not asked for more since theirs
                     self._kill(number, "memory")
 
     def _memory_held(self, number: int) -> float:
         in_memory = mounts.filled(self._slot(number).writable) if self.settings.has("mounts") else 0
-        return sweep.memory(self.alive[number]) + in_memory
+        return box.memory(self.alive[number]) + in_memory
 
     def _kill(self, number: int, why: str) -> None:
         self.killed.setdefault(number, why)

@@ -15,7 +15,7 @@ from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 
 QUICK = Limits(call_seconds=0.5, submission_seconds=20)
 

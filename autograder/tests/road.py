@@ -22,7 +22,7 @@ from autograder.grading.grader import Grader
 from autograder.intake.submission import read
 from autograder.release import build
 from autograder.release.otter_plugin import quarantined
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 
 Files = Mapping[str, bytes]
 

@@ -1,10 +1,12 @@
-"""Limits of the kernel on one process. Source: setrlimit(2)."""
+"""What a new process may use: limits of the kernel (setrlimit(2)), and open files, its connection and streams to nowhere."""
 
 import contextlib
+import os
 import threading
 
 from autograder.sandbox.layers.kernel import LINUX
 
+MAX_DESCRIPTORS = 65_536
 THREAD_STACK = 2 * 2**20  # with the usual 8 MB, 47 threads use up all memory that a student's process may address
 
 
@@ -29,3 +31,15 @@ def limit(*, memory: int, file_size: int, seconds: int, open_files: int, threads
         ceiling = value if hard == r.RLIM_INFINITY else min(value, hard)
         with contextlib.suppress(OSError, ValueError):  # macOS knows no limit on the address space
             r.setrlimit(kind, (ceiling, ceiling))
+
+
+def close_all_but(*kept: int) -> None:
+    """Close every descriptor but these; what is open is not held back by any later layer."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(null, number)
+    first = 3
+    for number in sorted(number for number in kept if number > 2):
+        os.closerange(first, number)
+        first = number + 1
+    os.closerange(first, MAX_DESCRIPTORS)

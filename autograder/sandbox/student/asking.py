@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.sandbox import wire
-from autograder.sandbox.student.errors import ErrorTuple, Refused
+from autograder.sandbox.student.calls import ErrorTuple, Refused
 from autograder.sandbox.student.values import sendable
 from autograder.sandbox.wire import Handle, Parameters
 from autograder.values.tree import mapped

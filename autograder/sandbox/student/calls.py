@@ -3,6 +3,8 @@
 Used on the student's functions in the student's process, and on trusted ones in the grader's, so that both are observed alike.
 """
 
+import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +16,14 @@ from autograder.sandbox.messages import Reply
 from autograder.sandbox.student.values import sendable, shares
 from autograder.sandbox.wire import Handle, Kept
 from autograder.values.changes import Change, Snapshot
+from autograder.values.errors import builtin_kinds, passed, place, text_of
 from autograder.values.tree import mapped
+
+ErrorTuple = tuple[list[str], str, str, int, str, list[str]]
+
+
+class Refused(Exception):
+    """A question of the student's code was not answered."""
 
 
 class Absent(LookupError):
@@ -101,3 +110,47 @@ class Calls:
         except (LookupError, TypeError):
             raise Absent(f"call {kept.call} has nothing there") from None
         return found
+
+
+# An exception in the student's code as plain data: built-in names, a text, and where in the student's files
+
+
+def described(
+    error: BaseException,
+    folder: str,
+    function: Callable[..., Any] | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> ErrorTuple:
+    """(kinds, text, file, line, hint, passed) of an error; the place is the last line in `folder` that it passed through.
+
+    `passed` are the names of the functions in `folder` that it passed through, from the one that raised it outwards; before
+    them the name that a NameError did not find.
+    The hint is "signature" where `function` cannot be called with these arguments at all, "refused" where a question
+    was not answered, "absent" where an argument is an object that was not kept.
+    """
+
+    def own(name: str) -> bool:
+        return name.startswith(folder)
+
+    file, line = place(error.__traceback__, own)
+    hint = ""
+    if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(folder):
+        file, line = os.path.basename(error.filename), error.lineno or 0
+    elif isinstance(error, TypeError) and function is not None and not _binds(function, args, kwargs or {}):
+        hint = "signature"
+    elif isinstance(error, Refused):
+        hint = "refused"
+    elif isinstance(error, Absent):
+        hint = "absent"
+    return (builtin_kinds(error), text_of(error), file, min(line, 10**6), hint, passed(error, own))
+
+
+def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    except ValueError:  # a function without a signature that Python knows
+        pass
+    return True

@@ -13,13 +13,10 @@ import importlib.util
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import CodeType, ModuleType
-from typing import Any
-
-from autograder.sandbox.student import replacing
-from autograder.sandbox.student.namespace import exported_names
+from typing import Any, TypeGuard
 
 MAX_REMOVED = 64  # modules of the baseline that a submission takes the place of, or removes
 Functions = Mapping[str, Callable[..., Any]]
@@ -36,7 +33,7 @@ class Loader(importlib.machinery.SourceFileLoader):
         names, edited = self.submission.replaced(path), self.submission.edited.get(path)
         if names or edited:
             tree = edited or ast.parse(data, path)
-            return compile(replacing.replaced(tree, names), path, "exec", dont_inherit=True, optimize=_optimize)
+            return compile(with_replaced(tree, names), path, "exec", dont_inherit=True, optimize=_optimize)
         if (data, path) not in self.submission.compiled:
             code = super().source_to_code(data, path, _optimize=_optimize)
             self.submission.compiled[data, path] = code
@@ -45,7 +42,7 @@ class Loader(importlib.machinery.SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         names = self.submission.replaced(self.path)
         # A function that the file does not have, or gives another name, is there all the same.
-        vars(module).update({**names, **replacing.namespace(names)})
+        vars(module).update({**names, **hidden_names(names)})
         super().exec_module(module)
 
 
@@ -207,3 +204,110 @@ class StudentModules:
             return loaded[0]
 
         return ProxyModule(name, path, functions, load)
+
+
+# A student's function replaced where it is defined: from then on its name means another one.
+#
+# After each statement of the top level that binds the name, `name = <the other function>` is inserted, so that whatever keeps the
+# function afterwards (a table, a default value, a class, another name) keeps the other one.
+
+
+def with_replaced(tree: ast.Module, names: Mapping[str, Callable[..., Any]]) -> ast.Module:
+    """The program with each of `names` bound anew; to be run where `hidden_names(names)` are defined."""
+    tree.body = _with_bindings(tree.body, names)
+    return ast.fix_missing_locations(tree)
+
+
+def hidden_names(names: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """The functions under names that no program can spell."""
+    return {_hidden(name): function for name, function in names.items()}
+
+
+def _hidden(name: str) -> str:
+    return f"<{name}>"
+
+
+def _with_bindings(statements: list[ast.stmt], names: Mapping[str, Any]) -> list[ast.stmt]:
+    changed: list[ast.stmt] = []
+    for statement in statements:
+        _inside(statement, names)
+        changed += [statement, *_bindings(statement, names)]
+    return changed
+
+
+def _inside(statement: ast.stmt, names: Mapping[str, Any]) -> None:
+    """The same in the branches of a compound statement, which belong to the top level as well."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return
+    for field in ("body", "orelse", "finalbody"):
+        branch = getattr(statement, field, None)
+        if isinstance(branch, list):
+            setattr(statement, field, _with_bindings(branch, names))
+    for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+        part.body = _with_bindings(part.body, names)
+
+
+def _bindings(statement: ast.stmt, names: Mapping[str, Any]) -> list[ast.stmt]:
+    bound = {name for name, _ in bound_names([statement])}
+    hit = [name for name in names if name in bound or "*" in bound]
+    also = [
+        (statement.value.id, name)
+        for name in hit
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name)
+    ]
+    return [
+        ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], ast.Name(_hidden(source), ast.Load())), statement)
+        for name, source in [*((name, name) for name in hit), *also]
+    ]
+
+
+# Which names `import *` takes from a file, found without running it
+
+
+def exported_names(path: str, seen: tuple[str, ...] = ()) -> list[str]:
+    """The names in `__all__`, or else every public name that the top level binds; [] for what is no Python file.
+
+    `seen` are the files that lead here by `import *`.
+    """
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError):
+        return []
+    told = [ast.literal_eval(node.value) for node in tree.body if _is_all(node) and node.value is not None]
+    if told:
+        return list(told[-1])
+    names: list[str] = []
+    for name, source in bound_names(tree.body):
+        other = os.path.join(os.path.dirname(path), f"{source}.py")
+        if name != "*":
+            names.append(name)
+        elif other not in seen:
+            names += exported_names(other, (*seen, path))
+    return [name for name in dict.fromkeys(names) if not name.startswith("_")]
+
+
+def bound_names(statements: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Every name that statements bind in their own scope, with the module that an import takes it from ("*": all of it)."""
+    waiting: list[ast.AST] = list(statements)
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, ""
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                yield alias.asname or alias.name.partition(".")[0], getattr(node, "module", None) or ""
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, ""
+        elif not isinstance(node, ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _is_all(node: ast.stmt) -> TypeGuard[ast.Assign | ast.AnnAssign]:
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return False
+    texts = isinstance(node.value, ast.List | ast.Tuple) and all(
+        isinstance(part, ast.Constant) and isinstance(part.value, str) for part in node.value.elts
+    )
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    return texts and ast.unparse(target) == "__all__"

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.student.edits import MOST_BYTES, MOST_EDITS, SEEN, Text, evaluated, mark, noting
-from autograder.sandbox.student.loading import StudentModules
-from autograder.sandbox.student.namespace import bound_names
+from autograder.sandbox.student.loading import StudentModules, bound_names
 
 EDITED_SECONDS, AGAIN_SECONDS = 0.3, 0.05  # processor time of an edited call; until it is told again that this is over
 

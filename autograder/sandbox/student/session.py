@@ -13,7 +13,7 @@ While it works on a request the student's side may ask, and be asked, in strict 
     ["ask", name or handle, args, kwargs]             -> ["answer", value], ["same", number of the argument that is the
                                                          answer itself] or ["refused", kind, text]
     ["invoke", handle, args]                          -> ["returned", value, [], False] or ["raised", error]
-An error is [kinds, text, file, line, hint, passed] (errors.py); `changed` is a list of [argument, path, how] (changes.py).
+An error is [kinds, text, file, line, hint, passed] (calls.py); `changed` is a list of [argument, path, how] (changes.py).
 """
 
 import signal
@@ -31,8 +31,7 @@ import numpy as np
 from autograder.sandbox import lending, wire
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.student.asking import Questions
-from autograder.sandbox.student.calls import Calls
-from autograder.sandbox.student.errors import described
+from autograder.sandbox.student.calls import Calls, described
 from autograder.sandbox.student.loading import Baseline, StudentModules
 from autograder.sandbox.student.repairing import Repairing
 from autograder.sandbox.wire import Parameters

@@ -26,12 +26,12 @@ from autograder.cohort.pool import Pool
 from autograder.cohort.store import Store
 from autograder.commands import grade
 from autograder.commands.main import main
+from autograder.faults import SandboxFault
 from autograder.feedback import results
 from autograder.homework import rubric as rubrics
 from autograder.intake import entries
 from autograder.intake.exports import listing
 from autograder.intake.submission import Submission
-from autograder.sandbox.faults import SandboxFault
 from autograder.tests.cohort.making import rubric_with
 
 ROOT = Path(batch.__file__).parents[2]

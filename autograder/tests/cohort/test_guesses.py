@@ -49,7 +49,7 @@ def test_nothing_is_shown_that_does_not_stand_in_the_notebook() -> None:
 def test_class_is_counted_the_most_frequent_answer_first() -> None:
     wrong, right = of({QUESTION: entry(WRONG)}), of({QUESTION: entry(RIGHT, True)})
     (question,) = lessons.questions([wrong, right, wrong, []])
-    assert question.answers == ((WRONG, 2, False), (RIGHT, 1, True)) and question.count == 3
+    assert question["answers"] == [(WRONG, 2, False), (RIGHT, 1, True)] and question["count"] == 3
 
 
 def test_every_question_of_the_notebook_can_be_counted() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.cohort import pool
 from autograder.cohort.pool import Pool
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 
 
 def test_pool_is_made_anew_and_closed() -> None:

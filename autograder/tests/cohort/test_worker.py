@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.cohort import pool
+from autograder.faults import CommandError
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
 
@@ -10,7 +11,7 @@ MODULES = list(rubrics.current().modules)
 
 
 def test_worker_with_another_kit_refuses() -> None:
-    with pytest.raises(pool.OtherKit, match="another version"):
+    with pytest.raises(CommandError, match="another version"):
         pool.grade(Submission("x", {}), "another digest")
 
 

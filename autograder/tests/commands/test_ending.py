@@ -7,10 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.commands.ending import FAULT, INTERRUPTED, USAGE, Commands
-from autograder.faults import ArgumentsError, CommandError
+from autograder.faults import ArgumentsError, CommandError, SandboxFault
 from autograder.homework.rubric import RubricError
 from autograder.intake.submission import UnreadableError
-from autograder.sandbox.faults import SandboxFault
 
 
 def ended(error: BaseException) -> tuple[int, str]:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.dependence import dependence
-from autograder.feedback.observations import observe
+from autograder.feedback.observations import dependence, observe
 from autograder.grading.experiments import Tried, played_again, trials
 from autograder.homework import reference
 from autograder.tests.feedback.making import played, step

@@ -1,6 +1,6 @@
 """Mistakes in words: what the code does, and what is right."""
 
-from autograder.feedback.naming import briefly, named, reading, undecided
+from autograder.feedback.sentences import briefly, named, reading, undecided
 from autograder.tests.feedback.making import mistake
 
 SAMPLE = mistake("layer_norm", "sample_variance", does="Your code divides by d - 1.", right="Divide by d.")

@@ -11,7 +11,7 @@ from autograder.grading.repair import Repairs
 from autograder.grading.thresholds import MOST_FUNCTIONS
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 
 Alter = Callable[[str, str], dict[str, str]]
 

@@ -14,7 +14,7 @@ from autograder.intake.entries import load
 from autograder.intake.exports import listing
 from autograder.intake.submission import UnreadableError, read
 from autograder.intake.tree import BadZipError, DamagedError, members
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 from autograder.tests.fuzzing import for_a_while
 from autograder.tests.intake.making import FIRST, SECOND
 

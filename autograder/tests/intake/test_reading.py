@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.intake.submission import Note, UnreadableError, read
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 from autograder.tests.files import put, zipped
 from autograder.tests.intake.making import FIRST, LIMITS, SECOND, as_nobody
 

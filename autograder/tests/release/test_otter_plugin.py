@@ -13,13 +13,12 @@ from otter.run import main as otter_run
 from otter.test_files import GradingResults
 
 from autograder.cohort import sample
-from autograder.faults import CommandError
+from autograder.faults import CommandError, SandboxFault
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import RubricError
 from autograder.intake.submission import UnreadableError
 from autograder.release import otter_plugin
-from autograder.sandbox.faults import SandboxFault
 from autograder.tests.files import zipped
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 
 from autograder.sandbox import layers
 from autograder.sandbox.answering import Answers
+from autograder.sandbox.budget import Limits
 from autograder.sandbox.layers import kernel
-from autograder.sandbox.limits import Limits
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox

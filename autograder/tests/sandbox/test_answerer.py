@@ -9,8 +9,8 @@ import numpy as np
 import psutil
 import pytest
 
+from autograder.faults import SandboxFault
 from autograder.sandbox.answering import Answers
-from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.sandbox import Sandbox
 from autograder.tests.sandbox.running import HOLDING, LIMITS, STAND_INS, TIGHT, as_root, forked, linux, opened

@@ -35,7 +35,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission, read
 from autograder.release import otter_plugin
-from autograder.sandbox import layers, sweep
+from autograder.sandbox import box, layers
 from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
 
@@ -178,7 +178,7 @@ def left(field: Field, running: set[int]) -> list[str]:
     found = [f"process {pid}" for pid in (family | theirs) - answering]
     slots = [field.grader.sandbox._slot(number) for number in range(len(uids) or 1)]
     inside = [slot.writable for slot in slots if os.path.isdir(slot.writable)]
-    for place in {*OPEN, *sweep.open_folders(), str(folder.path), str(folder.slots), str(folder.submission)}:
+    for place in {*OPEN, *box.open_folders(), str(folder.path), str(folder.slots), str(folder.submission)}:
         with contextlib.suppress(OSError):
             found += [entry.path for entry in os.scandir(place) if _theirs(entry, uids)]
     found += [entry.path for place in inside for entry in os.scandir(place)]
@@ -294,7 +294,7 @@ def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
     assert all(c.isprintable() or c == "\n" for c in text)
     assert not any(word in text for word in ("<script", "](http", "root:", "/etc/passwd:"))
     assert len(text) < 60_000
-    assert sweep.empty(str(tmp_path))  # pytest's own way ends at the depth of a thousand folders
+    assert box.empty(str(tmp_path))  # pytest's own way ends at the depth of a thousand folders
 
 
 def test_other_submission_beside_it_is_not_read(fields: Any) -> None:
@@ -425,7 +425,7 @@ def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> 
 OPEN_CLONE = """
 from autograder.grading.grader import open_grader
 from autograder.intake.submission import Submission
-from autograder.sandbox.faults import SandboxFault
+from autograder.faults import SandboxFault
 from autograder.tests.sandbox.test_attacks import ATTACKS, shown
 
 for name in ("stealing/kit_files", "stealing/names_and_sizes"):

@@ -7,8 +7,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import budget, wire
-from autograder.sandbox.budget import Budget, CallSpent, Clock, container_memory
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Budget, CallSpent, Clock, Limits, container_memory
 
 LIMITS = Limits(call_seconds=1, submission_seconds=10, wall_factor=2)
 

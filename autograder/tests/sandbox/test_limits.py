@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from autograder.sandbox import budget, relay
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
 from autograder.tests.sandbox.running import HOLDING, STAND_INS, TIGHT, linux, opened, played

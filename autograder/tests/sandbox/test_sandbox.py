@@ -10,9 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from autograder.faults import SandboxFault
+from autograder.sandbox import box
 from autograder.sandbox import sandbox as module
-from autograder.sandbox import sweep
-from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.messages import Ended, Reply, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import MAX_PROCESSES, Sandbox
@@ -169,13 +169,13 @@ def test_processes_that_escape_are_found(without: tuple[str, ...]) -> None:
         path = str(sandbox.folder.path)
         staying.close()
         mine = {os.getpid(), sandbox._server.pid if sandbox._server is not None else 0}
-        assert [p for p in psutil.pids() if p not in mine and path in sweep._environment(p).get("TMPDIR", "")] == []
+        assert [p for p in psutil.pids() if p not in mine and path in box._environment(p).get("TMPDIR", "")] == []
 
 
 @linux
 def test_a_grader_that_was_killed_leaves_nothing() -> None:
     code = (
-        "import os, signal; from autograder.sandbox.limits import Limits; from autograder.sandbox.sandbox import Sandbox\n"
+        "import os, signal; from autograder.sandbox.budget import Limits; from autograder.sandbox.sandbox import Sandbox\n"
         "s = Sandbox(Limits()); s.place({'m.py': b''}); s.start()\n"
         "print(s.folder.path, s.folder.slots, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -192,7 +192,7 @@ def test_a_grader_that_was_killed_leaves_nothing() -> None:
 @linux
 def test_a_sandbox_that_nobody_has_closed_ends_quietly_with_the_interpreter() -> None:
     code = (
-        "import sys; from autograder.sandbox.limits import Limits; from autograder.sandbox.sandbox import Sandbox\n"
+        "import sys; from autograder.sandbox.budget import Limits; from autograder.sandbox.sandbox import Sandbox\n"
         "def held():\n    with Sandbox(Limits()) as s:\n        yield s\n"
         "sys.held = held(); s = next(sys.held); s.answerer.running()\n"
         "print(s.folder.path, flush=True); raise KeyboardInterrupt"

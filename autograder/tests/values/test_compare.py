@@ -12,7 +12,7 @@ X = np.array([1.0, -200.0])
 
 
 def kind(expected: Any, actual: Any, allowed: float = 1e-8, dtype: bool = False) -> str:
-    difference = compare(expected, actual, allowed, dtype).difference
+    difference, _ = compare(expected, actual, allowed, dtype)
     return difference.kind if difference else ""
 
 

@@ -8,10 +8,10 @@ from autograder.tests.sandbox.running import linux
 
 CODE = """
 import os
-from autograder.sandbox.layers import descriptors
+from autograder.sandbox.layers import resources
 opened = [os.open("/", os.O_RDONLY) for _ in range(50)]
 high = os.dup2(opened[0], 900)
-descriptors.close_all_but(opened[3], opened[7], -1)
+resources.close_all_but(opened[3], opened[7], -1)
 found = []
 for number in range(1024):
     try:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.faults import SandboxFault
 from autograder.sandbox import layers
-from autograder.sandbox.faults import SandboxFault
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
 from autograder.tests.sandbox.running import LIMITS, linux, loaded, locked, said, sealed

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.sandbox import wire
 from autograder.sandbox.student.asking import Questions
-from autograder.sandbox.student.errors import Refused, described
+from autograder.sandbox.student.calls import Refused, described
 from autograder.sandbox.wire import Handle
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.sandbox.student.calls import Absent
-from autograder.sandbox.student.errors import Refused, described
+from autograder.sandbox.student.calls import Absent, Refused, described
 from autograder.values.errors import MAX_TEXT, builtin_kinds, text_of
 
 

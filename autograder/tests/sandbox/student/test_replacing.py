@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.sandbox.student import replacing
+from autograder.sandbox.student import loading
 
 SOURCES = {
     "def": "def h(): return 'old'\ndef f(): return h()",
@@ -37,8 +37,8 @@ def new() -> str:
 
 
 def run(source: str, names: dict[str, Any]) -> dict[str, Any]:
-    tree = replacing.replaced(ast.parse(source), names)
-    namespace: dict[str, Any] = replacing.namespace(names)
+    tree = loading.with_replaced(ast.parse(source), names)
+    namespace: dict[str, Any] = loading.hidden_names(names)
     exec(compile(tree, "m.py", "exec"), namespace)
     return namespace
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from autograder.sandbox import sweep
+from autograder.sandbox import box
 from autograder.tests.sandbox.running import linux
 
 
@@ -24,8 +24,8 @@ def test_stubborn_trees_are_removed(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir()
     (tmp_path / "closed" / "file").touch()
     (tmp_path / "closed").chmod(0)
-    assert sweep.usage(str(tmp_path)) == math.inf
-    assert sweep.empty(str(tmp_path))
+    assert box.usage(str(tmp_path)) == math.inf
+    assert box.empty(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
     assert Path(__file__).is_file()
 
@@ -40,7 +40,7 @@ def test_each_folder_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.Monke
         return real(place)
 
     monkeypatch.setattr(os, "scandir", look)
-    assert sweep.empty(str(tmp_path))
+    assert box.empty(str(tmp_path))
     monkeypatch.undo()
     assert list(tmp_path.iterdir()) == [] and len(looks) == 61
 
@@ -49,10 +49,10 @@ def test_usage_counts_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").write_bytes(bytes(10**6))
     (tmp_path / "loop").symlink_to(tmp_path)
-    assert 10**6 <= sweep.usage(str(tmp_path)) < 10**6 + 20_000
-    for number in range(sweep.MAX_ENTRIES):
+    assert 10**6 <= box.usage(str(tmp_path)) < 10**6 + 20_000
+    for number in range(box.MAX_ENTRIES):
         (tmp_path / str(number)).touch()
-    assert sweep.usage(str(tmp_path)) == math.inf
+    assert box.usage(str(tmp_path)) == math.inf
 
 
 @linux
@@ -67,32 +67,32 @@ def test_blocks_beyond_the_end_of_a_file_count(tmp_path: Path) -> None:
     if failed:
         pytest.skip("no fallocate on this file system")
     assert (tmp_path / "file").stat().st_size == 0
-    assert sweep.usage(str(tmp_path)) >= 2**22
+    assert box.usage(str(tmp_path)) >= 2**22
 
 
 @linux
 def test_open_files_without_a_name_count() -> None:
-    before = sweep.unlinked(os.getpid())
+    before = box.unlinked(os.getpid())
     with tempfile.TemporaryFile() as file:
         file.write(bytes(2**20))
         file.flush()
-        assert sweep.unlinked(os.getpid()) - before >= 2**20
-    assert sweep.unlinked(os.getpid()) == before
+        assert box.unlinked(os.getpid()) - before >= 2**20
+    assert box.unlinked(os.getpid()) == before
 
 
 @linux
 @pytest.mark.parametrize("flags", [mmap.MAP_PRIVATE, mmap.MAP_SHARED], ids=["private", "shared"])
 def test_memory_of_a_process_is_what_it_has_for_itself(flags: int) -> None:
-    before = sweep.memory(os.getpid())
+    before = box.memory(os.getpid())
     with mmap.mmap(-1, 2**26, flags=flags | mmap.MAP_ANONYMOUS) as held:
         held.write(b"x" * 2**26)
-        assert sweep.memory(os.getpid()) - before > 2**25
-    assert sweep.memory(2**22 + 1) == 0
+        assert box.memory(os.getpid()) - before > 2**25
+    assert box.memory(2**22 + 1) == 0
 
 
 @linux
 def test_folders_in_which_everybody_may_write_are_known() -> None:
-    found = sweep.open_folders()
+    found = box.open_folders()
     assert {"/tmp", "/var/tmp"} <= {*found}
     assert ("/run/lock" in found) == (os.path.isdir("/run/lock") and bool(os.stat("/run/lock").st_mode & 0o002))
 
@@ -100,9 +100,9 @@ def test_folders_in_which_everybody_may_write_are_known() -> None:
 @linux
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can make files of others")
 def test_what_a_user_has_put_there_is_removed() -> None:
-    places = [Path(place) / "stray-of-a-test" for place in sweep.open_folders() if os.access(place, os.W_OK)]
+    places = [Path(place) / "stray-of-a-test" for place in box.open_folders() if os.access(place, os.W_OK)]
     for place in places:
         place.mkdir()
         os.chown(place, 59_998, 59_998)
-    sweep.strays(59_998)
+    box.strays(59_998)
     assert [place for place in places if place.exists()] == []

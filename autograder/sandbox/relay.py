@@ -48,7 +48,8 @@ class Relay:
         values = known[1] if known else wire.count(parts)
         self.clock.budget.keep(values)
         reply = known[0] if known else reply_of(parts, call, lines)
-        if self.asked is not None and not call.seen and reply.error is None:  # an error names a line of this very submission
+        # An error names a line of this very submission.
+        if self.asked is not None and not call.seen and reply.error is None:
             call.seen[message] = reply, values
         return reply
 
@@ -90,7 +91,8 @@ class Relay:
             if self.asked is not None and len(answer) <= MAX_ASKED_BYTES and len(self.asked) < MAX_ASKED:
                 of_data = not any(isinstance(leaf, Handle) for leaf in leaves([args, kwargs]))
                 if of_data and wire.kind(answer) != "refused":
-                    self.asked.append((wire.digest(message), wire.sealed(message, answer)))
+                    digest, key = wire.hashed(message)
+                    self.asked.append((digest, wire.sealed(key, answer)))
         self.student.send(answer, patience=self.patience)
 
     def _answered(self, question: bytes) -> bytes:

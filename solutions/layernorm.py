@@ -73,7 +73,7 @@ def layer_norm_backward(
     grad_x, grad_gamma and grad_beta are the gradients of the loss by x, gamma and beta. The gradient by n is
     g = grad_out * gamma. A feature of x reaches the loss in three ways: straight, through the mean, and through the
     variance of its token. gamma and beta are shared by all tokens, so their gradients are summed over all leading
-    axes. beta itself is not needed. README.md has the derivation but for its last step.
+    axes. beta itself is not needed. README.md has the derivative of n by x; one step is left.
 
     Arguments: grad_out (..., d), the gradient of the loss by y; x (..., d); gamma (d,).
     Returns: a tuple (grad_x (..., d), grad_gamma (d,), grad_beta (d,)), in the dtype of the arguments.

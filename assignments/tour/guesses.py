@@ -118,11 +118,11 @@ class Guess:
             return ""
         right = f"<b>{html.escape(self.right)}</b>"
         if not self.choice:
-            verdict = f"It is: {right}."
+            verdict = f"The right answer: {right}."
         elif self.choice == self.right:
             verdict = f"You guessed {right}, and that is right."
         else:
-            verdict = f"You guessed <b>{html.escape(self.choice)}</b>. It is: {right}."
+            verdict = f"You guessed <b>{html.escape(self.choice)}</b>. The right answer: {right}."
         return f"<p>{verdict}<br>{self.why}</p>"
 
     def put(self) -> None:

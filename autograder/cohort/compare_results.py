@@ -14,6 +14,8 @@ from autograder.feedback.text import number
 from autograder.homework import rubric
 from autograder.intake.entries import Student
 
+MANY = 6  # criteria of one student from which on their modules are named; the csv has all
+
 
 @dataclass(frozen=True)
 class ScoreChange:
@@ -40,8 +42,12 @@ class ScoreChange:
 
     @property
     def where(self) -> str:
-        """The parts of the difference, as text."""
-        parts = [f"{name} {points:+g}" for name, points in self.criteria.items()]
+        """The parts of the difference, as text; of many criteria only their modules."""
+        points: dict[str, float] = {}
+        for name, difference in self.criteria.items():
+            part = name if len(self.criteria) <= MANY else name.partition(".")[0]
+            points[part] = points.get(part, 0.0) + difference
+        parts = [f"{part} {difference:+g}" for part, difference in points.items()]
         parts += [f"{self.rest:+g} ({self.reason})" if self.rest else self.reason] if self.reason else []
         return ", ".join(parts)
 
@@ -76,7 +82,7 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
     before, after = store.read_all(old), store.read_all(new)
     then, now = store.outcomes(store.run_folder(old)), store.outcomes(store.run_folder(new))
     if not (then and now):
-        names = {**_names(old), **_names(new)}
+        names = {**store.names(store.run_folder(old)), **store.names(store.run_folder(new))}
         then, now = (
             [Outcome(key, Student(names.get(key, "")), grade.score) for key, grade in grades.items()]
             for grades in (before, after)
@@ -165,9 +171,3 @@ def _criteria(
 
 def _points(grades: Mapping[str, Grade]) -> dict[str, float]:
     return {mark.criterion: mark.max_score for grade in grades.values() for mark in grade.marks}
-
-
-def _names(folder: Path) -> dict[str, str]:
-    """Who handed in what."""
-    students = store.students(store.run_folder(folder))
-    return {key: ", ".join(filter(None, (student.name for student in who))) for key, who in students.items()}

@@ -194,8 +194,18 @@ def _either(name: str, one: Any, other: Any) -> Any:
     """The value that is given. Raises ValueError for two that differ by more than capitals."""
     empty = (None, "", timedelta(0))
     if one not in empty and other not in empty and one != other and str(one).lower() != str(other).lower():
-        raise ValueError(f"{name} is {other} here and {one} there")
+        raise ValueError(f"{name} is {_as_written(other)} here and {_as_written(one)} there")
     return other if one in empty else one
+
+
+def _as_written(value: Any) -> str:
+    if isinstance(value, timedelta):
+        return f"{value / timedelta(hours=1):g}"
+    return (
+        value.isoformat(timespec="minutes")
+        if isinstance(value, datetime)
+        else {True: "yes", False: "no"}.get(value, value)
+    )
 
 
 def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, timedelta]:
@@ -539,8 +549,9 @@ def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Studen
     kinds = {kind for kind, _ in surely}
     by_name: dict[str, list[Person]] = {}
     for person in roster:
-        for name in {*map(_words, (person.student.name, person.student.sid, person.student.email))}:
-            by_name.setdefault(name, []).append(person)
+        name, sid, email = person.student.name, person.student.sid, person.student.email
+        for words in {*map(_words, (name, sid, email, f"{name} {sid}"))}:
+            by_name.setdefault(words, []).append(person)
     namesakes = Counter(_words(student.name) for student in students)
     known = {}
     for student in students:

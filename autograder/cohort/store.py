@@ -26,6 +26,12 @@ Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
 OLD = 3600  # seconds after which a half-written file is nobody's any more
 WHOLE = {"no_zip", "zip_large", "zip_many", "zip_overlaps", "notebook"}  # kinds of notes on an upload as a whole
+TOGETHER = {  # kinds of notes of which one upload may have many, with one sentence for all
+    "absent": "no file {} in the upload",
+    "blank": "nothing in {}: blank",
+    "misnamed": "not graded because of the name: {}",
+    "accepted": "graded in spite of the name: {}",
+}
 REMARK = 500  # characters of what is said about an upload in a table
 
 
@@ -76,10 +82,10 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     extra = document["extra_data"]
     layers = tuple(intern(str(layer)) for layer in extra["layers"])
     notes = [(str(note["kind"]), str(note["path"]), str(note["text"])) for note in extra.get("notes", ())]
-    absent, blank = ([path for kind, path, _ in notes if kind == wanted] for wanted in ("absent", "blank"))
-    texts = [text for kind, _, text in notes if kind not in ("absent", "blank")]
-    texts += [f"no file {', '.join(absent)} in the upload"] if absent else []
-    texts += [f"nothing in {', '.join(blank)}: blank"] if blank else []
+    paths = {kind: [path for one, path, _ in notes if one == kind] for kind in TOGETHER}
+    absent, blank = paths["absent"], paths["blank"]
+    texts = [text for kind, _, text in notes if kind not in TOGETHER]
+    texts += [TOGETHER[kind].format(", ".join(paths[kind])) for kind in TOGETHER if paths[kind]]
     modules = {mark.criterion.partition(".")[0] for mark in marks} - {INTEGRATION}
     nothing = "Its files of the homework are blank." if blank else "There is no file of the homework in it."
     whole = [text for kind, _, text in notes if kind in WHOLE] + [nothing]
@@ -218,6 +224,15 @@ def students(out: Path) -> dict[str, tuple[Student, ...]]:
         return {str(key): tuple(Student(**student) for student in who) for key, who in document.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
+
+
+def names(out: Path) -> dict[str, str]:
+    """Whose each submission is, as the roster has it, else as the export."""
+    known = {key: [student.name for student in who] for key, who in students(out).items()}
+    counting: dict[str, list[str]] = {}
+    for outcome in outcomes(out):
+        counting.setdefault(outcome.submission, []).append(outcome.student.name)
+    return {key: ", ".join(filter(None, counting.get(key, own))) for key, own in known.items()}
 
 
 def outcomes(out: Path) -> list[Outcome]:

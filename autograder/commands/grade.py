@@ -113,7 +113,8 @@ def grade(
         raise ended from None
     graded = rows.finished(submissions.entries, grades.grades, grades.faults, current, people, by_hand)
     store.write_run(out, paths, submissions.entries, [row.outcome for row in graded])
-    run = _run(submissions, grades, results, graded, rows.notes(graded, current, people))
+    notes = [*_uploads(graded, accept_names), *rows.notes(graded, current, people)]
+    run = _run(submissions, grades, results, graded, notes)
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
     if not quiet:
         _print_scores(run.rows)
@@ -147,7 +148,6 @@ def _run(
     problems = [
         *submissions.problems,
         *(f"{one.id} {one.counted}" for one in rubric.current().criteria.values() if one.counts),
-        *_uploads(rows),
         *notes,
         *similar.notices(store.out),
         *_left_over(submissions, store),
@@ -156,7 +156,7 @@ def _run(
     return report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit)
 
 
-def _uploads(rows: "list[StudentRow]") -> list[str]:
+def _uploads(rows: "list[StudentRow]", accept_names: bool) -> list[str]:
     """Notes on uploads with nothing to grade, and on files under another name than a module's."""
     grades = {row.grade.key: row.grade for row in rows if row.grade}.values()
     names = {grade.key: [row.student.name for row in rows if row.entry.key == grade.key] for grade in grades}
@@ -167,8 +167,10 @@ def _uploads(rows: "list[StudentRow]") -> list[str]:
     misnamed = [grade for grade in grades if grade.misnamed]
     said += [f"graded in spite of the name: {who[grade.key]}: {', '.join(grade.accepted)}" for grade in accepted]
     said += [f"not graded because of the name: {who[grade.key]}: {', '.join(grade.misnamed)}" for grade in misnamed]
-    if misnamed and not accepted:
-        said.append("--accept-names takes files under another name where it is clear what is meant")
+    if misnamed:
+        taken = "--accept-names takes files under another name where it is clear what is meant"
+        left = "of two different files none is taken: rename one in the unpacked export, or set points by hand"
+        said.append(left if accept_names else taken)
     return said
 
 
@@ -251,9 +253,7 @@ def similar(out: Path, least: int) -> None:
     from autograder.cohort import store
 
     pairs, works = similarity.found(out, least / 100)
-    names = {
-        key: ", ".join(student.name for student in who if student.name) for key, who in store.students(out).items()
-    }
+    names = store.names(out)
     similarity.write(out, pairs, works, names)
     lines = [
         (f"{pair.share:.0%}", names.get(pair.one) or pair.one, names.get(pair.other) or pair.other) for pair in pairs

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from autograder.grading.record import Record, Step
 from autograder.sandbox.messages import Reply
-from autograder.values.compare import Fault, compare, values_agree
+from autograder.values.compare import Fault, values_agree
 
 
 def judged(steps: Iterable[Step], replies: Iterable[Reply]) -> list[Record]:
@@ -48,6 +48,6 @@ def _call(step: Step, reply: Reply, calls: Mapping[int, Reply]) -> Record:
     first = calls.get(rules.repeats)
     if first is not None and first.error is None and first.ended is None and not values_agree(first.value, reply.value):
         return Record(step, reply, Fault("unsteady"))
-    fault, deviation = compare(step.expected, step.counted(reply.value), step.allowed, rules.dtype)
+    fault, deviation = step.compared(reply)
     side_effect = Fault("changed") if reply.changed else Fault("shared") if reply.shared else None
     return Record(step, reply, fault or side_effect, deviation)

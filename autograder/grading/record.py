@@ -9,11 +9,12 @@ A step is one thing that a hidden test, or a public example, asks of a student's
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from autograder.sandbox.messages import Call, Reply
 from autograder.sandbox.wire import Kept
-from autograder.values.compare import Fault
+from autograder.values.compare import Compared, Fault, compare
 from autograder.values.tree import leaves
 
 Kind = Literal["call", "changes", "write", "look"]
@@ -84,6 +85,17 @@ class Step:
             return value
         named = zip(self.parts, value, self.expected, strict=True)
         return tuple(part if name in self.rules.parts else expected for name, part, expected in named)
+
+    def compared(self, reply: Reply) -> Compared:
+        """The result held against the expected one; the reply that is the references' own, once."""
+        return self._references if self.call.is_seen(reply) else self._compared(reply)
+
+    @cached_property
+    def _references(self) -> Compared:
+        return self._compared(next(reply for reply, _ in self.call.seen.values()))
+
+    def _compared(self, reply: Reply) -> Compared:
+        return compare(self.expected, self.counted(reply.value), self.allowed, self.rules.dtype)
 
     @property
     def needs(self) -> set[int]:

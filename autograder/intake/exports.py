@@ -219,7 +219,7 @@ def _is_class(tree: Tree) -> bool:
 
 def _is_handed_in(unit: Tree) -> bool:
     """Whether a folder surely is somebody's submission; one that cannot be read must not vanish."""
-    return not unit.readable or any(map(_is_zip, unit.files)) or any(map(_is_likely_a_module, _names(unit)))
+    return not unit.readable or any(_is_zip(name) or _is_likely_a_module(name) for name in _names(unit))
 
 
 def _names(unit: Tree) -> list[str]:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import psutil
 from pydantic import BaseModel, ConfigDict, Field
@@ -109,12 +108,11 @@ class Budget:
             raise wire.WireError("too much data")
         return message
 
-    def keep(self, reply: list[Any]) -> list[Any]:
-        """A reply, as long as those of one submission do not hold too many values."""
-        self.kept_values += wire.count(reply)
+    def keep(self, values: int) -> None:
+        """Count the values of a reply; those of one submission may not be too many."""
+        self.kept_values += values
         if self.kept_values > MAX_KEPT_VALUES:
             raise wire.WireError("too many values")
-        return reply
 
     def check(self, wall_seconds: float = 0.0) -> float:
         """The processor time so far; raises TimeoutError where it, or the wall-clock time, is used up."""

@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,8 @@ class Reply:
 class Call:
     """A request, ready to be sent. `arguments` are those whose changes are reported, `lent` the handles that may be asked for.
 
-    `runs` is what of the student's code it runs, a function or an import; "" for what runs none.
+    `runs` is what of the student's code it runs, a function or an import; "" for what runs none. `seen` holds the references'
+    reply by its bytes, with the number of its values: it need not be read again.
     """
 
     kind: str
@@ -79,6 +80,11 @@ class Call:
     lent: frozenset[int] = frozenset()
     arguments: tuple[Any, ...] = ()
     runs: str = ""
+    seen: dict[bytes, tuple[Reply, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def is_seen(self, reply: Reply) -> bool:
+        """Whether this is the very reply in `seen`."""
+        return any(reply is known for known, _ in self.seen.values())
 
 
 def prepared(

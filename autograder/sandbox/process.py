@@ -106,8 +106,7 @@ class StudentProcess:
             count = wire.encode([len(known), len(calls)])
             self.connection.send(count, *ahead, *[call.payload for call in calls], patience=self._patience)
             for call in calls:
-                reply = relay.reply(self._allowed.get(call.context, frozenset()), call.lent)
-                replies.append(reply_of(reply, call, self.lines))
+                replies.append(relay.reply(self._allowed.get(call.context, frozenset()), call, self.lines))
                 clock.next()
         finally:
             clock.next()

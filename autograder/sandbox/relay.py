@@ -3,12 +3,14 @@
 Messages are passed on as they are: what a student's process sends is worked on in the answering process, not in the grader.
 """
 
+from collections.abc import Container, Mapping
 from typing import Any
 
 from autograder.sandbox import wire
 from autograder.sandbox.answerer import Answerer
 from autograder.sandbox.budget import Clock
 from autograder.sandbox.connection import Connection
+from autograder.sandbox.messages import Call, Reply, reply_of
 from autograder.sandbox.wire import Handle
 from autograder.values.tree import leaves
 
@@ -28,27 +30,40 @@ class Relay:
         patience: float,
         asked: list[tuple[bytes, bytes]] | None,
     ):
-        """`asked`, if given, takes questions (by digest) and sealed answers that could travel ahead another time."""
+        """`asked`, if given, takes questions (by digest) and sealed answers that could travel ahead another time.
+
+        Then each call takes its reply into `seen`.
+        """
         self.answerer, self.student, self.clock, self.patience, self.asked = answerer, student, clock, patience, asked
         self.allowed: frozenset[str] = frozenset()
         self.lent: frozenset[int] = frozenset()
         self.waiting = 0  # questions that the answering process has not answered yet
         self.nested = 0
 
-    def reply(self, allowed: frozenset[str], lent: frozenset[int]) -> list[Any]:
-        """The student's reply to its present request, which may ask for `allowed` functions and the `lent` ones."""
-        self.allowed, self.lent = allowed, lent
-        return self.clock.budget.keep(self._next_reply()[1])
+    def reply(self, allowed: frozenset[str], call: Call, lines: Mapping[str, int]) -> Reply:
+        """The student's reply to its present request, which may ask for `allowed` functions and those that the call lends."""
+        self.allowed, self.lent = allowed, call.lent
+        message, parts = self._next_reply(call.seen)
+        known = call.seen.get(message)
+        values = known[1] if known else wire.count(parts)
+        self.clock.budget.keep(values)
+        reply = known[0] if known else reply_of(parts, call, lines)
+        # An error names a line of this very submission.
+        if self.asked is not None and not call.seen and reply.error is None:
+            call.seen[message] = reply, values
+        return reply
 
     def close(self) -> None:
         """The conversation is over. Where it broke off within an answer, the answering process cannot be used again."""
         if self.waiting:
             self.answerer.kill()
 
-    def _next_reply(self) -> tuple[bytes, list[Any]]:
-        """The next message that is no question, after all questions before it are answered."""
+    def _next_reply(self, seen: Container[bytes] = ()) -> tuple[bytes, list[Any]]:
+        """The next message that is no question, decoded if it is not `seen`, after all questions before it are answered."""
         for _ in range(MAX_QUESTIONS):
             message = self._receive(self.student)
+            if message in seen:
+                return self.clock.budget.receive(message), []
             parts = wire.decode(message)
             if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
                 raise wire.WireError("not a reply")
@@ -76,7 +91,8 @@ class Relay:
             if self.asked is not None and len(answer) <= MAX_ASKED_BYTES and len(self.asked) < MAX_ASKED:
                 of_data = not any(isinstance(leaf, Handle) for leaf in leaves([args, kwargs]))
                 if of_data and wire.kind(answer) != "refused":
-                    self.asked.append((wire.digest(message), wire.sealed(message, answer)))
+                    digest, key = wire.hashed(message)
+                    self.asked.append((digest, wire.sealed(key, answer)))
         self.student.send(answer, patience=self.patience)
 
     def _answered(self, question: bytes) -> bytes:

@@ -21,7 +21,7 @@ def fitting(
     A Python number stays one: with a float32 array it gives float32, as a float64 array would not.
     Raises TypeError with a text for the student.
     """
-    signature, kinds = _signature(function)
+    signature, kinds = known(function)
     name = getattr(function, "__name__", "the function")
     try:
         bound = signature.bind(*args, **kwargs)
@@ -50,7 +50,8 @@ def parameters(function: Callable[..., Any]) -> list[list[Any]]:
 
 
 @cache
-def _signature(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, tuple[type, ...]]]:
+def known(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, tuple[type, ...]]]:
+    """The signature of a function, and what its annotations allow."""
     signature = inspect.signature(function)
     hints = typing.get_type_hints(function)
     return signature, {name: _kinds(hints.get(name, object)) for name in signature.parameters}

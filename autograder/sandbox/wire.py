@@ -6,7 +6,6 @@ the student's code chose.
 """
 
 import hashlib
-import itertools
 import math
 import struct
 from collections.abc import Sequence
@@ -113,14 +112,9 @@ def _extend_by_columns(value: Any) -> msgpack.ExtType:
 
 
 def _extend(value: Any) -> msgpack.ExtType:
-    if isinstance(value, (np.ndarray, np.generic)):
-        code = CODES.get(value.dtype)
-        plain = type(value) is np.ndarray
-        if code is None or value.ndim > MAX_AXES or (not plain and not isinstance(value, np.generic)):
-            raise TypeError(f"an array of {value.dtype} cannot be sent")
-        head = bytes((code, value.ndim)) + _SHAPES[value.ndim].pack(*value.shape)
-        body = value.data if plain and value.flags.c_contiguous else value.tobytes()
-        return msgpack.ExtType(_ARRAY if plain else _SCALAR, head + body)
+    if type(value) is np.ndarray or isinstance(value, np.generic):
+        kind = _ARRAY if type(value) is np.ndarray else _SCALAR
+        return msgpack.ExtType(kind, _head(value.dtype, value.shape) + value.tobytes())
     if isinstance(value, Opaque):
         return msgpack.ExtType(_OPAQUE, bytes([OPAQUE_KINDS.index(value.kind)]))
     if isinstance(value, Handle):
@@ -130,17 +124,24 @@ def _extend(value: Any) -> msgpack.ExtType:
     raise TypeError(f"{type(value).__name__} cannot be sent")
 
 
+@lru_cache(1024)
+def _head(dtype: "np.dtype[Any]", shape: tuple[int, ...]) -> bytes:
+    """What precedes the entries of an array."""
+    if dtype not in CODES or len(shape) > MAX_AXES:
+        raise TypeError(f"an array of {dtype} cannot be sent")
+    return bytes((CODES[dtype], len(shape))) + _SHAPES[len(shape)].pack(*shape)
+
+
 def decode(data: bytes, from_grader: bool = False) -> Any:
     """The value in `data`; WireError if it is anything else than exactly one well-formed value.
 
     Only the grader speaks of kept objects and sends code: from a student's process they are refused. What the grader itself has
     made is not counted again.
     """
-    seen = itertools.count(1)
     try:
         value = msgpack.unpackb(
             data,
-            ext_hook=lambda kind, raw: _extended(kind, raw, next(seen), from_grader),
+            ext_hook=_extended_by_grader if from_grader else _extended,
             list_hook=_listed,
             strict_map_key=False,
             unicode_errors="replace",
@@ -178,23 +179,24 @@ def count(value: Any) -> int:
     return 1
 
 
-def _extended(kind: int, data: bytes, number: int, from_grader: bool) -> Any:
-    if number > MAX_VALUES:
-        raise ValueError("too many arrays")
-    if kind in (_ARRAY, _SCALAR):
-        array = _array(data)
-        return array if kind == _ARRAY else array[()]
+def _extended(kind: int, data: bytes) -> Any:
+    if kind == _ARRAY:
+        return _array(data)
+    if kind == _SCALAR:
+        return _array(data)[()]
     if kind == _OPAQUE and len(data) == 1 and data[0] < len(OPAQUE_KINDS):
         return Opaque(OPAQUE_KINDS[data[0]])
     if kind == _HANDLE:
         return Handle(*struct.unpack("<q", data))
-    if kind == _CODE and from_grader:
-        return Handle(struct.unpack_from("<q", data)[0], data[8:])
-    if kind == _BY_COLUMNS and from_grader:
-        return _array(data).T
-    if kind == _KEPT and from_grader:
-        return _kept(data)
     raise ValueError("an unknown kind")
+
+
+def _extended_by_grader(kind: int, data: bytes) -> Any:
+    if kind == _CODE:
+        return Handle(struct.unpack_from("<q", data)[0], data[8:])
+    if kind == _BY_COLUMNS:
+        return _array(data).T
+    return _kept(data) if kind == _KEPT else _extended(kind, data)
 
 
 def _kept(data: bytes) -> Kept:
@@ -226,18 +228,22 @@ def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
     return DTYPES[code], shape, math.prod(shape) * DTYPES[code].itemsize
 
 
-def digest(question: bytes) -> bytes:
-    """What stands for a question where its answer travels ahead: a question may be a hundred times as long."""
-    return hashlib.blake2b(question, digest_size=16).digest()
+def hashed(question: bytes) -> tuple[bytes, bytes]:
+    """What stands for a question where its answer travels ahead, and the key of the answer's seal.
+
+    A question may be a hundred times as long. Nobody can tell one of them from the other.
+    """
+    digest = hashlib.blake2b(question).digest()
+    return digest[:16], digest[16:]
 
 
-def sealed(question: bytes, answer: bytes) -> bytes:
-    """An answer that only who has the very question can read, and the other way round.
+def sealed(key: bytes, answer: bytes) -> bytes:
+    """An answer that only who has the very question, and so the key, can read, and the other way round.
 
     An answer that travels ahead lies in the memory of code that may never ask for it: readable there, it would be the
     larger part of what many functions have to compute.
     """
-    mask = hashlib.shake_256(question).digest(len(answer))
+    mask = hashlib.shake_256(key).digest(len(answer))
     return bytes(np.bitwise_xor(np.frombuffer(answer, np.uint8), np.frombuffer(mask, np.uint8)))
 
 

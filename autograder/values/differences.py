@@ -336,9 +336,11 @@ def _sums(expected: Array, actual: Array) -> str:
 
 def _rounded(expected: Array, actual: Array, allowed: float) -> str:
     """Whether every entry has a few decimals only, and is the nearest such number."""
+    if not np.isfinite(expected).all() or not np.isfinite(actual).all() or not actual.any():
+        return ""
+    off = np.abs(actual.astype(float) - expected).max() - allowed * magnitude(expected)
     for digits in range(1, MOST_DIGITS + 1):
-        off = np.abs(actual.astype(float) - expected).max() <= 0.5 * 10.0**-digits + allowed * magnitude(expected)
-        if off and np.array_equal(np.round(actual, digits), actual):
+        if off <= 0.5 * 10.0**-digits and np.array_equal(np.round(actual, digits), actual):
             return f"Your result is the right one rounded to {digits} decimal{'s' if digits > 1 else ''}."
     return ""
 

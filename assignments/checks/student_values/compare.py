@@ -1,6 +1,6 @@
 """Does a value of the student's equal the expected one? The only place with tolerances and with what is accepted alike."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,9 @@ class Fault:
     deviation: float = np.inf
 
 
-@dataclass(frozen=True)
-class Compared:
-    """What holding a value against the expected one showed; `deviation` is a share of max(1, largest expected magnitude)."""
-
-    difference: Fault | None
-    deviation: float = 0.0
+# What holding a value against the expected one shows: why it is refused, if it is, and how far it is from right at most, as a share
+# of max(1, largest expected magnitude); 0.0 where its form is wrong.
+Compared = tuple[Fault | None, float]
 
 
 def tolerance(arguments: Any) -> float:
@@ -57,11 +54,11 @@ def compare(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> 
     if isinstance(expected, dict) and isinstance(actual, dict) and list(expected) == list(actual):
         return _compare_parts(list(expected.values()), list(actual.values()), allowed, dtype)
     same = type(expected) is type(actual) and not isinstance(expected, dict) and expected == actual
-    return Compared(None if same else Fault("value", "is not what was expected"))
+    return None if same else Fault("value", "is not what was expected"), 0.0
 
 
 def equal(expected: Any, actual: Any, allowed: float, dtype: bool = False) -> bool:
-    return compare(expected, actual, allowed, dtype).difference is None
+    return compare(expected, actual, allowed, dtype)[0] is None
 
 
 def values_agree(first: Any, second: Any) -> bool:
@@ -71,47 +68,46 @@ def values_agree(first: Any, second: Any) -> bool:
 
 def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed: float, dtype: bool) -> Compared:
     if not isinstance(actual, tuple | list):
-        return Compared(Fault("type", f"expected a tuple of {len(expected)}, got {describe(actual)}"))
+        return Fault("type", f"expected a tuple of {len(expected)}, got {describe(actual)}"), 0.0
     if len(actual) != len(expected):
-        return Compared(Fault("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"))
+        return Fault("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"), 0.0
     verdicts = [compare(e, a, allowed, dtype) for e, a in zip(expected, actual, strict=True)]
-    deviation = max((verdict.deviation for verdict in verdicts), default=0.0)
-    for number, verdict in enumerate(verdicts):
-        if verdict.difference is not None:
-            text = f"part [{number}] of the result: {verdict.difference.text}"
-            return Compared(Fault(verdict.difference.kind, text, verdict.difference.deviation), deviation)
-    return Compared(None, deviation)
+    furthest = max((found for _, found in verdicts), default=0.0)
+    for number, (fault, _) in enumerate(verdicts):
+        if fault is not None:
+            return replace(fault, text=f"part [{number}] of the result: {fault.text}"), furthest
+    return None, furthest
 
 
 def _compare_array(expected: "np.ndarray[Any, Any]", actual: Any, allowed: float, dtype: bool) -> Compared:
     if isinstance(actual, np.generic) and expected.ndim == 0:
         actual = np.asarray(actual)
     if type(actual) is not np.ndarray:
-        return Compared(Fault("type", f"expected an array, got {describe(actual)}"))
+        return Fault("type", f"expected an array, got {describe(actual)}"), 0.0
     if actual.shape != expected.shape:
-        return Compared(Fault("shape", f"expected shape {expected.shape}, got shape {actual.shape}"))
+        return Fault("shape", f"expected shape {expected.shape}, got shape {actual.shape}"), 0.0
     kinds = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}[expected.dtype.kind]
     if actual.dtype.kind not in kinds:
         name = {"b": "bool", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
-        return Compared(Fault("type", f"expected an array of {name}, got one of {actual.dtype}"))
+        return Fault("type", f"expected an array of {name}, got one of {actual.dtype}"), 0.0
     if dtype and expected.dtype.kind == "f" and actual.dtype != expected.dtype:
         text = f"expected dtype {expected.dtype}, got dtype {actual.dtype}"
-        return Compared(Fault("dtype", text, deviation(expected, actual)))
+        return Fault("dtype", text, deviation(expected, actual)), 0.0
     return _judge(deviation(expected, actual), allowed if expected.dtype.kind == "f" else 0.0)
 
 
 def _compare_scalar(expected: Any, actual: Any, kinds: str, name: str, allowed: float) -> Compared:
     as_array = np.asarray(actual) if isinstance(actual, bool | int | float | np.generic | np.ndarray) else None
     if as_array is None or as_array.ndim or as_array.dtype.kind not in kinds:
-        return Compared(Fault("type", f"expected {name}, got {describe(actual)}"))
+        return Fault("type", f"expected {name}, got {describe(actual)}"), 0.0
     return _judge(deviation(np.asarray(expected), as_array), allowed)
 
 
 def _judge(found: float, allowed: float) -> Compared:
     if found <= allowed:
-        return Compared(None, found)
+        return None, found
     text = "not all numbers are finite" if np.isinf(found) else "the values differ"
-    return Compared(Fault("value", text, found), found)
+    return Fault("value", text, found), found
 
 
 def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> float:

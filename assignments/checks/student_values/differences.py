@@ -49,7 +49,7 @@ def form(
 
     `returned` is what the docstring says of the result, `names` are those of a tuple's parts.
     """
-    difference = compare(expected, actual, allowed, dtype).difference
+    difference, _ = compare(expected, actual, allowed, dtype)
     if difference is None or difference.kind not in FORMS:
         return ""
     kind = difference.kind
@@ -79,7 +79,7 @@ def _first_refused(
 ) -> tuple[str, Any, Any]:
     """The part of the result that is refused (" in part [1]", "" for the whole), what was expected there, and what came back."""
     for place, one, other in _paired(expected, actual, names):
-        if compare(one, other, allowed, dtype).difference is not None:
+        if not equal(one, other, allowed, dtype):
             return f" in {place}", one, other
     return "", expected, actual
 
@@ -138,7 +138,7 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     parts = _paired(expected, actual, names)
     if parts:
         return _of_parts(parts, allowed)
-    found = compare(expected, actual, allowed).difference
+    found, _ = compare(expected, actual, allowed)
     if found is None or found.kind not in ("shape", "value"):
         return ""
     if isinstance(expected, float | np.floating):
@@ -336,9 +336,11 @@ def _sums(expected: Array, actual: Array) -> str:
 
 def _rounded(expected: Array, actual: Array, allowed: float) -> str:
     """Whether every entry has a few decimals only, and is the nearest such number."""
+    if not np.isfinite(expected).all() or not np.isfinite(actual).all() or not actual.any():
+        return ""
+    off = np.abs(actual.astype(float) - expected).max() - allowed * magnitude(expected)
     for digits in range(1, MOST_DIGITS + 1):
-        off = np.abs(actual.astype(float) - expected).max() <= 0.5 * 10.0**-digits + allowed * magnitude(expected)
-        if off and np.array_equal(np.round(actual, digits), actual):
+        if off <= 0.5 * 10.0**-digits and np.array_equal(np.round(actual, digits), actual):
             return f"Your result is the right one rounded to {digits} decimal{'s' if digits > 1 else ''}."
     return ""
 

@@ -97,30 +97,30 @@ class Questions:
         question = wire.encode(("ask", target, self._outgoing(args, numbers), self._outgoing(kwargs, numbers)))
         if len(question) > self._limit - MARGIN_BYTES:  # the grader would take a longer message for an attack
             raise ValueError("the arguments are larger than anything that grading uses")
-        digest = wire.digest(question)
+        digest, key = wire.hashed(question)
         known = self._answers.get(digest)
         if known is not None:
             # Decoded each time anew: every caller gets an array of its own.
-            kind, value = wire.decode(wire.sealed(question, known))
+            kind, value = wire.decode(wire.sealed(key, known), from_grader=True)
             return args[value] if kind == "same" else value
         self._send(question)
         try:
-            return self._answer(question, None if numbers else digest, args)
+            return self._answer(None if numbers else (digest, key), args)
         finally:
             for number in numbers:
                 del self._own[number]
 
-    def _answer(self, question: bytes, digest: bytes | None, args: tuple[Any, ...]) -> Any:
+    def _answer(self, hashed: tuple[bytes, bytes] | None, args: tuple[Any, ...]) -> Any:
         """The answer to a question that was sent, after whatever the grader asks of the student's functions before.
 
-        It is remembered by the digest of the question, if there is one.
+        It is remembered by what the question is `hashed` to, if that is given.
         """
         while True:
             message = self._receive()
-            match wire.decode(message):
+            match wire.decode(message, from_grader=True):
                 case ["answer" | "same" as kind, value]:
-                    if digest and len(self._answers) < MAX_REMEMBERED and len(message) < MAX_REMEMBERED_BYTES:
-                        self._answers[digest] = wire.sealed(question, message)
+                    if hashed and len(self._answers) < MAX_REMEMBERED and len(message) < MAX_REMEMBERED_BYTES:
+                        self._answers[hashed[0]] = wire.sealed(hashed[1], message)
                     # "same": the answer is an argument itself, by number, and stays the same object here
                     return args[value] if kind == "same" else value
                 case ["refused", kind, text]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cohort.compare_results import compare_runs, write
+from autograder.cohort.compare_results import ScoreChange, compare_runs, write
 from autograder.cohort.store import Outcome
 from autograder.faults import ArgumentsError
 from autograder.intake.entries import Student
@@ -99,6 +99,11 @@ def test_what_the_criteria_do_not_explain_has_its_reason(
     assert (found.compared, found.only_old, found.only_new) == (1, (), ())
     assert "<td>" + said.replace("+", "&#43;") + "</td>" in write(found, old, new).read_text().replace("+", "&#43;")
     assert change.reason in (new / "compare.csv").read_text()
+
+
+def test_of_many_criteria_the_modules_are_named() -> None:
+    criteria = {f"{module}.c{at}": 1.5 for module in ("layernorm", "decoder") for at in range(4)}
+    assert ScoreChange("s", "Ada", 0, 12, criteria).where == "layernorm +6, decoder +6"
 
 
 def test_members_of_a_group_are_compared_one_by_one(tmp_path: Path) -> None:

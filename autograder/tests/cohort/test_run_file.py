@@ -26,3 +26,11 @@ def test_without_a_usable_file_nobody_is_known(tmp_path: Path, content: str | No
     assert store.students(tmp_path) == {}
     with pytest.raises(ArgumentsError):
         store.run_paths(tmp_path)
+
+
+def test_names_are_those_of_the_roster_where_the_outcome_has_them(tmp_path: Path) -> None:
+    entries = [Entry(key, None, (Student(key),)) for key in ("7", "8")]
+    outcomes = [store.Outcome("7", Student(name, sid="7"), 1.0) for name in ("Ada", "Bela")]
+    store.write_run(tmp_path, [tmp_path], entries, outcomes)
+    assert store.names(tmp_path) == {"7": "Ada, Bela", "8": "8"}
+    assert store.outcomes(tmp_path) == outcomes

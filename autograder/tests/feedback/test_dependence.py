@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from autograder.feedback.observations import dependence, observe
-from autograder.grading.experiments import Tried, played_again, trials
+from autograder.grading.experiments import Trial, Tried, played_again, trials
 from autograder.homework import reference
 from autograder.tests.feedback.making import played, step
+from autograder.values.differences import UNSTEADY
 
 F = reference.functions()
 X = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 9.0]])
@@ -117,6 +118,14 @@ def test_a_transpose_by_chance_is_not_said() -> None:
     found = tried("split_heads", scrambled, np.arange(8.0).reshape(2, 4), 2)
     assert "transpose" in observe(found[0].record)
     assert "transpose" not in observe(found[0].record, (), found)
+
+
+def test_of_random_results_only_that_is_said() -> None:
+    rng, of = np.random.default_rng(0), step("softmax", X)
+    made = tuple(Tried(Trial(of), played(of, lambda scores: F["softmax"](scores) + rng.normal())) for _ in range(3))
+    assert observe(made[0].record, (), made) == UNSTEADY
+    same = tuple(Tried(Trial(of), played(of, lambda scores: F["softmax"](scores) + 1)) for _ in range(3))
+    assert observe(same[0].record, (), same) != UNSTEADY
 
 
 def test_rounding_and_a_causal_mask_are_tried() -> None:

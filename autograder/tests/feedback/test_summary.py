@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from autograder.feedback.messages import message
 from autograder.feedback.summary import no_answer, notes, summary
+from autograder.feedback.text import number
 from autograder.grading.charge import Graded
 from autograder.grading.grader import Grader, ModuleResult
 from autograder.grading.judge import judged
@@ -12,7 +14,8 @@ from autograder.grading.record import Record, Rules, Step, Target
 from autograder.homework import rubric
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error, Reply
-from autograder.tests.feedback.making import NO_CALL, criterion, result
+from autograder.tests.feedback.making import NO_CALL, criterion, mistake, module_of, result
+from autograder.values.differences import UNSTEADY
 
 TARGET = Target("concept_check", "answers")
 
@@ -87,15 +90,50 @@ def test_modules_that_cannot_be_used() -> None:
     assert "rename it to causal_mask.py" in found[2].text
 
 
+def test_what_is_shown_at_once_stands_first_with_what_it_was_lost_to() -> None:
+    seen, later = criterion("layernorm.example", "visible"), criterion("layernorm.statistics")
+    known = mistake("layer_norm", "sample_variance", later.id, does="It divides by d - 1.", right="Divide by d.")
+    most, rest = number(seen.most), number(later.most)
+    named = summary(result(module_of([Graded(seen, "mistake", (known,)), Graded(later, "mistake", (known,))])))
+    assert named.startswith(
+        f"**0 of the {most} points that are shown at once: one mistake, in `layer_norm`.** The other {rest} are not shown yet.\n"
+    )
+    lost = summary(result(module_of([Graded(seen, "unexplained")])))
+    assert lost.startswith(f"**0 of the {most} points: points were lost in `layernorm.py`.**\n")
+    hidden = summary(result(module_of([Graded(seen), Graded(later, "mistake", (known,))])))
+    assert hidden.startswith(f"**{most} of the {most} points that are shown at once.**") and "layer_norm`" not in hidden
+
+
+RANDOM = """
+import numpy as np
+
+from causal_mask import causal_mask
+
+
+def generate(tokens, params, n_heads, max_new_tokens, eos=None):
+    return np.append(tokens, np.random.choice(len(params["embedding"]), max_new_tokens))
+"""
+NO_RANDOM = RANDOM.replace('np.random.choice(len(params["embedding"]), max_new_tokens)', "np.ones(max_new_tokens, int)")
+
+
+@pytest.mark.parametrize(("text", "random"), [(RANDOM, True), (NO_RANDOM, False)])
+def test_random_results_are_told_as_such(grader: Grader, text: str, random: bool) -> None:
+    """Also where every process of the grader begins with the same random numbers."""
+    graded = grader.grade(Submission("ada", {"decoder.py": text.encode()}), ["decoder"])
+    said = [message(one, graded) for one in graded.graded]
+    assert any(UNSTEADY in one for one in said) is random
+    assert not random or not any("The same call is right" in one or "The call has" in one for one in said)
+
+
 def test_the_rule_of_grading_stands_last() -> None:
-    assert summary(result()).strip().startswith("Every module is graded alone")
+    assert summary(result()).strip().splitlines()[-1].startswith("Every module is graded alone")
 
 
 @pytest.mark.parametrize(
     ("content", "advice"),
     [
         (b"name = input()\n", "Nobody answers `input()`"),
-        (b"import torch\n", "delete the line if nothing uses it"),
+        (b"import torch\n", "The grader has NumPy, the standard library and your own files only"),
         ("x = 1\n".encode("utf-16"), "is saved as UTF-16: save it as UTF-8"),
         (b'{"cells": [null]}', "is a notebook: copy the code of its cells into a new file layernorm.py"),
         (b"x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),

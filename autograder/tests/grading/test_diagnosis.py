@@ -145,6 +145,33 @@ def test_errors_alone_name_neither_two_mistakes_nor_what_a_first_call_refutes() 
     assert none["decoder_logits"].mistakes == ()
 
 
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("layernorm", "layer_norm.sample_variance"), ("transformer_block", "transformer_stack.always_post")],
+)
+def test_a_mistake_that_does_not_show_where_it_belongs_explains_nothing(module: str, name: str) -> None:
+    mistake = mistakes.find(name)
+    assert mistake is not None
+    wrong = versions.records(module, versions.with_mistakes(module, name))
+    right = versions.records(module, versions.with_source(module))
+    mixed = [r if r.step.criterion in mistake.criteria else w for w, r in zip(wrong, right, strict=True)]
+    assert any(record.fault is not None for record in mixed)
+    assert versions.diagnoser().explain(module, mixed)[mistake.function].mistakes == ()
+
+
+def test_what_a_first_call_refutes_explains_no_part_of_the_calls_either() -> None:
+    name = "generate.one_step_cached"
+    mistake = mistakes.find(name)
+    assert mistake is not None and mistake.memory
+    wrong = versions.records("decoder", versions.with_mistakes("decoder", name))
+    right = versions.records("decoder", versions.with_source("decoder"))
+    mixed = [w if w.step.criterion in mistake.criteria else r for w, r in zip(wrong, right, strict=True)]
+    first = next(r for r in mixed if r.target.function == "generate" and r.fault is not None)
+    kept, none = (versions.diagnoser().explain("decoder", mixed, alone=a) for a in ({}, {"generate": first}))
+    assert [found.id for found in kept["generate"].mistakes] == [name]
+    assert none["generate"].mistakes == ()
+
+
 HELPED = "dependency_matrix.transposed"
 
 

@@ -386,7 +386,7 @@ def test_missing_file(home: Path) -> None:
         ("def layer_norm(x:\n", "layernorm.py, line 1: SyntaxError"),
         (
             "import torch\n",
-            "layernorm.py, line 1 imports torch, which the grader has not: use NumPy and the standard library only",
+            "layernorm.py, line 1: ModuleNotFoundError: No module named 'torch'. The grader has NumPy, the standard library and",
         ),
     ],
 )
@@ -536,9 +536,17 @@ def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
     [
         (
             "import numpy as np\nimport matplotlib.pyplot as plt\n",
-            "line 2 imports matplotlib, which the grader has not",
+            "line 2: ModuleNotFoundError: No module named 'matplotlib'. The grader has NumPy",
         ),
-        ("def f():\n    from pandas import DataFrame\n", "line 2 imports pandas, which the grader has not"),
+        ("exit()\n", "line 1: SystemExit. Homework code may not end Python: delete the call of `exit()`"),
+        (
+            "import subprocess\nsubprocess.run(['ls'])\n",
+            "PermissionError: [Errno 1] Operation not permitted. Homework code",
+        ),
+        ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
+        ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "line 2: PermissionError"),
+        ("open('notes.txt', 'w')\n", "line 1: PermissionError"),
+        ("open('../notes.txt')\n", "line 1: PermissionError"),
         ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
         ("x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),
         ("x = 1\n>>> x\n", "line 2 begins with the prompt >>> of Python"),
@@ -552,10 +560,66 @@ def test_what_is_no_module_for_the_grader(home: Path, text: str, said: str) -> N
 
 @pytest.mark.parametrize(
     "text",
-    ["try:\n    import torch\nexcept ImportError:\n    pass\n", "if __name__ == '__main__':\n    import torch\n"],
+    [
+        "try:\n    import torch\nexcept ImportError:\n    pass\n",
+        "if __name__ == '__main__':\n    import torch\n",
+        "def plot():\n    import matplotlib\n",
+        "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
+        "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
+    ],
 )
-def test_imports_that_may_fail(home: Path, text: str) -> None:
+def test_what_the_grader_does_not_refuse(home: Path, text: str) -> None:
     assert "15 of 15 checks pass" in checked(home, "layernorm", text)
+
+
+def test_an_import_inside_a_function_that_is_called(home: Path) -> None:
+    said = " ".join(checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    import scipy\n").split())
+    assert "ModuleNotFoundError: No module named 'scipy'. The grader has NumPy, the standard library" in said
+
+
+def test_modules_that_import_one_another(home: Path) -> None:
+    write_solutions(home, *MODULES)
+    (home / "layernorm.py").write_text("from transformer_block import residual\n" + RIGHT)
+    said = " ".join(pytest_says(home).split())
+    assert "Modules import one another: import only from files that stand higher up in the README's table." in said
+
+
+@pytest.mark.parametrize("arguments", ["x, gamma", "self, x, gamma, eps=1e-6", "x, gamma, epsilon=1e-6"])
+def test_a_signature_that_does_not_fit(home: Path, arguments: str) -> None:
+    wrong = f"def rms_norm({arguments}):\n    return 2 * x\n"
+    said = " ".join(checked(home, "layernorm", wrong).split())
+    assert "It cannot be called as `rms_norm(x, gamma, eps)`: check the names and the number of its arguments." in said
+
+
+def test_what_is_printed_is_shown_once(home: Path) -> None:
+    assert (
+        checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    print('here')\n    return 2 * x\n").count(
+            "here"
+        )
+        == 1
+    )
+
+
+def test_a_mistake_that_is_made_again_elsewhere(home: Path) -> None:
+    write_solutions(home, *MODULES)
+    right = (kit.solutions() / "transformer_block.py").read_text()
+    wrong = right.replace('params["attention"], n_heads, mask)', 'params["attention"], n_heads)')
+    (home / "transformer_block.py").write_text(wrong)
+    said = pytest_says(home, "checks/test_transformer_block.py")
+    assert (
+        wrong != right and "has the same mistake as pre_norm_block.\n" in said and "Next: mend pre_norm_block" in said
+    )
+
+
+def test_a_continuation_that_is_drawn_at_random_fails(home: Path) -> None:
+    text = (kit.solutions() / "decoder.py").read_text()
+    i = text.index("def generate")
+    wrong = text[i:].replace("np.argmax(", "_drawn(")
+    assert wrong != text[i:]
+    draw = "def _drawn(row, *_, **__):\n    p = np.exp(row - row.max())\n    return np.random.choice(len(row), p=p / p.sum())\n\n\n"
+    write_solutions(home, *MODULES)
+    said = " ".join(checked(home, "decoder", draw + wrong).split())
+    assert "Called again with the same arguments, it gives another result: look for random numbers" in said
 
 
 def test_another_encoding_and_a_notebook_beside(home: Path) -> None:

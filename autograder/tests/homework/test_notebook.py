@@ -221,11 +221,35 @@ def test_every_section_needs_only_the_first_cell_and_itself() -> None:
         assert names_in(sources, ast.Load) - names_in(sources, ast.Store) <= first, heading
 
 
+def questions() -> list[str]:
+    """The texts of all guesses, without their choices."""
+    calls = [
+        node
+        for cell in tour()
+        if "predict(" in cell.source
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "predict"
+    ]
+    return [ast.literal_eval(call.args[0]) for call in calls]
+
+
 def test_is_not_too_long() -> None:
-    """What is folded does not count."""
+    """Pages and questions; a formula is a word, and what is folded does not count."""
     pages = [cell.source for cell in source().cells if cell.cell_type == "markdown"]
-    words = [word for page in pages for word in re.sub("<details>.*?</details>", "", page, flags=re.DOTALL).split()]
-    assert len(words) <= 5000
+    text = re.sub("<details>.*?</details>", "", " ".join([*pages, *questions()]), flags=re.DOTALL)
+    text = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", "formula", text, flags=re.DOTALL)
+    assert len([word for word in re.sub(r"\]\([^)]*\)|<[^>]*>", " ", text).split() if re.search(r"\w", word)]) <= 5000
+
+
+def test_nothing_unfolded_is_shown_before_its_guess() -> None:
+    """Of the results that wait for no guess, only these are not folded: none answers a question."""
+    cells = [cell.source for cell in tour() if re.search(r"^\w+ = (show|play)\(", cell.source, flags=re.MULTILINE)]
+    names = [
+        re.findall(r"^(\w+) = (?:show|play)\(", cell, flags=re.MULTILINE)[-1]
+        for cell in cells
+        if not re.search("guess=|folded=", cell)
+    ]
+    assert names == ["drift", "models", "greedy"]
 
 
 def test_its_contents_lead_to_each_section() -> None:
@@ -325,7 +349,9 @@ def test_moving_a_slider_redraws_in_the_kernel(run_with_solutions: Run) -> None:
 
 
 def test_a_saved_file_is_enough_to_see_the_change(run_with_stubs: Run) -> None:
-    assert run_with_stubs.first.startswith("['Nothing to show: layer_norm is not written yet', 'It is: nothing.")
+    assert run_with_stubs.first.startswith(
+        "['Nothing to show: layer_norm is not written yet', 'The right answer: nothing."
+    )
     assert faults(run_with_stubs.more) == []
     assert len(pictures_in(run_with_stubs.more)) == 1
 
@@ -471,7 +497,7 @@ def test_an_answer_says_whether_the_guess_was_right(guesses: Any) -> None:
     guess = asked(guesses)
     assert guess.said() == "" and not guess.settled
     guess.buttons.value = "this"
-    assert repr(guesses.Said(guess.said())) == "You guessed this. It is: that.\nIt is \u221a2."
+    assert repr(guesses.Said(guess.said())) == "You guessed this. The right answer: that.\nIt is \u221a2."
 
 
 def test_a_right_guess_is_said_to_be_right(guesses: Any) -> None:
@@ -539,7 +565,7 @@ def test_every_question_is_asked_before_its_picture_and_answered_below_it(with_s
         assert f"guess={name}" in picture.source
         assert with_solutions.index(picture) == with_solutions.index(question) + 1
         assert question.metadata.get("jupyter") == {"source_hidden": True}, "the answer stands in the code"
-        assert texts([picture])[-1].startswith("It is: ")
+        assert texts([picture])[-1].startswith("The right answer: ")
 
 
 # Tables

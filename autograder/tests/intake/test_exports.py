@@ -15,6 +15,13 @@ from autograder.tests.intake.making import FIRST, LIMITS, MODULES, SECOND, WORK,
 # Single submissions
 
 
+def test_class_of_zips_in_folders_is_a_class(tmp_path: Path) -> None:
+    files: Files = {f"all/{who}/sent/hw.zip": zipped({f"hw/{FIRST}": who}) for who in ("ada", "bela")}
+    for place in ("class", "class.zip"):
+        found = listing([put(tmp_path / place, files | {"all/chidi/readme.md": ""})])
+        assert contents(found) == {"ada": {FIRST: b"ada"}, "bela": {FIRST: b"bela"}, "chidi": {}}
+
+
 @pytest.mark.parametrize("inner", ["", "assignments/"])
 @pytest.mark.parametrize("place", ["ada.zip", "ada"])
 def test_single_submission_may_lie_deeper(tmp_path: Path, place: str, inner: str) -> None:

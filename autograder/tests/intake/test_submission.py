@@ -1,7 +1,10 @@
 """Notes are data, and each has its sentence; a missing file is explained as far as one can tell."""
 
+from pathlib import Path
+
 import pytest
 
+from autograder.homework import rubric as rubrics
 from autograder.intake import submission
 from autograder.intake.submission import NOTES_SHOWN, Note, Submission
 from autograder.values.names import resembles
@@ -34,6 +37,16 @@ def test_file_of_a_similar_name_is_named_unless_it_has_a_use() -> None:
     found = Submission("x", {"LayerNorm.py": b""})
     assert found.missing("layernorm", ()) == Note("misnamed", "LayerNorm.py", wanted="layernorm.py")
     assert found.missing("layernorm", {"LayerNorm.py"}) == Note("absent", "layernorm.py")
+
+
+def test_a_notebook_in_the_place_of_a_module_is_named_and_any_other_is_not(tmp_path: Path) -> None:
+    for name in ("decoder.ipynb", "transformer.ipynb", "layernorm.py"):
+        (tmp_path / name).touch()
+    found = submission.read(tmp_path, rubrics.current().limits)
+    assert found.notes == ()
+    assert found.trouble("decoder", ()) == (
+        "There is no file decoder.py, but decoder.ipynb: that is a notebook: copy its code into a file decoder.py and upload again."
+    )
 
 
 def test_only_some_of_very_many_notes_are_shown_but_all_are_known() -> None:

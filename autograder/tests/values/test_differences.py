@@ -184,6 +184,9 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
         return all_near(wanted * number)
     if "Every entry is the same" in said:
         return bool((np.abs(actual - number) <= 2 * slack + 1e-5 * abs(number)).all())
+    if digits := re.match(r"Your result is the right one rounded to (\d) decimal", said):
+        half = 0.5 * 10.0 ** -int(digits[1])
+        return bool((np.abs(got - wanted) <= half + slack).all() and (np.round(got, int(digits[1])) == got).all())
     if "Nearly right" in said:
         return bool((np.abs(got - wanted) <= number * (1 + 1e-5)).all())
     if count := re.match(r"(\d+) of (\d+) entries differ", said):
@@ -204,6 +207,33 @@ def test_what_is_said_of_every_entry_holds_for_every_entry(pair: Any, allowed: f
     said = difference(pair[0], pair[1], allowed)
     assert not said or holds(said, pair[0], pair[1], allowed), said
     assert bool(said) <= (not equal(pair[0], pair[1], allowed))
+
+
+@pytest.mark.parametrize(("digits", "said"), [(1, "1 decimal."), (4, "4 decimals.")])
+def test_rounding(digits: int, said: str) -> None:
+    right = np.array([[0.123456, 7.25], [-1.3333, 0.5]])
+    assert difference(right, np.round(right, digits), ALLOWED) == f"Your result is the right one rounded to {said}"
+    assert "rounded" not in difference(right, np.round(right + 0.2, digits), ALLOWED)
+    assert difference(0.123456, 0.1235, ALLOWED) == "Your result is the right one rounded to 4 decimals."
+
+
+@pytest.mark.parametrize(
+    ("right", "yours", "said"),
+    [
+        ([2, 1, 0, 3], [0, 3], "Right, but the first 2 entries are missing."),
+        ([2, 1, 0], [2, 1], "Right, but the last entry is missing."),
+        ([2, 1], [5, 6, 2, 1], "Right, but there are 2 entries too many at the start."),
+        ([1, 1, 1], [1, 1], ""),  # which one is missing cannot be told
+        ([1], [], ""),
+    ],
+)
+def test_entries_that_are_missing_or_too_many(right: list[int], yours: list[int], said: str) -> None:
+    assert difference(np.array(right), np.array(yours, dtype=int), ALLOWED) == said
+
+
+def test_a_number_that_is_none() -> None:
+    assert difference(0.0, float("nan"), ALLOWED) == "The result is nan; expected is a finite number."
+    assert difference(1.5, -1.5, ALLOWED) == "The result has the wrong sign."
 
 
 def test_an_offset_of_one_entry_is_no_offset_of_all() -> None:

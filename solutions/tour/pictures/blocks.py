@@ -21,6 +21,7 @@ KINDS: dict[str, tuple[str, Any, str]] = {
 }
 NORMED, PAST = "pre-norm, and a norm at the end", "post-norm, past all sub-layers"
 DEPTHS = (12, 24, 48, 96)  # blocks of two sub-layers
+GAINS = (1.0, 0.5, 0.1)
 YOURS = (6, 12, 24)  # those of the one network that is made of your functions, while a slider waits
 DEEP = np.load(Path(__file__).parents[1] / "depth.npz")  # made by a program of the instructors, from 40 networks
 
@@ -129,21 +130,23 @@ def _whole(blocks: Any, jacobians: np.ndarray, residual: bool) -> list[float]:
     return [float(np.linalg.norm(flow)) / d**0.5 for flow in flows]
 
 
-def depth_table(gain: float = 1.0) -> Table:
+def depth_table() -> Table:
     """What the picture shows, in numbers: medians of the 40 networks."""
-    rows = []
-    for kind, name, text in (
-        *((kind, "gradient", kind) for kind in KINDS),
-        ("pre-norm", "normed", NORMED),
-        ("post-norm", "direct", PAST),
-    ):
-        gradients = DEEP[f"{kind}/{gain}/{name}"][1]
-        stream = DEEP[f"{kind}/{gain}/stream"][1][DEPTHS[-1]]
-        sizes = [_short(gradients[n]) for n in DEPTHS]
-        low, _, high = DEEP[f"{kind}/{gain}/{name}"][:, DEPTHS[-1]]
-        rows.append((text, *sizes, f"{_short(low)} to {_short(high)}", _short(stream) if name != "direct" else ""))
+    rows: list[tuple[str, ...]] = []
+    for gain in GAINS:
+        rows.append((f"gain {gain:g}: a sub-layer returns about {gain:g} times as much as it gets",))
+        for kind, name, text in (
+            *((kind, "gradient", kind) for kind in KINDS),
+            ("pre-norm", "normed", NORMED),
+            ("post-norm", "direct", PAST),
+        ):
+            gradients = DEEP[f"{kind}/{gain}/{name}"][1]
+            stream = DEEP[f"{kind}/{gain}/stream"][1][DEPTHS[-1]]
+            sizes = [_short(gradients[n]) for n in DEPTHS]
+            low, _, high = DEEP[f"{kind}/{gain}/{name}"][:, DEPTHS[-1]]
+            rows.append((text, *sizes, f"{_short(low)} to {_short(high)}", _short(stream) if name != "direct" else ""))
     heads = (
-        f"gradient at the input, gain {gain:g}: median",
+        "gradient at the input: median",
         *(f"{n} blocks" for n in DEPTHS),
         f"80 % after {DEPTHS[-1]}",
         f"stream after {DEPTHS[-1]}",

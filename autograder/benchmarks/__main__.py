@@ -38,7 +38,7 @@ def throughput(sample: int, size: int) -> dict[str, float]:
     workers = pool.local(WORKERS)
     try:
         started = time.perf_counter()
-        digest = workers.submit(pool.describe).result().digest
+        digest = workers.submit(pool.describe).result()[0]
         for number, name in enumerate(("cold", "warm", "plain")):
             submissions = mixed_class(size, number * size)
             grade = without_repair if name == "plain" else pool.grade

@@ -36,9 +36,13 @@ NO_WORKERS = "no worker could be made ready"
 
 @dataclass
 class ClassGrades:
-    """The outcome of a run so far: grades and faults by key; `kept` of the grades are from an earlier run."""
+    """The outcome of a run so far: grades and faults by key; `kept` of the grades are from an earlier run.
 
-    kit: pool.Kit
+    `kit` is the digest of the workers' kit, `layers` are those of their sandbox.
+    """
+
+    kit: str
+    layers: tuple[str, ...]
     grades: dict[str, Grade] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
     kept: int = 0
@@ -71,15 +75,15 @@ def run(
     running: dict[Future[Document], _Job] = {}
     try:
         try:
-            kit: pool.Kit = workers.submit(pool.describe).result()
+            kit, layers = workers.submit(pool.describe).result()
         except RubricError:
             raise
         except Exception as error:
             raise CommandError(f"{NO_WORKERS}: {type(error).__name__}: {error}") from error
-        if kit.digest != pool.kit_digest():
+        if kit != pool.kit_digest():
             advice = "install the same everywhere"
             raise CommandError(f"{NO_WORKERS}: they have another version of the kit than this command; {advice}")
-        outcome = ClassGrades(kit)
+        outcome = ClassGrades(kit, layers)
         return _Batch(store, workers, limits, display, outcome, running, fresh, accept_names).all(entries)
     finally:
         with pool.undisturbed():
@@ -138,8 +142,8 @@ class _Batch:
             except Exception as error:
                 self._fault(entry, f"it cannot be read: {type(error).__name__}: {error}")
                 continue
-            kit = self.outcome.kit
-            stamp = {"submission": pool.submission_digest(submission), "kit": kit.digest, "layers": list(kit.layers)}
+            kit, layers = self.outcome.kit, list(self.outcome.layers)
+            stamp = {"submission": pool.submission_digest(submission), "kit": kit, "layers": layers}
             earlier = None if self.fresh else self.store.kept(entry.key, stamp)
             if earlier is None:
                 yield _Job(entry, submission, stamp)
@@ -162,7 +166,7 @@ class _Batch:
 
     def _submit(self, job: _Job) -> None:
         try:
-            future = self.workers.submit(pool.grade, job.submission, self.outcome.kit.digest)
+            future = self.workers.submit(pool.grade, job.submission, self.outcome.kit)
         except BrokenExecutor:
             self.suspects.append(job)
             self._broken()

@@ -17,7 +17,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache, partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
@@ -88,14 +88,6 @@ ENDING = {signal.SIGINT, signal.SIGTERM}  # the signals that end a command
 _lock = threading.Lock()
 
 
-@dataclass(frozen=True)
-class Kit:
-    """The kit of a worker, by its digest, and the layers of its sandbox."""
-
-    digest: str
-    layers: tuple[str, ...]
-
-
 _opened = contextlib.ExitStack()
 
 
@@ -112,13 +104,13 @@ def cool() -> None:
         _opened.close()
 
 
-def describe() -> Kit:
-    """The kit and the sandbox layers of this process, which is ready to grade afterwards.
+def describe() -> tuple[str, tuple[str, ...]]:
+    """The digest of this process's kit, and the layers of its sandbox; it is ready to grade afterwards.
 
     Raises RubricError or SandboxFault.
     """
     with _lock:
-        return Kit(kit_digest(), tuple(warm().sandbox.layers))
+        return kit_digest(), tuple(warm().sandbox.layers)
 
 
 def check() -> None:

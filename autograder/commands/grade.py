@@ -151,9 +151,9 @@ def _run(
         *notes,
         *similar.notices(store.out),
         *_left_over(submissions, store),
-        *_layers(grades.kit.layers),
+        *_layers(grades.layers),
     ]
-    return report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit.digest)
+    return report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit)
 
 
 def _uploads(rows: "list[StudentRow]", accept_names: bool) -> list[str]:

@@ -8,7 +8,7 @@ where a submission has used up half of its own.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -35,14 +35,8 @@ from autograder.sandbox.student.edits import MOST_EDITS
 TOGETHER = 50  # edits that are played with one message
 Play = Callable[[Sequence[Step]], list[Reply]]
 Replied = Callable[[Record], Reply]
-
-
-@dataclass(frozen=True)
-class Repair:
-    """One edit makes a function right, in `place`. `told` are the lines of each of the smallest ones, () where they say nothing."""
-
-    place: str
-    told: tuple[tuple[int, ...], ...]
+# One edit makes a function right: in this place, and with these lines of each of the smallest ones, () where they say nothing.
+Repair = tuple[str, tuple[tuple[int, ...], ...]]
 
 
 class Repairs:
@@ -85,7 +79,7 @@ class Repairs:
                         places[line] = lines
                 if places:
                     found = tuple(dict.fromkeys(places.values()))
-                    return Repair(_place(found[0]), found if tells and sum(map(len, found)) <= MOST_LINES else ())
+                    return _place(found[0]), found if tells and sum(map(len, found)) <= MOST_LINES else ()
         return None
 
     def beside(
@@ -140,12 +134,13 @@ def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, recor
     home = next(
         (name for name in criteria if name in in_value and rubric.criteria[name].looks_at == "values"), criteria[0]
     )
-    where = f" in {' or in '.join(map(_place, repair.told))}" if repair.told else ""
+    place, told = repair
+    where = f" in {' or in '.join(map(_place, told))}" if told else ""
     does = f"One small change{where} makes `{function}` right."
     return Mistake(
         module,
         function,
-        f"repair ({repair.place})",
+        f"repair ({place})",
         (home,),
         does,
         "",

@@ -15,7 +15,6 @@ Blind spots that are left stand in blind_spots.yaml, with the reason.
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import chain
@@ -40,6 +39,7 @@ RECORD = Path(__file__).with_name("blind_spots.yaml")
 
 Function = Callable[..., Any]
 Seen = dict[str, Any]  # what `factors.seen` tells of a call
+Met = Callable[[Step, Seen], bool]
 Spot = tuple[str, str]  # a function, and the name of what the suites may not see in it
 
 
@@ -52,37 +52,28 @@ def steps(module: str) -> tuple[Step, ...]:
 # Classes of inputs
 
 
-@dataclass(frozen=True)
-class Demand:
-    """A call that the suite must have: in the class, under a criterion of `about`, and such that it `counts`."""
-
-    what: str
-    inside: InputClass
-    about: frozenset[str]
-    counts: Callable[[Step, Seen], bool]
-
-    @property
-    def spot(self) -> Spot:
-        return self.inside.function, f"{self.what}, {self.inside.name}"
-
-    def met(self, step: Step, seen: Seen) -> bool:
-        """Whether a call is what the suite must have; `seen` as `factors.seen` gives it."""
-        about = step.target.function == self.inside.function and step.criterion in self.about
-        return about and self.inside.holds(seen) and self.counts(step, seen)
-
-
-def demands(module: str) -> Iterator[Demand]:
-    """The calls that the suite of a module must have; none if the module has no table of factors."""
+def demands(module: str) -> Iterator[tuple[Spot, Met]]:
+    """The calls that the suite of a module must have, each with what says whether a call is it; none without a table of factors."""
     dtype, purity = frozenset({f"{module}.dtype"}), frozenset({f"{module}.purity"})
     for inside in factors.classes(module):
         if values := inside.about - dtype - purity:
-            yield Demand("values", inside, values, lambda step, seen: True)
+            yield _demand("values", inside, values, lambda step, seen: True)
             for name in inside.uses:
-                yield Demand(f"{name} not seen", inside, values, partial(_matters, name))
+                yield _demand(f"{name} not seen", inside, values, partial(_matters, name))
         if dtype <= inside.about:
-            yield Demand("dtype", inside, dtype, lambda step, seen: step.rules.dtype)
+            yield _demand("dtype", inside, dtype, lambda step, seen: step.rules.dtype)
         if purity <= inside.about:
-            yield Demand("arguments", inside, purity, lambda step, seen: step.rules.pure or step.rules.untouched)
+            yield _demand("arguments", inside, purity, lambda step, seen: step.rules.pure or step.rules.untouched)
+
+
+def _demand(what: str, inside: InputClass, about: frozenset[str], counts: Met) -> tuple[Spot, Met]:
+    """A call in the class, under a criterion of `about`, and such that it `counts`."""
+
+    def met(step: Step, seen: Seen) -> bool:
+        own = step.target.function == inside.function and step.criterion in about
+        return own and inside.holds(seen) and counts(step, seen)
+
+    return (inside.function, f"{what}, {inside.name}"), met
 
 
 def uncovered(module: str, played: Sequence[Step]) -> list[Spot]:
@@ -93,11 +84,11 @@ def uncovered(module: str, played: Sequence[Step]) -> list[Spot]:
 def meeting(module: str, played: Sequence[Step]) -> dict[Spot, set[int]]:
     """The calls, by their numbers, that meet each demand of a module."""
     wanted = list(demands(module))
-    steps_by_spot: dict[Spot, set[int]] = {demand.spot: set() for demand in wanted}
+    steps_by_spot: dict[Spot, set[int]] = {spot: set() for spot, _ in wanted}
     for step, seen in _calls(played):
-        for demand in wanted:
-            if demand.met(step, seen):
-                steps_by_spot[demand.spot].add(step.number)
+        for spot, met in wanted:
+            if met(step, seen):
+                steps_by_spot[spot].add(step.number)
     return steps_by_spot
 
 

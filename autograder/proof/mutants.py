@@ -396,9 +396,10 @@ def _try(grader: Grader, case: Case) -> tuple[Case, What]:
         repair = Repairs(player).search(0, case.module, case.function, (), records)
     if repair is None:
         return case, "not repaired"
-    if not repair.told:
+    _, told = repair
+    if not told:
         return case, "not told"
-    return case, "at its line" if any(line in lines for lines in repair.told) else "elsewhere"
+    return case, "at its line" if any(line in lines for lines in told) else "elsewhere"
 
 
 def _text_of(case: Case) -> tuple[str, int]:

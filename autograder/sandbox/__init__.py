@@ -20,7 +20,7 @@ From a call to its reply:
 4. `StudentProcess.play` sends all calls in one message, with the answers that right code will ask for, sealed. The process
    works through them and sends back data: numbers, arrays, text, tuples, lists, dictionaries. Nothing is unpickled.
 5. A question that no sealed answer fits goes to the grader, which checks that it may be asked, and passes it on to the
-   answering process (relay.py).
+   answering process (answerer.py).
 6. Replies become `Reply` objects (messages.py). Whether they are right is decided elsewhere: no expected value is ever here.
 7. Between two messages a process is stopped, so that it does nothing while another one has its turn.
 

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from autograder.faults import SandboxFault
 from autograder.sandbox import wire
-from autograder.sandbox.answerer import Answerer
+from autograder.sandbox.answerer import Answerer, Relay
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, CallSpent, Clock
 from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.messages import Call, Ended, Reply, prepared_load, reply_of
-from autograder.sandbox.relay import Relay
 from autograder.sandbox.wire import Parameters
 
 INTERRUPTED_SECONDS = 0.3  # in which a process may say where it was when its time was up

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import layers
-from autograder.sandbox.answering import Answers
+from autograder.sandbox.answering import Answers, parameters
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.layers import kernel
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
-from autograder.sandbox.signatures import parameters
 from autograder.sandbox.wire import Parameters
 
 LIMITS = Limits(call_seconds=3)

@@ -7,7 +7,7 @@ import numpy as np
 import psutil
 import pytest
 
-from autograder.sandbox import budget, relay
+from autograder.sandbox import answerer, budget
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
@@ -141,7 +141,7 @@ def test_the_loop_of_an_import_that_does_not_end() -> None:
 
 def test_what_a_loop_asks_is_not_counted_as_what_it_returns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "MAX_RECEIVED_BYTES", 50_000)
-    monkeypatch.setattr(relay, "MAX_QUESTIONS", 200)
+    monkeypatch.setattr(answerer, "MAX_QUESTIONS", 200)
     source = "import neighbour, numpy as np\ndef f(x):\n    while True:\n        neighbour.plus(x)\n        x = x + 1\n"
     with opened(source, TIGHT) as (_, process):
         process.load("m", ["m"], STAND_INS)

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from autograder.sandbox import relay
+from autograder.sandbox import answerer
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.wire import Handle
 from autograder.tests.sandbox.running import LIMITS, STAND_INS, TIGHT, opened
@@ -90,12 +90,12 @@ def test_errors_of_the_answer_are_raised_in_the_students_code() -> None:
 
 
 def test_nesting_has_an_end() -> None:
-    assert asked("deep", ONE, relay.MAX_NESTED).value.tolist() == [4, 4]
-    assert "ValueError" in text(asked("deep", ONE, relay.MAX_NESTED + 2))
+    assert asked("deep", ONE, answerer.MAX_NESTED).value.tolist() == [4, 4]
+    assert "ValueError" in text(asked("deep", ONE, answerer.MAX_NESTED + 2))
 
 
 def test_questions_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay, "MAX_QUESTIONS", 10)
+    monkeypatch.setattr(answerer, "MAX_QUESTIONS", 10)
     source = "import neighbour, numpy as np\ndef f():\n    for n in range(50): neighbour.plus(np.array([float(n)]))\n"
     with opened(source) as (_, process):
         process.load("m", ["m"], STAND_INS)

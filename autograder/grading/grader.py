@@ -196,12 +196,14 @@ class _Grading:
         unexplained = {name: own for name, own in self.examples[module].items() if not found[name].complete}
         examples = [alone.get(name) or own[0] for name, own in unexplained.items()]
         wrong = [e for e in examples if e.reply.ended is None and not is_absent(e)][:MOST_TRIED]
-        repeated = self._tried(module, [example.step for example in wrong for _ in range(TIMES)])
+        by_chance = {name for name in found if not found[name].complete} - self.examples[module].keys()
+        steps = [e.step for e in wrong] + [s for s in self.script.examples[module] if s.target.function in by_chance]
+        repeated = self._tried(module, [step for step in steps for _ in range(TIMES)])
         unsteady = dict[Step, tuple[Tried, ...]]()
-        for example in wrong:
-            own = tuple(Tried(Trial(example.step), record) for record in repeated if record.step is example.step)
+        for step in steps:
+            own = tuple(Tried(Trial(step), record) for record in repeated if record.step is step)
             if is_unsteady(own):
-                unsteady[example.step] = own
+                unsteady[step] = own
         of = {e.step: trials(e.step) for e in wrong if e.step not in unsteady and e in alone.values()}
         records = iter(self._tried(module, [trial.step for own in of.values() for trial in own]))
         return unsteady | {

@@ -30,7 +30,7 @@ import numpy
 
 from autograder.sandbox import layers, sweep
 from autograder.sandbox.connection import Connection
-from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock, mounts
+from autograder.sandbox.layers import Confinement, descriptors, kernel, landlock, mounts, seccomp
 from autograder.sandbox.slots import Slot
 from autograder.sandbox.student import session
 from autograder.sandbox.student.loading import Baseline
@@ -59,6 +59,8 @@ def main(essential: frozenset[str]) -> None:
         server.become_student(alone)
     kernel.adopt_orphans()
     session.warm_up(baseline)
+    if settings.has("seccomp"):
+        seccomp.filter_program()
     gc.collect()
     gc.freeze()  # children then share this memory for good, since the collector does not write to it
     server.serve()

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+_BRANCHES = (dict, list, tuple)  # a `dict | list` would be made anew for each leaf
+
 
 def leaves(value: Any) -> Iterator[Any]:
     """Every leaf, in the order of the value."""
@@ -22,12 +24,12 @@ def arrays(value: Any) -> list["np.ndarray[Any, Any]"]:
 
 def mapped(change: Callable[[Any], Any], value: Any) -> Any:
     """The same tree with other leaves; a named tuple becomes a plain one."""
+    if not isinstance(value, _BRANCHES):
+        return change(value)
     if isinstance(value, dict):
         return {key: mapped(change, part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        parts = [mapped(change, part) for part in value]
-        return parts if isinstance(value, list) else tuple(parts)
-    return change(value)
+    parts = [mapped(change, part) for part in value]
+    return parts if isinstance(value, list) else tuple(parts)
 
 
 def copied(value: Any) -> Any:

@@ -3,7 +3,7 @@
 To be run before a changed rubric or suite is shipped.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,26 +53,15 @@ class ScoreChange:
 
 
 @dataclass(frozen=True)
-class CriterionChange:
-    """A criterion that differs: how many gain and lose, and its points then and now (None: not there)."""
-
-    name: str
-    gain: int
-    lose: int
-    points: tuple[float | None, float | None]
-
-    @property
-    def rubric_changed(self) -> bool:
-        return self.points[0] != self.points[1]
-
-
-@dataclass(frozen=True)
 class RunChanges:
-    """The differences between two runs, those with the greatest loss first, and the submissions that only one of them has."""
+    """The differences between two runs, those with the greatest loss first, and the submissions that only one of them has.
+
+    Of each of the `criteria` that differ: its name, how many gain and lose, and its points then and now (None: not there).
+    """
 
     compared: int
     changes: tuple[ScoreChange, ...]
-    criteria: tuple[CriterionChange, ...]
+    criteria: tuple[tuple[str, int, int, tuple[float | None, float | None]], ...]
     only_old: tuple[str, ...]
     only_new: tuple[str, ...]
 
@@ -120,7 +109,7 @@ def _label(outcome: Outcome) -> str:
 def write(comparison: RunChanges, old: Path, new: Path) -> Path:
     """compare.csv and compare.html in the folder of the newer run; the page's path. Raises OSError."""
     folder = store.run_folder(new)
-    changed = [criterion.name for criterion in comparison.criteria]
+    changed = [name for name, *_ in comparison.criteria]
     others = any(change.reason for change in comparison.changes)
     lines = [
         [change.key, change.who, *("" if total is None else number(total) for total in (change.old, change.new))]
@@ -156,17 +145,14 @@ def _reason(then: Outcome, now: Outcome) -> str:
 
 def _criteria(
     before: Mapping[str, Grade], after: Mapping[str, Grade], changes: list[ScoreChange]
-) -> list[CriterionChange]:
+) -> Iterator[tuple[str, int, int, tuple[float | None, float | None]]]:
     """Every criterion in which somebody gains or loses, or whose points differ."""
     old, new = _points(before), _points(after)
-    changed = []
     for name in {**old, **new}:
         differences = [change.criteria.get(name, 0.0) for change in changes]
         gain, lose = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-        criterion = CriterionChange(name, gain, lose, (old.get(name), new.get(name)))
-        if gain or lose or criterion.rubric_changed:
-            changed.append(criterion)
-    return changed
+        if gain or lose or old.get(name) != new.get(name):
+            yield name, gain, lose, (old.get(name), new.get(name))
 
 
 def _points(grades: Mapping[str, Grade]) -> dict[str, float]:

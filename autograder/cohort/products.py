@@ -89,7 +89,7 @@ def table(rows: Sequence[StudentRow]) -> str:
                 *_canvas(row),
                 *[student.name, student.sid, student.email, *scores, row.status, entry.key, entry.created_at],
                 *(_final(row) if final else ()),
-                *[str(row.late) if row.late else "late" if row.entry.late else "", uploads, row.remark],
+                *[row.late or ("late" if row.entry.late else ""), uploads, row.remark],
                 *marks,
                 *due,
             ]
@@ -136,7 +136,7 @@ def _canvas(row: StudentRow) -> list[object]:
 
 def _final(row: StudentRow) -> list[object]:
     raw = number(row.grade.score) if row.grade else ""
-    return [raw, number(row.late.deduction) if row.late else 0 if row.grade else ""]
+    return [raw, number(row.deduction) if row.late else 0 if row.grade else ""]
 
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:
@@ -201,8 +201,8 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     else:
         cause = reason((_criterion(test, rubric).module, test["extra_data"].get("misconceptions", [])) for test in lost)
         yield f"**{number(row.score)} of {number(row.grade.max_score)} points{cause}.**"
-    if row.late and row.late.deduction:
-        raw, less = number(row.grade.score), number(row.late.deduction)
+    if row.deduction:
+        raw, less = number(row.grade.score), number(row.deduction)
         yield f"The work earned {raw} points; {less} were taken off, because it was {row.late}."
     for override in row.overrides:
         yield f"Set by hand: {markdown(override)}"

@@ -316,20 +316,7 @@ def _points(text: str, criterion: str, most: float) -> float | None:
 # The rows
 
 DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True)
-class Lateness:
-    """How late a submission is, and the points that it loses. `days` are started days after the grace."""
-
-    by: timedelta
-    days: int
-    deduction: float
-
-    def __str__(self) -> str:
-        days, hours, minutes = self.by.days, self.by.seconds // 3600, self.by.seconds % 3600 // 60
-        parts = [f"{days} d"] if days else []
-        return " ".join([*parts, f"{hours} h {minutes} min late"])
+ON_TIME = ("", 0.0)  # how late, and what it costs
 
 
 @dataclass(frozen=True)
@@ -337,7 +324,8 @@ class StudentRow:
     """A student with the submission that counts (`grade` is None if it is a fault) and those that do not.
 
     `others` stand in the order in which they were handed in. `due`: this student's own date, or a longer one. `absent`: in the
-    roster, but without a submission. `total` and `overrides`: set by hand, and what is said about it.
+    roster, but without a submission. `late`: how late, in words; `deduction`: the points that this costs. `total` and `overrides`:
+    set by hand, and what is said about it.
     """
 
     student: Student
@@ -349,7 +337,8 @@ class StudentRow:
     absent: bool = False
     due: datetime | None = None
     excused: bool = False
-    late: Lateness | None = None
+    late: str = ""
+    deduction: float = 0.0
     total: float | None = None
     overrides: tuple[str, ...] = ()
 
@@ -361,7 +350,7 @@ class StudentRow:
         """
         if self.excused or self.total is not None:
             return None if self.excused else self.total
-        return self.grade.score - (self.late.deduction if self.late else 0) if self.grade else None
+        return self.grade.score - self.deduction if self.grade else None
 
     @property
     def status(self) -> str:
@@ -384,8 +373,8 @@ class StudentRow:
         """The total, and what it owes to no criterion."""
         reasons = ["has not handed in anything"] if self.absent else []
         reasons += ["excused by the roster"] if self.excused and not self.overrides else []
-        if self.late and self.late.deduction and self.total is None:
-            reasons.append(f"{self.late}, {number(self.late.deduction)} points off")
+        if self.deduction and self.total is None:
+            reasons.append(f"{self.late}, {number(self.deduction)} points off")
         return Outcome(self.entry.key, self.student, self.score, (*reasons, *self.overrides))
 
 
@@ -611,20 +600,24 @@ def _is_late(row: StudentRow, rubric: Rubric) -> bool:
     due = row.due or rubric.due
     if due is None or not row.entry.created_at:
         return row.entry.late
-    return lateness(row.entry.created_at, 0, due, rubric.late or LatePolicy()) is not None
+    return lateness(row.entry.created_at, 0, due, rubric.late or LatePolicy()) != ON_TIME
 
 
 # Late work: only the kit's own scores are reckoned with. What Gradescope has taken off is never read, so it cannot be counted twice
 
 
-def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy) -> Lateness | None:
-    """None for work in time. `created_at` is a time in ISO form, `raw` the score to take points from."""
+def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy) -> tuple[str, float]:
+    """How late work is, in words, and the points that it loses: percent or points for each started day after the grace.
+
+    `created_at` is a time in ISO form, `raw` the score to take points from.
+    """
     by = datetime.fromisoformat(created_at) - due
     if by <= timedelta(minutes=rule.grace_minutes):
-        return None
+        return ON_TIME
     days = math.ceil((by - timedelta(minutes=rule.grace_minutes)) / DAY)
     deduction = days * (rule.points_a_day + raw * rule.percent_a_day / 100)
-    return Lateness(by, days, min(deduction, raw * (1 - rule.floor_percent / 100)))
+    words = f"{f'{by.days} d ' * bool(by.days)}{by.seconds // 3600} h {by.seconds % 3600 // 60} min late"
+    return words, min(deduction, raw * (1 - rule.floor_percent / 100))
 
 
 def with_lateness(rows: Sequence[StudentRow], rubric: Rubric) -> list[StudentRow]:
@@ -636,7 +629,8 @@ def _late(row: StudentRow, rubric: Rubric) -> StudentRow:
     due = row.due or rubric.due
     if row.grade is None or not row.entry.created_at or due is None:
         return row
-    return replace(row, late=lateness(row.entry.created_at, row.grade.score, due, rubric.late or LatePolicy()))
+    late, deduction = lateness(row.entry.created_at, row.grade.score, due, rubric.late or LatePolicy())
+    return replace(row, late=late, deduction=deduction)
 
 
 # What was set by hand

@@ -8,6 +8,7 @@ commands take to run.
 import signal
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from autograder.intake.text import printable
 
 if TYPE_CHECKING:  # not imported when the command line starts: NumPy and the sandbox take a second
     from autograder.cohort.batch import ClassGrades
-    from autograder.cohort.compare_results import CriterionChange, ScoreChange
+    from autograder.cohort.compare_results import ScoreChange
     from autograder.cohort.report import Run
     from autograder.cohort.rows import StudentRow
     from autograder.cohort.store import Store
@@ -221,7 +222,7 @@ def compare(old: Path, new: Path) -> None:
     )
     if comparison.criteria:
         click.echo("\nCriteria")
-        print_table(("Criterion", "gain", "lose", "points"), map(_criterion_line, comparison.criteria))
+        print_table(("Criterion", "gain", "lose", "points"), starmap(_criterion_line, comparison.criteria))
     if totals:
         click.echo("\nStudents whose total differs")
         print_table(("Submission", "Student", "old", "new", "change", "by"), map(_student_line, totals[:SHOWN]))
@@ -232,9 +233,9 @@ def compare(old: Path, new: Path) -> None:
     click.echo(f"\nAll of it: {compare_results.write(comparison, old, new)}, and compare.csv beside it")
 
 
-def _criterion_line(change: "CriterionChange") -> tuple[str, ...]:
-    before, after = ("none" if points is None else f"{points:g}" for points in change.points)
-    return change.name, str(change.gain), str(change.lose), f"{before} -> {after}" if change.rubric_changed else after
+def _criterion_line(name: str, gain: int, lose: int, points: tuple[float | None, float | None]) -> tuple[str, ...]:
+    before, after = ("none" if number is None else f"{number:g}" for number in points)
+    return name, str(gain), str(lose), f"{before} -> {after}" if points[0] != points[1] else after
 
 
 def _student_line(change: "ScoreChange") -> tuple[str, ...]:

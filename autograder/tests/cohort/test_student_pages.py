@@ -3,11 +3,10 @@
 import html
 import re
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from autograder.cohort import products
-from autograder.cohort.rows import Lateness, StudentRow
+from autograder.cohort.rows import StudentRow
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
 from autograder.tests.cohort.making import grade_of_points
@@ -96,8 +95,8 @@ def test_hidden_criteria_are_left_out() -> None:
 
 
 def test_lateness_and_what_was_set_by_hand_are_said() -> None:
-    late = Lateness(timedelta(hours=5), 1, 7.5)
-    _, text, _ = page(row(late=late, overrides=("total set to 50: seen in the office",), total=50.0), document())
+    late = row(late="5 h 0 min late", deduction=7.5, overrides=("total set to 50: seen in the office",), total=50.0)
+    _, text, _ = page(late, document())
     assert "7.5 were taken off, because it was 5 h 0 min late" in text
     assert "Set by hand: total set to 50: seen in the office" in text
     assert f"**50 of {RUBRIC.points:g} points:" in text

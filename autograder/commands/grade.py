@@ -218,7 +218,7 @@ def compare(old: Path, new: Path) -> None:
     comparison = compare_results.compare_runs(old, new)
     totals = [change for change in comparison.changes if change.old != change.new]
     click.echo(
-        f"{comparison.compared} students are in both runs; {len(comparison.changes)} differ, {len(totals)} in their total."
+        f"Students in both runs: {comparison.compared}; {len(comparison.changes)} differ, {len(totals)} in their total."
     )
     if comparison.criteria:
         click.echo("\nCriteria")

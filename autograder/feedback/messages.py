@@ -246,7 +246,7 @@ class _Lost:
         record, graded = self._record_without_example(), self.graded
         if record is None or graded.criterion.visible or graded.why != "unexplained" or graded.blamed:
             return ""
-        return UNSTEADY if self._unsteady() else special(record, self.module.records)
+        return "" if self._unsteady() else special(record, self.module.records)
 
     def _unsteady(self) -> bool:
         """Whether a public call of the function gave different results."""
@@ -255,14 +255,17 @@ class _Lost:
         return any(is_unsteady(own) for step, own in tried if step.target == target)
 
     def public(self) -> str:
-        """What the public examples say of a hidden failure of values that none of them shows."""
+        """What the public examples say of a failure that none of them shows."""
         record, graded = self._record_without_example(), self.graded
-        if record is None or record.fault is None or graded.criterion.visible or _is_named(graded) or graded.blamed:
+        if record is None or record.fault is None or _is_named(graded) or graded.blamed:
             return ""
+        if self._unsteady():
+            return UNSTEADY
         tried = _examples(record, self.module)
         if any(example.fault is not None for example in tried):
-            return REMEMBERED if graded.depends and not self._unsteady() else ""
-        return PUBLIC_IS_RIGHT if tried and record.fault.kind in OF_VALUE else ""
+            return REMEMBERED if graded.depends else ""
+        of_value = tried and record.fault.kind in OF_VALUE and not graded.criterion.visible
+        return PUBLIC_IS_RIGHT if of_value else ""
 
     def read(self) -> str:
         record = self.graded.record

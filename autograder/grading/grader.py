@@ -16,7 +16,7 @@ In which order things are played stands in player.py, what a mistake costs in ch
 import contextlib
 import gc
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -196,12 +196,11 @@ class _Grading:
         unexplained = {name: own for name, own in self.examples[module].items() if not found[name].complete}
         examples = [alone.get(name) or own[0] for name, own in unexplained.items()]
         wrong = [e for e in examples if e.reply.ended is None and not is_absent(e)][:MOST_TRIED]
-        repeated = self._tried(module, [example.step for example in wrong for _ in range(TIMES)])
-        unsteady = dict[Step, tuple[Tried, ...]]()
-        for example in wrong:
-            own = tuple(Tried(Trial(example.step), record) for record in repeated if record.step is example.step)
-            if is_unsteady(own):
-                unsteady[example.step] = own
+        random = self._random(
+            module, {e.target.function for e in wrong} | (found.keys() - self.examples[module].keys())
+        )
+        unsteady = {e.step: random[e.target.function] for e in wrong if e.target.function in random}
+        unsteady |= {own[0].trial.step: own for own in random.values()}
         of = {e.step: trials(e.step) for e in wrong if e.step not in unsteady and e in alone.values()}
         records = iter(self._tried(module, [trial.step for own in of.values() for trial in own]))
         return unsteady | {
@@ -211,6 +210,18 @@ class _Grading:
             )
             for step, own in of.items()
         }
+
+    def _random(self, module: str, functions: Set[str]) -> dict[str, tuple[Tried, ...]]:
+        """A public call, made several times, for each unexplained function of some whose result is not always the same."""
+        found = self.at_once[module].explanations
+        steps = [
+            s
+            for s in self.script.examples[module]
+            if s.target.function in functions and not found[s.target.function].complete
+        ]
+        repeated = self._tried(module, [step for step in steps for _ in range(TIMES)])
+        of_steps = [tuple(Tried(Trial(step), r) for r in repeated if r.step is step) for step in steps]
+        return {own[0].trial.step.target.function: own for own in of_steps if is_unsteady(own)}
 
     def _tried(self, module: str, steps: Sequence[Step]) -> list[Record]:
         """Made-up calls played before any hidden one; fewer where they take long."""

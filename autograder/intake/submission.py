@@ -126,9 +126,10 @@ class Submission:
         return Note("misnamed", close[0], wanted=wanted) if close else Note("absent", wanted)
 
     def _close(self, module: str, modules: Collection[str]) -> list[str]:
-        """The files that are likely meant to be a module; where functions are written in some of them, only those."""
+        """The files, not blank, that are likely meant to be a module; where functions are written in some of them, only those."""
         notebooks = (note.path for note in self.refused if note.kind == "beside")
         close = [name for name in (*self.files, *notebooks) if resembles(name, module) and name not in modules]
+        close = [name for name in close if name not in self.files or not _is_blank(self.files[name])]
         return [name for name in close if self._is_written(name, module)] or close
 
     def _is_written(self, name: str, module: str) -> bool | None:
@@ -137,17 +138,19 @@ class Submission:
         return has_written(content, known[module].functions) if module in known and len(content) <= MOST_BYTES else None
 
     def with_notes(self) -> "Submission":
-        """The same without blank modules, and with a note on each, and on each in which no function is written although some are in
-        a file that is likely meant to be it.
+        """The same without blank modules, and with a note on each; or, if functions of a module are written only in a file that is
+        likely meant to be it, on that.
         """
-        names = {f"{module}.py": module for module in rubrics.current().modules}
-        blank = [name for name in names if name in self.files and not self.files[name].lstrip(codecs.BOM_UTF8).strip()]
-        files = {name: content for name, content in self.files.items() if name not in blank}
-        notes = [Note("blank", name) for name in blank]
+        names = {f"{module}.py": module for module in rubrics.current().modules if f"{module}.py" in self.files}
+        blank = [name for name in names if _is_blank(self.files[name])]
+        notes = []
         for name, module in names.items():
             close = [one for one in self._close(module, names) if is_likely_code(one) and self._is_written(one, module)]
-            if close and name in files and self._is_written(name, module) is False:
+            if close and self._is_written(name, module) is False:
                 notes.append(Note("unwritten", close[0], wanted=name))
+            elif name in blank:
+                notes.append(Note("blank", name))
+        files = {name: content for name, content in self.files.items() if name not in blank}
         return replace(self, files=files, refused=(*notes, *self.refused))
 
     def accepting_names(self, modules: Collection[str]) -> "Submission":
@@ -172,6 +175,10 @@ class Submission:
     def trouble(self, module: str, modules: Collection[str]) -> str:
         """The sentence of `missing`, "" if the file is there."""
         return str(self.missing(module, modules) or "")
+
+
+def _is_blank(content: bytes) -> bool:
+    return not content.removeprefix(codecs.BOM_UTF8).strip()
 
 
 def has_written(content: bytes, functions: Collection[str]) -> bool | None:

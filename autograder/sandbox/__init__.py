@@ -7,7 +7,8 @@ Three kinds of processes work for one submission:
        |                       | forks, watches, sweeps up
        |--- requests ---  fork server              has imported NumPy, and nothing secret
        |
-       '--- wire ---  answering process            holds the references; new for each submission
+       '--- wire ---  answering process            holds the references; new for each submission, forked from a process
+                                                   that the grader has forked once
 
 From a call to its reply:
 

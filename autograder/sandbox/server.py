@@ -31,7 +31,7 @@ import numpy
 from autograder.sandbox import box, layers
 from autograder.sandbox.box import Slot
 from autograder.sandbox.connection import Connection
-from autograder.sandbox.layers import Confinement, kernel, landlock, mounts, resources
+from autograder.sandbox.layers import Confinement, kernel, landlock, mounts, resources, seccomp
 from autograder.sandbox.student import session
 from autograder.sandbox.student.loading import Baseline
 
@@ -59,6 +59,8 @@ def main(essential: frozenset[str]) -> None:
         server.become_student(alone)
     kernel.adopt_orphans()
     session.warm_up(baseline)
+    if settings.has("seccomp"):
+        seccomp.filter_program()
     gc.collect()
     gc.freeze()  # children then share this memory for good, since the collector does not write to it
     server.serve()

@@ -28,7 +28,7 @@ def test_warm_grader_recovers_from_a_sandbox_that_is_gone() -> None:
 
 
 def test_notes_on_the_upload_are_data_beside_the_text() -> None:
-    files = {f"{MODULES[0].title()}.py": b"", f"{MODULES[1]}.py": b"def (:"}
+    files = {f"{MODULES[0].title()}.py": b"x = 1", f"{MODULES[1]}.py": b"def (:"}
     document = pool.grade(Submission("x", files), pool.describe()[0])
     notes = {note["path"]: note for note in document["extra_data"]["notes"]}
     pool.cool()

@@ -18,7 +18,7 @@ def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["compare", str(old), str(new)])
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert done.exit_code == 0
-    assert lines[0] == "2 students are in both runs; 2 differ, 1 in their total."
+    assert lines[0] == "Students in both runs: 2; 2 differ, 1 in their total."
     assert "a 0 2 1" in lines
     assert "bela =bela 2 1 -1 a -1" in lines
     assert not any(line.startswith("ada ") for line in lines)  # in the page and the csv, since the total is the same
@@ -31,7 +31,7 @@ def test_totals_that_differ_for_another_reason_are_printed(tmp_path: Path) -> No
         run(tmp_path / place, [Outcome("s1", ada, total, reasons)], s1=document(a=(1, 1)))
     done = CliRunner().invoke(main, ["compare", str(tmp_path / "old"), str(tmp_path / "new")])
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    assert lines[0] == "1 students are in both runs; 1 differ, 1 in their total."
+    assert lines[0] == "Students in both runs: 1; 1 differ, 1 in their total."
     assert "s1 Ada 1 0.5 -0.5 -0.5 (was: nothing; now: 1 d late, 0.5 points off)" in lines
 
 

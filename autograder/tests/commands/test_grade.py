@@ -105,4 +105,4 @@ def test_every_student_has_a_page_and_the_class_one_without_names(term: Path) ->
 def test_the_same_solution_three_times_is_three_pairs(term: Path) -> None:
     page = (term / "similar.html").read_text(encoding="utf-8")
     assert page.count("<summary>") == 3
-    assert "<bdi>Ada A</bdi> and <bdi>Bela B</bdi>" in page
+    assert "<bdi>Ada Abel</bdi> and <bdi>Bela Brandt</bdi>" in page

@@ -77,7 +77,7 @@ def test_modules_that_cannot_be_used() -> None:
             ModuleResult("decoder", (), stopped),
             ModuleResult("causal_mask", (), missing),
             ModuleResult("integration", (), missing),
-            files={"layernorm.py": b"", "decoder.py": b"", "CausalMask.py": b""},
+            files={"layernorm.py": b"", "decoder.py": b"", "CausalMask.py": b"x"},
         )
     )
     assert [(note.kind, note.path) for note in found] == [

@@ -127,7 +127,7 @@ def test_code_that_computes_nothing_is_not_written_yet(home: Path, body: str) ->
     write_solutions(home, *MODULES)
     stub = f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}\n"
     said = " ".join(checked(home, "layernorm", stub, "checks/test_transformer_block.py").split())
-    assert "layernorm.py Not written yet: layer_norm layer_norm is defined in lines" in said
+    assert "layernorm.py Not written yet: layer_norm `layer_norm` is defined in lines" in said
     assert "Called" not in said and "Probably" not in said
     assert (
         "pre_norm_block, post_norm_block and transformer_stack fail too: first mend layer_norm (layernorm.py)." in said
@@ -170,14 +170,14 @@ def test_nothing_is_guessed_where_a_call_that_should_raise_returns_nothing(home:
 
 def test_input_is_known_for_what_it_is(home: Path) -> None:
     said = checked(home, "layernorm", "input('eps? ')\n")
-    assert "nobody answers input() while a submission is graded: delete the call" in " ".join(said.split())
+    assert "Nobody answers `input()` while a submission is graded: delete the call." in " ".join(said.split())
     assert "stdin" not in said
 
 
 def test_random_results_are_said_to_be_random(home: Path) -> None:
     wrong = "def rms_norm(x, gamma, eps=1e-6):\n    return x + np.random.default_rng().normal(size=x.shape)\n"
     said = " ".join(checked(home, "layernorm", wrong).split())
-    assert "it gives another result: look for random numbers" in said and "remembered" not in said
+    assert "it gives another result: look for random numbers" in said and "Called alone" not in said
 
 
 def test_the_line_that_stops_a_call_is_what_to_mend(home: Path) -> None:
@@ -292,7 +292,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     page = (home / "README.md").read_text().partition("## Reading the messages\n\n")[2].partition("\n- ")[0]
     example = "\n".join(line.removeprefix("    ") for line in page.splitlines())
     said = checked(home, "layernorm", wrong)
-    assert example.strip() in re.sub(r"  layer_norm is defined in lines.*\n", "", said)
+    assert example.strip() in re.sub(r"  `layer_norm` is defined in lines.*\n", "", said)
 
 
 # Where to look first
@@ -506,14 +506,14 @@ def test_functions_that_are_not_there(home: Path) -> None:
 def test_all_is_done(home: Path) -> None:
     write_solutions(home, *MODULES)
     said = " ".join(pytest_says(home).split())
-    assert "All 112 public checks pass. Next: upload layernorm.py, batchnorm_comparison.py," in said
+    assert "All 113 public checks pass. Next: upload layernorm.py, batchnorm_comparison.py," in said
     assert said.count("This is not the grade.") == 1
     assert "not the grade" not in pytest_says(home, "--only", "softmax")
 
 
 def test_a_function_that_is_defined_twice(home: Path) -> None:
     said = checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    raise NotImplementedError\n")
-    assert re.search(r"rms_norm is defined in lines \d+ and \d+: only the last one counts", said)
+    assert re.search(r"`rms_norm` is defined in lines \d+ and \d+: only the last one counts", said)
 
 
 def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
@@ -545,8 +545,8 @@ def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
         ),
         ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
         ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "line 2: PermissionError"),
-        ("open('notes.txt', 'w')\n", "line 1: PermissionError"),
-        ("open('../notes.txt')\n", "line 1: PermissionError"),
+        ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
+        ("open('/notes.txt')\n", "line 1: PermissionError"),
         ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
         ("x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),
         ("x = 1\n>>> x\n", "line 2 begins with the prompt >>> of Python"),

@@ -706,7 +706,7 @@ def test_figures_of_layer_norm(homework_modules: dict[str, ModuleType]) -> None:
     assert np.var([0.46, 0.93, -1.39]).round(4) == 1.0029 and np.var([1.34, 0.45, -0.45, -1.34]).round(4) == 0.9991
     assert said("it is 1.0029 for 0.46 0.93 -1.39 and 0.9991 for 1.34 0.45 -0.45 -1.34")
     rank = np.linalg.matrix_rank(backward(np.eye(6), np.tile(np.arange(6.0) ** 2, (6, 1)), np.ones(6), 0.0)[0])
-    assert rank == 6 - 2 and said("has the rank d - 2")
+    assert rank == 6 - 2 and said("eps aside, the Jacobian of layer norm has rank d - 2")
 
 
 def test_figures_of_gradients(homework_modules: dict[str, ModuleType]) -> None:
@@ -950,7 +950,7 @@ def test_how_likely_names_are(homework_modules: dict[str, ModuleType], modules: 
     figure, names = homework_modules["pictures"].likely(modules), homework_modules["names"]
     means = [text.get_text() for text in figure.axes[0].texts if text.get_text().startswith("mean")]
     assert means == ["mean 1.76", "mean 1.95", "mean 3.65"] and said("1.76, 1.95 and 3.65 nats a character")
-    assert pytest.approx(1.1, abs=0.02) == 1.95 / 1.76 and said("costs only a tenth more than a known one")
+    assert pytest.approx(1.1, abs=0.02) == 1.95 / 1.76 and said("costs a tenth more than one of a known name")
     for name in ("Wei", "Oluwaseun"):
         assert said(f"{name} costs {names.nats(modules, name):.2f}") or said(f"{name} {names.nats(modules, name):.2f}")
 

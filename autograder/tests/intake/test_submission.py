@@ -28,13 +28,13 @@ def test_file_that_is_there_is_not_missing() -> None:
 
 def test_file_that_was_refused_is_missing_for_that_reason() -> None:
     refused = Note("link", "hw/layernorm.py")
-    found = Submission("x", {"LayerNorm.py": b""}, (refused,))
+    found = Submission("x", {"LayerNorm.py": b"x"}, (refused,))
     assert found.missing("layernorm", ()) == refused
     assert found.trouble("layernorm", ()) == "hw/layernorm.py was not used: it is a link or a device, not a file."
 
 
 def test_file_of_a_similar_name_is_named_unless_it_has_a_use() -> None:
-    found = Submission("x", {"LayerNorm.py": b""})
+    found = Submission("x", {"LayerNorm.py": b"x"})
     assert found.missing("layernorm", ()) == Note("misnamed", "LayerNorm.py", wanted="layernorm.py")
     assert found.missing("layernorm", {"LayerNorm.py"}) == Note("absent", "layernorm.py")
 
@@ -156,7 +156,15 @@ def test_of_two_finished_copies_none_is_taken() -> None:
 
 def test_copy_beside_a_blank_file_is_taken() -> None:
     given = Submission("ada", {"layernorm.py": b"\n", COPY: DONE}).with_notes()
-    assert given.accepting_names(["layernorm"]).files["layernorm.py"] == DONE
+    assert (given.files, given.refused) == ({COPY: DONE}, (Note("unwritten", COPY, wanted="layernorm.py"),))
+    found = given.accepting_names(["layernorm"])
+    assert (found.files["layernorm.py"], [note.kind for note in found.refused]) == (DONE, ["replaced"])
+
+
+def test_blank_copy_is_no_copy() -> None:
+    found = Submission("ada", {COPY: b"\n"}).with_notes()
+    assert found.missing("layernorm", ["layernorm.py"]) == Note("absent", "layernorm.py")
+    assert found.accepting_names(["layernorm"]) == found
 
 
 def test_of_a_file_that_nobody_writes_by_hand_the_grader_reads_nothing() -> None:

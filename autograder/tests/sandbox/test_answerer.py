@@ -90,6 +90,15 @@ def test_it_is_confined() -> None:
     assert not os.path.exists("/tmp/hostile-answer")
 
 
+@forked
+def test_the_grader_forks_only_once() -> None:
+    with Sandbox(LIMITS, own_answers) as sandbox:
+        parents = [psutil.Process(int(asked(sandbox, "who").value[0])).ppid() for _ in range(2)]
+        assert parents == [sandbox.answerer.server] * 2
+        assert psutil.Process(sandbox.answerer.server).ppid() == os.getpid()
+    assert not psutil.pid_exists(parents[0])
+
+
 @as_root
 def test_it_is_another_user_than_the_grader_and_the_students() -> None:
     with Sandbox(LIMITS, own_answers) as sandbox:

@@ -1,6 +1,7 @@
 """Questions reach the answering process only where the process whose turn it is may ask them."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -139,6 +140,22 @@ def test_an_endless_answer_ends_at_the_deadline_of_the_call() -> None:
         other = sandbox.start()
         other.load("m", ["m"], STAND_INS)
         assert other.play([prepared("m", "m", "f", ["plus", ONE])])[0].value.tolist() == [2, 2]
+
+
+def test_the_reply_of_the_references_is_read_once_and_counted_each_time() -> None:
+    plus, fails = (prepared("m", "m", "f", [name, ONE]) for name in ("plus", "nothing"))
+    with opened(ASKING) as (sandbox, process):
+        process.load("m", ["m"], STAND_INS)
+        values = [sandbox.budget.kept_values]
+        replies = []
+        for calls in ([plus, fails], [prepared("m", "m", "f", ["plus", ONE * 2])], [plus, fails]):
+            replies.append(process.play(calls))
+            values.append(sandbox.budget.kept_values)
+            process.notes = False  # from the second submission on
+    assert replies[0][0] is replies[2][0] and plus.is_seen(replies[2][0])
+    assert replies[0][1] is not replies[2][1] and not fails.seen  # a line of one submission is no line of another
+    assert values[1] - values[0] == values[3] - values[2] > 0
+    assert not replace(plus, kind="edits").seen  # what is asked for in another form
 
 
 def test_an_answering_process_that_ends_takes_nobody_with_it() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.feedback.messages import message
-from autograder.feedback.summary import TopNote, notes, summary
+from autograder.feedback.summary import notes, summary
 from autograder.feedback.text import number
 from autograder.grading.charge import Graded
 from autograder.grading.grader import Result
@@ -25,12 +25,11 @@ def gradescope(result: Result) -> dict[str, Any]:
         "output_format": "md",
         "stdout_visibility": "hidden",
         "tests": [_entry(graded, result) for graded in result.graded],
-        "extra_data": {"layers": list(result.layers), "notes": [_note(note) for note in notes(result)]},
+        "extra_data": {
+            "layers": list(result.layers),
+            "notes": [{"kind": note.kind, "path": note.path, "text": note.plain} for note in notes(result)],
+        },
     }
-
-
-def _note(note: TopNote) -> dict[str, str]:
-    return {"kind": note.kind, "path": note.path, "text": note.plain}
 
 
 def _entry(graded: Graded, result: Result) -> dict[str, Any]:

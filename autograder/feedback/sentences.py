@@ -169,7 +169,7 @@ def named(mistakes: Sequence[Mistake], function: str = "", at_least: bool = Fals
     same: dict[str, list[Mistake]] = {}
     for mistake in mistakes:
         same.setdefault(mistake.name, []).append(mistake)
-    groups, right = list(same.values()), _right(mistakes)
+    groups, right = list(same.values()), " ".join(dict.fromkeys(mistake.right for mistake in mistakes))
     if all(map(seen, mistakes)) or len(groups) == 1:
         label = "Seen" if seen(mistakes[0]) else f"Probably{', at least' * at_least}"
         return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Right:** {right}"
@@ -177,7 +177,8 @@ def named(mistakes: Sequence[Mistake], function: str = "", at_least: bool = Fals
     for number, own in enumerate(groups, 1):
         said = f"{'Seen: ' if seen(own[0]) else ''}{_placed(own, function)}"
         lines.append(f"{number}. {said}" + (f"  \n   **Right:** {own[0].right}" if own[0].right != right else ""))
-    listed = f"**Probably {'at least ' * at_least}{_count(len(groups))} mistakes:**\n\n" + "\n".join(lines)
+    count = {2: "two", 3: "three"}.get(len(groups), str(len(groups)))
+    listed = f"**Probably {'at least ' * at_least}{count} mistakes:**\n\n" + "\n".join(lines)
     return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Right:** {right}"
 
 
@@ -209,10 +210,6 @@ def _does(mistakes: Iterable[Mistake]) -> str:
     return " ".join(dict.fromkeys(mistake.does for mistake in mistakes))
 
 
-def _right(mistakes: Iterable[Mistake]) -> str:
-    return " ".join(dict.fromkeys(mistake.right for mistake in mistakes))
-
-
 def _placed(mistakes: Sequence[Mistake], function: str) -> str:
     return f"{mistakes[0].does.removesuffix('.')}{_inside(mistakes, function, ' (', ')')}."
 
@@ -220,7 +217,3 @@ def _placed(mistakes: Sequence[Mistake], function: str) -> str:
 def _inside(mistakes: Sequence[Mistake], function: str, start: str = ", ", end: str = "") -> str:
     names = list(dict.fromkeys(mistake.function for mistake in mistakes))
     return "" if names == [function] else f"{start}in {' and '.join(f'`{name}`' for name in names)}{end}"
-
-
-def _count(number: int) -> str:
-    return {2: "two", 3: "three"}.get(number, str(number))

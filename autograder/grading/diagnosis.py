@@ -100,7 +100,8 @@ class Explanation:
     @property
     def undecided(self) -> tuple[Mistake, ...]:
         """Mistakes that do the same on every call, so that none of them is named."""
-        others = [rival.mistakes for rival in self.rivals if not _ids(self.mistakes) <= rival.ids]
+        ids = {mistake.id for mistake in self.mistakes}
+        others = [rival.mistakes for rival in self.rivals if not ids <= rival.ids]
         found = {m.id: m for chosen in (self.mistakes, *others) for m in chosen} if others else {}
         return tuple(m for m in found.values() if not has(self.named, m))
 
@@ -265,10 +266,6 @@ def _unnamed(records: list[Record], explanation: Explanation) -> tuple[Mistake, 
 def has(mistakes: Iterable[Mistake], one: Mistake) -> bool:
     """Whether a mistake is among others, made in whatever way."""
     return any(mistake.id == one.id for mistake in mistakes)
-
-
-def _ids(mistakes: Iterable[Mistake]) -> set[str]:
-    return {mistake.id for mistake in mistakes}
 
 
 def always_raises(records: Iterable[Record]) -> bool:

@@ -69,10 +69,8 @@ def _is_there(module: str) -> bool:
 
 
 def _may_be_opened(file: Any, flags: int) -> bool:
-    if isinstance(file, int):
-        return True
     places = WRITTEN if flags & (os.O_WRONLY | os.O_RDWR) else READ
-    path = Path(os.path.realpath(os.fsdecode(file)))
+    path = Path(os.devnull if isinstance(file, int) else os.path.realpath(os.fsdecode(file)))
     return any(path.is_relative_to(os.path.realpath(place)) for place in places)
 
 

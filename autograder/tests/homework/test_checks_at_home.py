@@ -586,7 +586,7 @@ def test_modules_that_import_one_another(home: Path) -> None:
 
 @pytest.mark.parametrize("arguments", ["x, gamma", "self, x, gamma, eps=1e-6", "x, gamma, epsilon=1e-6"])
 def test_a_signature_that_does_not_fit(home: Path, arguments: str) -> None:
-    wrong = f"def rms_norm({arguments}):\n    return 2 * x\n"
+    wrong = f"def rms_norm({arguments}):\n    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
     said = " ".join(checked(home, "layernorm", wrong).split())
     assert "It cannot be called as `rms_norm(x, gamma, eps)`: check the names and the number of its arguments." in said
 

@@ -28,7 +28,7 @@ def document(**first: Any) -> dict[str, Any]:
         for one in RUBRIC.criteria.values()
     ]
     tests[0] |= first
-    return {"score": 0, "output": "- a note on top\n", "tests": tests}
+    return {"score": 0, "output": "**0 of the 1 points.**\n\n- a note on top\n", "tests": tests}
 
 
 def page(row: StudentRow, one: dict[str, Any]) -> tuple[str, str, str]:

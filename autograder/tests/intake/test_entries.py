@@ -63,5 +63,5 @@ def test_notebook_alone_is_told_which_functions_of_the_homework_it_holds() -> No
     cells = [{"source": [f"def {name}(x):\n", "    pass"]} for name in ("plotted", *own, "test_it")]
     with as_nobody() as folder:
         put(folder, {"mine.ipynb": json.dumps({"cells": cells})})
-        (note,) = load(Entry("s1", of_folder(folder)), LIMITS).refused
+        (note,) = load(Entry("s1", of_folder(folder)), LIMITS).notes
     assert (note.kind, note.wanted) == ("notebook", ", ".join(own))

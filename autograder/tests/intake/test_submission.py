@@ -41,7 +41,7 @@ def test_file_of_a_similar_name_is_named_unless_it_has_a_use() -> None:
 
 def test_a_notebook_in_the_place_of_a_module_is_named_and_any_other_is_not(tmp_path: Path) -> None:
     for name in ("decoder.ipynb", "transformer.ipynb", "layernorm.py"):
-        (tmp_path / name).touch()
+        (tmp_path / name).write_text("x = 1")
     found = submission.read(tmp_path, rubrics.current().limits)
     assert found.notes == ()
     assert found.trouble("decoder", ()) == (

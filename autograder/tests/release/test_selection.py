@@ -237,7 +237,7 @@ def test_section_of_two_modules_cannot_be_divided() -> None:
 
 
 def nodes(cell: Cell) -> list[ast.AST]:
-    code = re.sub("^%.*$", "", selection.source(cell), flags=re.MULTILINE)  # Jupyter's own commands
+    code = re.sub("^[%!].*$", "", selection.source(cell), flags=re.MULTILINE)  # Jupyter's own commands
     return list(ast.walk(ast.parse(code))) if cell["cell_type"] == "code" else []
 
 

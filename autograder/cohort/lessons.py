@@ -123,7 +123,8 @@ def _rounded(value: Any, step: float) -> Any:
     if array.dtype.kind not in "biuf":
         return type(value).__name__
     if array.dtype.kind != "b":
-        array = np.rint(array.astype(np.float64) / (step or 1.0)) + 0.0  # + 0.0: no negative zero
+        with np.errstate(over="ignore"):
+            array = np.rint(array.astype(np.float64) / (step or 1.0)) + 0.0  # + 0.0: no negative zero
         array = np.where(np.isnan(array), np.nan, array)  # nan has signs too
     return array.dtype.kind, array.shape, array.tobytes()
 

@@ -87,6 +87,8 @@ class AnsweringProcess:
             return wire.encode(("refused", refusal.kind, str(refusal)))
         except wire.WireError:
             return wire.encode(("refused", "TypeError", "the arguments or the answer cannot be sent"))
+        except MemoryError:  # the value has room, its copy on the wire has none
+            return wire.encode(("refused", "MemoryError", "the answer needs more than a submission has"))
         if len(answer) > self.connection.limit - wire.MAX_NESTING:
             return wire.encode(("refused", "ValueError", "the answer is larger than anything that grading uses"))
         return answer

@@ -14,7 +14,7 @@ def sendable(value: Any, limit: int) -> Any:
     if (
         type(value) is np.ndarray
         and value.dtype in wire.CODES
-        and value.nbytes < limit // 2 - 64
+        and 0 < value.nbytes < limit // 2 - 64
         and value.ndim <= wire.MAX_AXES
     ):
         return value  # nearly all values
@@ -82,7 +82,7 @@ def _array_opaque(value: "np.ndarray[Any, Any]") -> Any:
 
 def _size(value: Any) -> int:
     if isinstance(value, np.ndarray):
-        return value.nbytes + 64
+        return wire.extent(value.shape) * value.itemsize + 64
     if isinstance(value, tuple | list):
         return 16 + sum(_size(part) for part in value)
     if isinstance(value, dict):

@@ -75,12 +75,13 @@ def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
 
 def unwritten(record: Record | None, submission: Submission) -> str:
     """A sentence about a function that computes nothing, as its text says, or that is defined twice, the last time so; "" for
-    others."""
+    others, and where it cannot be called as it should be."""
     if record is None:
         return ""
     function, text = record.target.function, submission.text(f"{record.target.module}.py")
     found = definitions(text).get(function, [])
-    if not found or not is_stub(found[-1]):
+    error = record.reply.error
+    if not found or not is_stub(found[-1]) or (error is not None and error.hint == "signature"):
         return ""
     return f"`{function}` is not written yet. {twice(function, found)}".strip()
 

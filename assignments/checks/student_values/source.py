@@ -45,11 +45,12 @@ def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
 
 
 def is_stub(function: ast.FunctionDef) -> bool:
-    """Whether nothing but a docstring stands in it, with a NotImplementedError or with a return of nothing."""
+    """Whether nothing but a docstring stands in it, with an error or with a return of nothing or of an argument as it is."""
     texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
     body = [node for node in function.body if node not in texts and not isinstance(node, ast.Pass)]
-    text = ast.unparse(ast.Module(body, []))
-    return text in ("", "return", "return None") or (len(body) == 1 and text.startswith("raise NotImplementedError"))
+    text, names = ast.unparse(ast.Module(body, [])), [argument.arg for argument in function.args.args]
+    raises = len(body) == 1 and isinstance(body[0], ast.Raise) and "SystemExit" not in text
+    return raises or text in ("", "return", "return None", *(f"return {name}" for name in names))
 
 
 def twice(function: str, nodes: Sequence[ast.FunctionDef]) -> str:

@@ -57,9 +57,7 @@ def victim(tmp_path: Path) -> Path:
 def place(tmp_path: Path) -> Iterator[Path]:
     """A name in a folder that student code may read, if this user can write there."""
     packages = Path(np.__file__).parent
-    path = (
-        packages if os.access(packages, os.W_OK) else tmp_path
-    ) / f"hostile-{os.getpid()}.a"  # a name that the view of another test does not copy
+    path = (packages if os.access(packages, os.W_OK) else tmp_path) / f"hostile-{os.getpid()}"
     yield path
     shutil.rmtree(path, ignore_errors=True)
     path.unlink(missing_ok=True)

@@ -166,5 +166,7 @@ def _not_needed(_: str, names: list[str]) -> list[str]:
 def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)
+    except FileNotFoundError:
+        return  # it was listed, and is gone: nothing needs it
     except OSError:
         shutil.copy2(source, target)

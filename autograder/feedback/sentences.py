@@ -6,6 +6,7 @@ came back is said of public examples only.
 
 import inspect
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from autograder.grading.record import Record, Target
 from autograder.homework import reference, rubric
@@ -76,14 +77,16 @@ def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
 def unwritten(record: Record | None, submission: Submission) -> str:
     """A sentence about a function that computes nothing, as its text says, or that is defined twice, the last time so; "" for
     others, and where it cannot be called as it should be."""
-    if record is None:
+    if record is None or (record.reply.error is not None and record.reply.error.hint == "signature"):
         return ""
-    function, text = record.target.function, submission.text(f"{record.target.module}.py")
-    found = definitions(text).get(function, [])
-    error = record.reply.error
-    if not found or not is_stub(found[-1]) or (error is not None and error.hint == "signature"):
-        return ""
-    return f"`{function}` is not written yet. {twice(function, found)}".strip()
+    return _stubs(submission.text(f"{record.target.module}.py")).get(record.target.function, "")
+
+
+@lru_cache(8)
+def _stubs(text: bytes) -> dict[str, str]:
+    """The sentences about all functions of a file that compute nothing: its text is read once for all criteria."""
+    every = definitions(text).items()
+    return {name: f"`{name}` is not written yet. {twice(name, own)}".strip() for name, own in every if is_stub(own[-1])}
 
 
 def lacking(record: Record) -> str:

@@ -44,7 +44,7 @@ OPAQUE_KINDS = (
 MAX_NESTING = 12  # containers within containers
 MAX_VALUES = 4_000  # values in one message, an array counts as one
 MAX_AXES = 16
-MOST_ENTRIES = 2**40  # of an array, each axis of length zero counted as one
+MAX_EXTENT = 2**40  # of an array, each axis of length zero counted as one
 MAX_FROM_STUDENT = 2**20  # bytes of a message from a student's process; decoding it may take seventy times as much
 _CONTAINERS, _KEYS = (list, tuple, dict), (str, int, float, bool, type(None))
 _SHAPES = [struct.Struct(f"<{axes}q") for axes in range(MAX_AXES + 1)]
@@ -229,7 +229,7 @@ def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
     if code >= len(DTYPES) or ndim > MAX_AXES:
         raise ValueError("an unknown dtype or too many axes")
     shape = _SHAPES[ndim].unpack(head[2:])
-    if ndim and (min(shape) < 0 or extent(shape) > MOST_ENTRIES):
+    if ndim and (min(shape) < 0 or extent(shape) > MAX_EXTENT):
         raise ValueError("an impossible shape")
     return DTYPES[code], shape, math.prod(shape) * DTYPES[code].itemsize
 

@@ -25,7 +25,7 @@ from autograder.cohort.store import Document, Grade, Store
 from autograder.faults import CommandError
 from autograder.homework.rubric import RubricError
 from autograder.intake.entries import Entry, load
-from autograder.intake.submission import Submission, UnreadableError
+from autograder.intake.submission import Submission
 from autograder.sandbox.budget import Limits
 
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
@@ -136,7 +136,7 @@ class _Batch:
         for entry in entries:
             try:
                 submission = load(entry, self.limits, self.accept_names)
-            except UnreadableError as error:
+            except CommandError as error:
                 self._fault(entry, str(error))
                 continue
             except Exception as error:

@@ -50,16 +50,13 @@ class Unexplained:
     example: str
 
 
-@dataclass(frozen=True)
-class Group:
-    """Submissions in which one function replies alike, those with the shortest text first."""
+# Submissions in which one function replies alike, by key, those with the shortest text first.
+Group = Mapping[str, Unexplained]
 
-    members: tuple[Unexplained, ...]
-    keys: tuple[str, ...]
 
-    @property
-    def shortest(self) -> Unexplained:
-        return self.members[0]
+def shortest(group: Group) -> Unexplained:
+    """The one with the shortest text."""
+    return next(iter(group.values()))
 
 
 def unexplained(result: Result) -> Iterator[Unexplained]:
@@ -88,9 +85,8 @@ def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[St
     made = []
     for pairs in alike.values():
         pairs.sort(key=lambda pair: (not pair[1].source, len(pair[1].source), pair[0]))
-        members = tuple(replace(entry, source=_without(words, entry.source)) for _, entry in pairs)
-        made.append(Group(members, tuple(key for key, _ in pairs)))
-    return sorted(made, key=lambda group: (-len(group.keys), group.shortest.function, group.shortest.replies))
+        made.append({key: replace(entry, source=_without(words, entry.source)) for key, entry in pairs})
+    return sorted(made, key=lambda group: (-len(group), shortest(group).function, shortest(group).replies))
 
 
 def digest_of(wrong: Sequence[Record]) -> str:

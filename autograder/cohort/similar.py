@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.cohort import products, report, sample, store
-from autograder.faults import ArgumentsError
+from autograder.faults import ArgumentsError, CommandError
 from autograder.feedback.results import write_atomically
 from autograder.homework import rubric
 from autograder.intake.entries import Entry, Student, load
 from autograder.intake.exports import listing
-from autograder.intake.submission import UnreadableError
 from autograder.intake.text import printable
 
 NAME = "similar.json"
@@ -66,7 +65,7 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
     for entry in listing(store.run_paths(out), out).entries:
         try:
             files = load(entry, limits, accept_names=True).files
-        except UnreadableError:  # grading has said so already
+        except CommandError:  # grading has said so already
             continue
         module_texts = {
             name: files[f"{name}.py"].decode("utf-8", "replace") for name in modules if f"{name}.py" in files

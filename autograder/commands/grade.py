@@ -291,14 +291,14 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
         every = lessons.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
         lines = []
         with open_grader() as grader:
-            for group in (group for group in every if len(group.keys) >= least):
+            for group in (group for group in every if len(group) >= least):
                 name, text = learning.draft(grader, group)
-                function = group.shortest.function
+                function = lessons.shortest(group).function
                 where = "none: no function of theirs is wrong in this way alone"
                 if text:
                     where = str(out / "drafts" / f"{function}.{name}.txt")
                     write_atomically(Path(where), text)
-                lines.append((str(len(group.keys)), function, where))
+                lines.append((str(len(group)), function, where))
         if lines:
             print_table(("Submissions", "Function", "Draft"), lines)
         said = "No known mistake explains" if lines else "Known mistakes explain all but single functions:"

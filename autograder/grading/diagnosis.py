@@ -16,7 +16,7 @@ import numpy as np
 
 from autograder.grading.played import Played, wrong_in_value
 from autograder.grading.record import Record, Step
-from autograder.grading.search import Candidate, Left, Search, Table
+from autograder.grading.search import Candidate, Search, Table, versions_left
 from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_RIVALS
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, of_function
@@ -128,7 +128,7 @@ class Diagnoser:
         self,
         module: str,
         records: Iterable[Record],
-        left: Left | None = None,
+        left: Iterator[int] | None = None,
         alone: Mapping[str, Record | None] | None = None,
     ) -> dict[str, Explanation]:
         """Every function of a module that has a wrong record, explained as far as it can be, in the order of the rubric.
@@ -148,7 +148,7 @@ class Diagnoser:
         function: str,
         records: Iterable[Record],
         above: Mapping[str, Explanation],
-        left: Left | None = None,
+        left: Iterator[int] | None = None,
         alone: Record | None = None,
     ) -> dict[str, Explanation]:
         """One function of a module, if it has a wrong record, beside helpers that are wrong as explained `above`."""
@@ -157,14 +157,14 @@ class Diagnoser:
             return {}
         # Only a wrong value speaks against what is kept between calls: it may have been given the wrong form beside it.
         step = alone.step if alone is not None and wrong_in_value(alone) else None
-        explanation = self._explain(module, function, own, above, left or Left(), step)
+        explanation = self._explain(module, function, own, above, versions_left() if left is None else left, step)
         return {function: replace(explanation, observed=_unnamed(own, explanation))}
 
     def evident(self, module: str, function: str, records: Sequence[Record]) -> list[Candidate]:
         """Single known mistakes whose wrong reply the function gave in a few calls at least, those with the most first; none that
         would have made a right call wrong."""
         table = Table(self.played(module, function))
-        search = Search(self.rubric, module, function, records, [table], Left())
+        search = Search(self.rubric, module, function, records, [table], versions_left())
         exact = [m for m in of_function(module, function) if not m.inexact and not m.memory]
         right = [record for record in records if record.fault is None]
         wrong = [record for record in records if wrong_in_value(record) and record.reply.error is None]
@@ -202,7 +202,7 @@ class Diagnoser:
         function: str,
         records: list[Record],
         above: Mapping[str, Explanation],
-        left: Left,
+        left: Iterator[int],
         alone: Step | None,
     ) -> Explanation:
         wrong = [record for record in records if wrong_in_value(record)]

@@ -32,7 +32,7 @@ from autograder.grading.player import Known, Player
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.repair import Repairs, charged_as, is_boolean
 from autograder.grading.script import Script
-from autograder.grading.search import Left
+from autograder.grading.search import versions_left
 from autograder.grading.thresholds import MOST_EVIDENT, MOST_TRIED, SMALLEST_TELLING, TIMES
 from autograder.homework import kit
 from autograder.homework import reference as references
@@ -142,7 +142,7 @@ class _Grading:
     def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
         self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
         self.replies: dict[Step, Reply] = {}
-        self.repairs, self.left = Repairs(player), Left()
+        self.repairs, self.left = Repairs(player), versions_left()
         # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
         self.examples: dict[str, dict[str, list[Record]]] = {}
         self.alone: dict[str, dict[str, Record | None]] = {}

@@ -8,6 +8,7 @@ later calls may be made from the values that `check` returns: they are the refer
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -244,16 +245,6 @@ class Check:
         return Check(self._recorder, self._modules, self._module, replace(self._rules, **changes), self._keep)
 
 
-class Reference:
-    """`reference.f(...)`, or `reference.module.f(...)` in a suite of the integration."""
-
-    def __init__(self, functions: Mapping[str, Any]):
-        vars(self).update(functions)
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the reference has no {name!r}")
-
-
 def rng_for(name: str) -> np.random.Generator:
     """A generator that is the same in every run of the test of this name."""
     return np.random.default_rng(zlib.crc32(name.encode()))
@@ -296,11 +287,13 @@ def check(recorder: Recorder) -> Check:
 
 
 @pytest.fixture
-def reference(recorder: Recorder) -> Reference:
+def reference(recorder: Recorder) -> SimpleNamespace:
+    """`reference.f(...)`, or `reference.module.f(...)` in a suite of the integration."""
     functions, modules = references.functions(), rubrics.current().modules
     if recorder.module == INTEGRATION:
-        return Reference({name: Reference({f: functions[f] for f in modules[name].functions}) for name in modules})
-    return Reference({name: functions[name] for name in modules[recorder.module].functions})
+        own = {name: {f: functions[f] for f in modules[name].functions} for name in modules}
+        return SimpleNamespace(**{name: SimpleNamespace(**named) for name, named in own.items()})
+    return SimpleNamespace(**{name: functions[name] for name in modules[recorder.module].functions})
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def current() -> Script:
 
 def answers() -> Answers:
     """What answers the questions of a student's process: the reference's functions, and those that tests lend."""
-    return Answers(references.by_name(), current().lent)
+    return {**references.by_name(), **current().lent}
 
 
 def record(rubric: Rubric) -> Script:

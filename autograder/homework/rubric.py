@@ -31,10 +31,6 @@ class RubricError(CommandError):
     """The rubric cannot be used; the text says where and what would be right."""
 
 
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 def _refused(value: object) -> None:
     raise PydanticKnownError("extra_forbidden")
 
@@ -50,7 +46,7 @@ def _no_number(value: object) -> object:
     return value
 
 
-class Criterion(Strict):
+class Criterion(BaseModel, extra="forbid", frozen=True):
     """One thing that earns points. `grades` are the contract functions that it tries.
 
     `looks_at` says what counts here: "values" (a mistake is charged once, see grading/charge.py), "form" (only changed
@@ -86,7 +82,7 @@ class Criterion(Strict):
         return f"{said[self.counts]}: {self.why}" if self.counts else ""
 
 
-class Module(Strict):
+class Module(BaseModel, extra="forbid", frozen=True):
     """One file that a student writes."""
 
     title: str
@@ -96,14 +92,14 @@ class Module(Strict):
     criteria: dict[str, Criterion] = Field(min_length=1)
 
 
-class Integration(Strict):
+class Integration(BaseModel, extra="forbid", frozen=True):
     """The whole submission tried together."""
 
     points: float = Field(gt=0)
     criteria: dict[str, Criterion] = Field(min_length=1)
 
 
-class LatePolicy(Strict):
+class LatePolicy(BaseModel, extra="forbid", frozen=True):
     """The cost of a late submission: each started day after the grace costs points, or percent of the raw score."""
 
     grace_minutes: float = Field(default=0, ge=0)
@@ -112,8 +108,11 @@ class LatePolicy(Strict):
     floor_percent: float = Field(default=0, ge=0, le=100, description="of the raw score, which stays in any case")
 
 
-class Rubric(Strict):
+class Rubric(BaseModel):
     """The file, and what the rest of the kit asks of it."""
+
+    # Not beside BaseModel, where a type checker would take it that nothing private can be set.
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     points: float = Field(gt=0)

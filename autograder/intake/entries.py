@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from autograder.faults import CommandError
 from autograder.homework import rubric
-from autograder.intake.submission import Note, Submission, UnreadableError, read_tree
-from autograder.intake.tree import DamagedError, Tree
+from autograder.intake.submission import Note, Submission, read_tree
+from autograder.intake.tree import Tree, UnusableError
 from autograder.sandbox.budget import Limits
 
 # Names that Windows keeps for devices: a result of that name could not be written there.
@@ -61,10 +62,10 @@ class Entry:
 def load(entry: Entry, limits: Limits, accept_names: bool = False) -> Submission:
     """The submission of an entry, read now; with files under names that are nearly right, if these are accepted.
 
-    Raises UnreadableError where the grader cannot read it.
+    Raises CommandError where the grader cannot read it.
     """
     if entry.upload is None:
-        raise UnreadableError(entry.problem or f"{entry.key}: there is nothing to read")
+        raise CommandError(entry.problem or f"{entry.key}: there is nothing to read")
     submission = read_tree(entry.upload, limits, entry.key)
     if accept_names:
         submission = submission.accepting_names(rubric.current().modules)
@@ -80,7 +81,7 @@ def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:
         if path.lower().endswith(".ipynb") and not source.problem:
             try:
                 text = source.read(limits.upload_mb * 2**20).decode("utf-8", "replace")
-            except (DamagedError, OSError):  # it would not have been graded
+            except (UnusableError, OSError):  # it would not have been graded
                 text = ""
             functions = [
                 name for name in dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text)) if name in contract

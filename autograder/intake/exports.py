@@ -22,13 +22,14 @@ from autograder.intake import platforms
 from autograder.intake import tree as trees
 from autograder.intake.entries import Entry, Student, keyed
 from autograder.intake.submission import is_likely_code
-from autograder.intake.tree import BadZipError, Tree
+from autograder.intake.tree import Tree, UnusableError
 from autograder.values.names import resembles
 
 Kind = Literal["gradescope", "moodle", "submission", "canvas", "class"]
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 LOOKED_AT = 2000  # files of one unit by which it is told what it is
 _NO_ZIP = {
+    "link": "is no regular file",
     "no_zip": "is not a zip that can be opened; download it again",
     "zip_many": "has more files than the zip of a class; unpack it and give its folders",
     "zip_overlaps": "is a zip whose files overlap, as no program makes them; it was not opened",
@@ -87,7 +88,7 @@ def _look(path: Path, out: Path | None) -> Listing:
         if path.suffix.lower() == ".zip" and path.is_file():
             return _recognised(trees.of_zip(path), path)
         path.lstat()
-    except BadZipError as error:
+    except UnusableError as error:
         raise ArgumentsError(f"{path}: {_NO_ZIP[error.kind]}") from None
     except OSError as error:
         raise ArgumentsError(f"{path}: {error.strerror or error}") from error

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from autograder.intake.entries import Entry, Student
-from autograder.intake.tree import DamagedError, Source, Tree
+from autograder.intake.tree import Source, Tree, UnusableError
 
 # Gradescope's "Export Submissions": a folder for each submission, `submission_metadata.yml` with the names.
 #
@@ -51,7 +51,7 @@ def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
             for old in _list(_get(value, "history")):
                 folder = f"submission_{_plain(_get(old, 'id'))}"
                 earlier[folder] = Entry(folder, None, students, created_at=_time(_get(old, "created_at")))
-    except (yaml.YAMLError, DamagedError) as error:
+    except (yaml.YAMLError, UnusableError) as error:
         problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
     folders = sorted(tree.folders, key=_natural)
     entries = [_with_upload(tree.folders[name], name, counting.get(name) or earlier.get(name)) for name in folders]

@@ -13,7 +13,7 @@ from autograder.faults import CommandError
 from autograder.homework import rubric as rubrics
 from autograder.intake import tree as trees
 from autograder.intake.text import shown
-from autograder.intake.tree import BadZipError, DamagedError, NotRegularError, Source, Tree
+from autograder.intake.tree import Source, Tree, UnusableError
 from autograder.sandbox.budget import Limits
 from autograder.values.names import mend, resembles
 
@@ -66,10 +66,6 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
         f"There is no file {note.wanted}, but {note.shown}: {mend(note.path, note.wanted)} and upload again."
     ),
 }
-
-
-class UnreadableError(CommandError):
-    """The grader cannot read a submission: its own fault or the machine's, never a student's."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +207,7 @@ def is_likely_code(name: str) -> bool:
 # The one reader: whatever form an upload has, it becomes a Submission in memory; nothing is written to disk.
 #
 # Reading never fails for what a student sent: what is unusable becomes a note, and grading goes on with the rest. An
-# UnreadableError is raised only where the grader itself cannot read (no such path, permission, a failing disk, a
+# CommandError is raised only where the grader itself cannot read (no such path, permission, a failing disk, a
 # damaged export). All parts of an upload share one Room, so that its bounds hold for the sum.
 
 KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
@@ -246,32 +242,32 @@ class _Room:
 def read(path: Path, limits: Limits) -> Submission:
     """The submission at `path`: a folder, a zip or a single file. A link is followed only if it is `path` itself.
 
-    Raises UnreadableError if there is nothing at `path` or it cannot be read.
+    Raises CommandError if there is nothing at `path` or it cannot be read.
     """
     try:
         names = LISTED_FACTOR * limits.upload_files
         upload = trees.of_folder(path, most=names) if path.is_dir() else trees.of_file(path)
     except FileNotFoundError as error:
-        raise UnreadableError(f"{path}: there is no such file or folder") from error
+        raise CommandError(f"{path}: there is no such file or folder") from error
     except OSError as error:
-        raise UnreadableError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise CommandError(f"{path}: cannot be read ({error.strerror or error})") from error
     return read_tree(upload, limits, upload.name)
 
 
 def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
     """The submission that a tree holds. Zips in it are opened as well; loose files beat those in a zip.
 
-    Raises UnreadableError.
+    Raises CommandError.
     """
     room = _Room(limits)
     try:
         # Loose files come first: a zip beside them must not use up their room.
         loose = _part(upload.walk(), room)
         packed = list(_packed(upload, room))
-    except DamagedError as error:
-        raise UnreadableError(f"{upload.place}: {error} in it is damaged; download it again") from error
+    except UnusableError as error:
+        raise CommandError(f"{upload.place}: {error}; download it again") from error
     except OSError as error:
-        raise UnreadableError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
+        raise CommandError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
     parts = [*packed, loose]
     files = {path: content for files, _ in parts for path, content in _flattened(files).items()}
     return Submission(name, files, tuple(note for _, notes in parts for note in notes)).with_notes()
@@ -299,25 +295,24 @@ def _opened(path: str, source: Source, room: _Room, depth: int) -> Tree | Note:
     name = path if depth > 1 or "/" in path else ""  # one that lies directly in the upload is the upload
     try:
         data = source.read(source.size)
-    except NotRegularError:
-        return Note("link", path)
-    except (DamagedError, OSError):
-        if depth == 1:  # the class's zip is damaged, or the disk
+    except (UnusableError, OSError) as error:
+        kind = getattr(error, "kind", "damaged")
+        if depth == 1 and kind == "damaged":  # the class's zip is damaged, or the disk
             raise
-        return Note("damaged", path)
+        return Note(kind, path)
     room.zip_bytes -= len(data)
     try:
         if room.zips < 0:
-            raise BadZipError("zip_many")
+            raise UnusableError("zip_many")
         return trees.of_bytes(data, Path(path), LISTED_FACTOR * room.limits.upload_files)
-    except (BadZipError, OSError) as error:
-        return Note(error.kind if isinstance(error, BadZipError) else "no_zip", name, room.limits.upload_files)
+    except (UnusableError, OSError) as error:
+        return Note(getattr(error, "kind", "no_zip"), name, room.limits.upload_files)
 
 
 def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note: bool = False) -> Part:
     """The usable files, up to the allowance, and notes on the others.
 
-    Raises OSError, and DamagedError unless a damaged file is to be a note.
+    Raises OSError, and UnusableError unless a damaged file is to be a note.
     """
     files, notes = dict[str, bytes](), list[Note]()
     for path, source in sources:
@@ -339,12 +334,10 @@ def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note:
             room.bytes -= source.size
             try:
                 content = source.read(source.size)
-            except NotRegularError:
-                problem = "link"
-            except DamagedError:
-                if not damaged_is_a_note:
+            except UnusableError as error:
+                problem = error.kind
+                if problem == "damaged" and not damaged_is_a_note:
                     raise
-                problem = "damaged"
         if problem:
             notes.append(Note(problem, path, number=source.size // MB))
         else:

@@ -39,28 +39,34 @@ class Source:
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"))
 
 
-class NotRegularError(OSError):
-    """A link, a device, a pipe or a folder stands where a file should."""
+class UnusableError(Exception):
+    """What a student sent is not what it should be. `kind`, that of a Note, is "link" (anything but a regular file), "no_zip",
+    "zip_many", "zip_overlaps", or "damaged" for a member of a zip that is not what it should be when decompressed.
+    """
+
+    def __init__(self, kind: str, name: object = ""):
+        super().__init__(f"{name} is damaged" if kind == "damaged" else f"{name} is no regular file")
+        self.kind = kind
 
 
 def opened(path: Path) -> BinaryIO:
     """A regular file, open for reading.
 
-    Raises NotRegularError for anything else, OSError if it cannot be opened.
+    Raises UnusableError for anything else, OSError if it cannot be opened.
     """
     # Looked at before it is opened, because opening a device can have effects, and not every system has O_NOFOLLOW.
     if not stat.S_ISREG(path.lstat().st_mode):
-        raise NotRegularError(errno.EINVAL, "not a regular file", str(path))
+        raise UnusableError("link", path)
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise NotRegularError(errno.EINVAL, "not a regular file", str(path)) from None
+            raise UnusableError("link", path) from None
         raise
     # Looked at again, since another file may have taken the name in between.
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NotRegularError(errno.EINVAL, "not a regular file", str(path))
+        raise UnusableError("link", path)
     return os.fdopen(descriptor, "rb")
 
 
@@ -82,41 +88,29 @@ ENCRYPTED = 0x1
 PLAIN_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-class BadZipError(Exception):
-    """No zip that can be read; `kind` is "no_zip", "zip_many" or "zip_overlaps"."""
-
-    def __init__(self, kind: str):
-        super().__init__(kind)
-        self.kind = kind
-
-
-class DamagedError(Exception):
-    """A member of a zip cannot be decompressed to what it should be."""
-
-
 def members(stream: BinaryIO, most: int) -> list[tuple[str, Source]]:
     """The members of a zip, each with its path, in which backslashes (some Windows programs write them) are slashes.
 
     The path of a folder ends with a slash.
 
-    Raises BadZipError for what is no zip, has more than `most` members, or whose members overlap, and OSError where
+    Raises UnusableError for what is no zip, has more than `most` members, or whose members overlap, and OSError where
     `stream` cannot be read.
     """
     if _directory_size(stream) > most * ENTRY_BYTES:
-        raise BadZipError("zip_many")
+        raise UnusableError("zip_many")
     try:
         archive = zipfile.ZipFile(stream)
         infos = archive.infolist()
     except OSError:
         raise
     except Exception:  # made by hand, a zip can raise anything: struct.error, ValueError, RuntimeError ...
-        raise BadZipError("no_zip") from None
+        raise UnusableError("no_zip") from None
     if len(infos) > most:
-        raise BadZipError("zip_many")
+        raise UnusableError("zip_many")
     # Each takes at least its local header of 30 bytes and its data.
     spans = sorted((info.header_offset, info.header_offset + 30 + info.compress_size) for info in infos)
     if any(end > start for (_, end), (start, _) in pairwise(spans)):
-        raise BadZipError("zip_overlaps")
+        raise UnusableError("zip_overlaps")
     return [
         (_name(info).replace("\\", "/"), Source(info.file_size, _problem(info), partial(_content, archive, info)))
         for info in infos
@@ -165,7 +159,7 @@ def _problem(info: zipfile.ZipInfo) -> str:
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
     """A member, but no more than `most` bytes of it.
 
-    Raises DamagedError, or OSError where the zip itself cannot be read.
+    Raises UnusableError, or OSError where the zip itself cannot be read.
     """
     try:
         with archive.open(info) as stream:
@@ -173,9 +167,9 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> byte
     except OSError:
         raise
     except Exception as error:  # zlib.error, BadZipFile, EOFError, RuntimeError: no common class
-        raise DamagedError(info.filename) from error
+        raise UnusableError("damaged", info.filename) from error
     if len(data) != min(most, info.file_size):
-        raise DamagedError(info.filename)
+        raise UnusableError("damaged", info.filename)
     return data
 
 
@@ -293,13 +287,13 @@ def of_file(path: Path) -> Tree:
 def of_zip(path: Path) -> Tree:
     """The tree of a zip on disk, which stays open.
 
-    Raises OSError, or BadZipError for what is no zip or none that can be trusted.
+    Raises OSError, or UnusableError for what is no zip or none that can be trusted.
     """
     return _of_members(opened(Path(os.path.realpath(path))), path, MEMBERS)
 
 
 def of_bytes(data: bytes, place: Path, most: int) -> Tree:
-    """The tree of a zip in memory, of at most `most` members. Raises BadZipError."""
+    """The tree of a zip in memory, of at most `most` members. Raises UnusableError."""
     return _of_members(BytesIO(data), place, most)
 
 

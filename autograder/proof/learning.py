@@ -8,9 +8,10 @@ entry like any other.
 import ast
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
-from autograder.cohort.lessons import Group, Unexplained, digest_of
+from autograder.cohort.lessons import Group, Unexplained, digest_of, shortest
 from autograder.faults import ArgumentsError
 from autograder.feedback.results import write_atomically
 from autograder.grading.grader import Grader
@@ -45,15 +46,16 @@ DRAFT = """\
 
 def draft(grader: Grader, group: Group) -> tuple[str, str]:
     """The name and the text of a group's draft; the text is "" where no member's function, alone, replies as the group does."""
-    member = next((member for member in group.members[:TRIED] if member.source and replies_alike(grader, member)), None)
-    name = f"learned_{group.shortest.replies[:8]}"
+    tried = islice(group.values(), TRIED)
+    member = next((member for member in tried if member.source and replies_alike(grader, member)), None)
+    name = f"learned_{shortest(group).replies[:8]}"
     return name, _text(group, member, name) if member is not None else ""
 
 
 def _text(group: Group, member: Unexplained, name: str) -> str:
     function, module = member.function, rubric.current().module_of(member.function)
     return DRAFT.format(
-        size=len(group.keys),
+        size=len(group),
         criteria=", ".join(name.partition(".")[2] for name in member.criteria),
         criterion=member.criteria[0].partition(".")[2] if member.criteria else "",
         example="\n# ".join((member.example or "No public example shows it.").splitlines()),

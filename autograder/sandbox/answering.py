@@ -19,7 +19,7 @@ import types
 import typing
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,15 +33,9 @@ from autograder.sandbox.wire import Handle
 from autograder.values.kinds import Opaque
 
 MAX_REQUEST = 65_536  # bytes
+# What may be asked: functions by "<module>.<function>", and lent ones by the number of their handle.
+Answers = Mapping[Any, Callable[..., Any]]
 END, ANSWER = b"end", struct.Struct("<d")
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What may be asked: functions by "<module>.<function>", and lent ones by the number of their handle."""
-
-    functions: Mapping[str, Callable[..., Any]]
-    lent: Mapping[int, Callable[..., Any]]
 
 
 class Refusal(Exception):
@@ -95,7 +89,7 @@ class AnsweringProcess:
         return answer
 
     def _function(self, target: str | Handle) -> Callable[..., Any]:
-        known = self.answers.functions.get(target) if isinstance(target, str) else self.answers.lent.get(target.id)
+        known = self.answers.get(target if isinstance(target, str) else target.id)
         if known is None:
             raise Refusal("ValueError", "this function is not available here")
         return known
@@ -246,8 +240,9 @@ def fork_on_request(control: socket.socket, answers: Callable[[], Answers]) -> N
             signal.signal(number, signal.SIG_IGN)  # it ends with the grader
         resources.close_all_but(control.fileno())
         known = answers()
-        for function in known.functions.values():
-            signature_of(function)
+        for name, function in known.items():
+            if isinstance(name, str):
+                signature_of(function)
         gc.freeze()
         child, charged = 0, time.process_time()
         while True:

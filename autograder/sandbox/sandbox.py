@@ -47,7 +47,7 @@ ROOM_ATTEMPTS, ROOM_SECONDS = 20, 0.25  # until there is room for the files of a
 
 def nothing_to_ask() -> Answers:
     """No function may be asked for."""
-    return Answers({}, {})
+    return {}
 
 
 class Sandbox:

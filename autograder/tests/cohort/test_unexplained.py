@@ -59,8 +59,8 @@ def found(grader: Grader, references: dict[str, bytes]) -> dict[str, list[Unexpl
 
 def test_what_replies_alike_is_one_group_with_the_shortest_first(found: dict[str, list[Unexplained]]) -> None:
     first, second = lessons.groups(found)
-    assert first.keys == ("ada", "hedy", "grace") and second.keys == ("dana",)
-    assert first.shortest.function == "rms_norm" and first.shortest.criteria[0] == "layernorm.rms"
+    assert [*first] == ["ada", "hedy", "grace"] and [*second] == ["dana"]
+    assert lessons.shortest(first).function == "rms_norm" and lessons.shortest(first).criteria[0] == "layernorm.rms"
 
 
 def test_a_known_mistake_and_a_right_function_are_in_no_group(found: dict[str, list[Unexplained]]) -> None:
@@ -89,7 +89,7 @@ def test_no_variable_has_the_name_of_a_person() -> None:
 """
     one = Unexplained("rms_norm", "0", (), text, "")
     people = [Student("Ada Lovelace", "1815"), Student("Grace Hopper"), Student("Ian Max", email="eps@variance.edu")]
-    made = lessons.groups({"a": [one]}, people)[0].shortest.source
+    made = lessons.shortest(lessons.groups({"a": [one]}, people)[0]).source
     for name in ("Grace", "hopper", "ada", "1815"):
         assert name not in made
     assert "np.max(" in made and "variance = " in made and "gamma, eps=1e-06" in made
@@ -97,7 +97,7 @@ def test_no_variable_has_the_name_of_a_person() -> None:
     exec(text, before)
     exec(made, after)
     assert np.array_equal(before["rms_norm"](names, 1.0), after["rms_norm"](names, 1.0))  # type: ignore[operator]
-    assert lessons.groups({"a": [one]})[0].shortest.source == text
+    assert lessons.shortest(lessons.groups({"a": [one]})[0]).source == text
 
 
 def test_a_function_takes_with_it_what_it_uses_of_its_file() -> None:
@@ -166,4 +166,4 @@ def test_digest_tells_errors_apart_and_nans_not(grader: Grader) -> None:
 def test_smallest_text_is_first_and_one_without_text_last() -> None:
     one = Unexplained("f", "d", ("m.c",), text_of(digest_of), "")
     group = lessons.groups({"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]})[0]
-    assert group.keys == ("c", "b", "a")
+    assert [*group] == ["c", "b", "a"]

@@ -9,7 +9,6 @@ from click.testing import CliRunner
 from autograder.commands.ending import FAULT, INTERRUPTED, USAGE, Commands
 from autograder.faults import ArgumentsError, CommandError, SandboxFault
 from autograder.homework.rubric import RubricError
-from autograder.intake.submission import UnreadableError
 
 
 def ended(error: BaseException) -> tuple[int, str]:
@@ -31,7 +30,6 @@ def ended(error: BaseException) -> tuple[int, str]:
         (RubricError("why"), FAULT),
         (CommandError("why"), FAULT),
         (SandboxFault("why"), FAULT),
-        (UnreadableError("why"), FAULT),
         (OSError(errno.ENOSPC, "why: no space"), FAULT),
         (OSError("why"), FAULT),
         (KeyboardInterrupt(), INTERRUPTED),
@@ -52,7 +50,7 @@ def test_a_closed_place_for_locks_is_named_though_the_error_names_none() -> None
 
 
 def test_very_long_and_dangerous_texts_are_cut_and_cleaned() -> None:
-    _, said = ended(UnreadableError("\x1b[31m" + "x" * 650_000))
+    _, said = ended(CommandError("\x1b[31m" + "x" * 650_000))
     assert len(said) < 500
     assert "\x1b" not in said
 

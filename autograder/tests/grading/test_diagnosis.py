@@ -1,12 +1,13 @@
 """Known mistakes are found again: alone, two in one function, behind a helper, in other words; else nothing is named."""
 
 from dataclasses import replace
+from operator import length_hint
 
 import pytest
 
 from autograder.grading.diagnosis import Explanation
 from autograder.grading.record import Record
-from autograder.grading.search import Left
+from autograder.grading.search import versions_left
 from autograder.homework import mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply
 from autograder.tests import versions
@@ -248,9 +249,9 @@ def test_an_explanation_does_not_depend_on_earlier_submissions() -> None:
 def test_the_search_ends_where_a_submission_has_had_its_versions_whatever_others_have_had() -> None:
     ids = ("layer_norm.sample_variance", "layer_norm.eps_outside_root")
     records = versions.records("layernorm", versions.with_mistakes("layernorm", *ids))
-    diagnoser, lefts = versions.diagnoser.__wrapped__(), (Left(), Left(), Left(0))
+    diagnoser, lefts = versions.diagnoser.__wrapped__(), (versions_left(), versions_left(), iter(()))
     assert [named(diagnoser.explain("layernorm", records, left)) for left in lefts] == [{*ids}, {*ids}, {ids[0]}]
-    assert Left().versions > lefts[0].versions == lefts[1].versions
+    assert length_hint(versions_left()) > length_hint(lefts[0]) == length_hint(lefts[1])
 
 
 def test_a_process_that_ended_is_no_known_mistake() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.faults import CommandError
 from autograder.homework import rubric
 from autograder.intake.entries import RESERVED, Entry, keyed, load, safe_key
 from autograder.intake.exports import listing
-from autograder.intake.submission import UnreadableError
 from autograder.intake.tree import of_folder
 from autograder.tests.files import put
 from autograder.tests.intake.making import FIRST, LIMITS, as_nobody, keys
@@ -43,7 +43,7 @@ def test_other_names_get_a_digest(name: str) -> None:
 
 
 def test_entry_with_a_problem_is_a_fault_that_says_so() -> None:
-    with pytest.raises(UnreadableError, match="no folder for it"):
+    with pytest.raises(CommandError, match="no folder for it"):
         load(Entry("s1", None, problem="the export has no folder for it"), LIMITS)
 
 
@@ -53,7 +53,7 @@ def test_folder_that_cannot_be_read_is_that_submissions_fault_alone() -> None:
         (folder / "ada").chmod(0)
         found = listing([folder])
         assert keys(found) == ["ada", "bela"]
-        with pytest.raises(UnreadableError, match="ada"):
+        with pytest.raises(CommandError, match="ada"):
             load(found.entries[0], LIMITS)
         assert load(found.entries[1], LIMITS).files
 

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.faults import ArgumentsError
+from autograder.faults import ArgumentsError, CommandError
 from autograder.intake.entries import Student, load
 from autograder.intake.exports import Listing, listing
-from autograder.intake.submission import UnreadableError
 from autograder.tests.files import put
 from autograder.tests.intake.making import FIRST, LIMITS, contents, keys
 
@@ -83,7 +82,7 @@ def test_earlier_submission_of_a_history_belongs_to_the_same_students(export: Li
 def test_export_points_out_what_does_not_fit(export: Listing) -> None:
     entries = {entry.key: entry for entry in export.entries}
     assert "no folder" in entries["submission_99"].problem
-    with pytest.raises(UnreadableError, match="no folder"):
+    with pytest.raises(CommandError, match="no folder"):
         load(entries["submission_99"], LIMITS)
     assert [problem for problem in export.problems if "submission_13" in problem]
     assert entries["submission_13"].remark
@@ -111,7 +110,7 @@ def test_damaged_file_in_an_export_is_a_fault_of_that_submission(tmp_path: Path)
     data[data.index(b"marked content")] ^= 1
     path.write_bytes(data)
     entries = {entry.key: entry for entry in listing([path]).entries}
-    with pytest.raises(UnreadableError, match="damaged"):
+    with pytest.raises(CommandError, match="damaged"):
         load(entries["submission_11"], LIMITS)
     assert load(entries["submission_12"], LIMITS).files
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.intake.submission import Note, UnreadableError, read
+from autograder.faults import CommandError
+from autograder.intake.submission import Note, read
 from autograder.sandbox.budget import Limits
 from autograder.tests.files import put, zipped
 from autograder.tests.intake.making import FIRST, LIMITS, SECOND, as_nobody
@@ -196,7 +197,7 @@ def test_encrypted_member_is_a_note(tmp_path: Path) -> None:
 
 
 def test_nothing_there_is_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableError, match="no such file"):
+    with pytest.raises(CommandError, match="no such file"):
         read(tmp_path / "nowhere", LIMITS)
 
 
@@ -204,7 +205,7 @@ def test_file_that_may_not_be_read_is_a_fault() -> None:
     with as_nobody() as folder:
         put(folder, {FIRST: "1"})
         (folder / FIRST).chmod(0)
-        with pytest.raises(UnreadableError, match="ermission"):
+        with pytest.raises(CommandError, match="ermission"):
             read(folder, LIMITS)
 
 
@@ -213,5 +214,5 @@ def test_file_that_is_gone_between_listing_and_reading_is_a_fault(
 ) -> None:
     put(tmp_path, {FIRST: "1"})
     monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(FileNotFoundError(2, "gone")))
-    with pytest.raises(UnreadableError, match="gone"):
+    with pytest.raises(CommandError, match="gone"):
         read(tmp_path, LIMITS)

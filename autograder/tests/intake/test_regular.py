@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.intake import tree
-from autograder.intake.tree import NotRegularError
+from autograder.intake.tree import UnusableError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices are POSIX")
 
@@ -30,7 +30,7 @@ def test_all_else_is_refused_at_once(tmp_path: Path, kind: str) -> None:
             os.mkfifo(place)
         case "folder":
             place.mkdir()
-    with pytest.raises(NotRegularError):
+    with pytest.raises(UnusableError):
         tree.opened(place)
 
 
@@ -41,7 +41,7 @@ def test_link_that_takes_the_name_after_the_first_look_is_not_followed(
     (tmp_path / "secret").write_bytes(b"")
     (tmp_path / "a").symlink_to(tmp_path / "secret")
     monkeypatch.setattr(Path, "lstat", Path.stat)
-    with pytest.raises(NotRegularError):
+    with pytest.raises(UnusableError):
         tree.opened(tmp_path / "a")
 
 
@@ -52,5 +52,5 @@ def test_pipe_that_takes_the_name_after_the_first_look_is_not_read(
     os.mkfifo(tmp_path / "a")
     regular_file = Path(__file__).stat()
     monkeypatch.setattr(Path, "lstat", lambda _: regular_file)
-    with pytest.raises(NotRegularError):
+    with pytest.raises(UnusableError):
         tree.opened(tmp_path / "a")

@@ -17,7 +17,6 @@ from autograder.faults import CommandError, SandboxFault
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import RubricError
-from autograder.intake.submission import UnreadableError
 from autograder.release import otter_plugin
 from autograder.tests.files import zipped
 
@@ -181,7 +180,7 @@ def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, r
 
 @pytest.mark.parametrize(
     "fault",
-    [SandboxFault("no room"), RubricError("line 3"), CommandError("test_a"), UnreadableError("damaged"), MemoryError()],
+    [SandboxFault("no room"), RubricError("line 3"), CommandError("test_a"), MemoryError()],
     ids=lambda fault: type(fault).__name__,
 )
 def test_fault_leaves_no_results_and_the_upload_where_it_was(

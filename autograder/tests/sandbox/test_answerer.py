@@ -55,7 +55,7 @@ def count(x: np.ndarray) -> np.ndarray:
 
 
 def own_answers() -> Answers:
-    return Answers({f"neighbour.{f.__name__}": f for f in (attempt, who, hold, count)}, {})
+    return {f"neighbour.{f.__name__}": f for f in (attempt, who, hold, count)}
 
 
 def no_answers() -> Answers:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autograder.sandbox import wire
-from autograder.sandbox.answering import AnsweringProcess, Answers
+from autograder.sandbox.answering import AnsweringProcess
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.wire import Handle
 from autograder.tests.sandbox.running import applied, identity, plus, times_ten, twice
@@ -44,7 +44,7 @@ def ask() -> Iterator[Ask]:
     """Asks a process in a thread; `returns` are the replies to what it has called back."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        process = AnsweringProcess(Connection(theirs, LIMIT), Answers(FUNCTIONS, {7: times_ten}), 9)
+        process = AnsweringProcess(Connection(theirs, LIMIT), {**FUNCTIONS, 7: times_ten}, 9)
         grader = Connection(ours, LIMIT, 5)
 
         def asked(target: Any, args: Any, kwargs: Any = None, returns: Any = ()) -> Any:
@@ -109,7 +109,7 @@ def test_functions_are_called_back(ask: Ask) -> None:
 def test_a_question_in_the_midst_of_an_answer_is_answered_first() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        process = AnsweringProcess(Connection(theirs, LIMIT), Answers(FUNCTIONS, {}), 9)
+        process = AnsweringProcess(Connection(theirs, LIMIT), FUNCTIONS, 9)
         grader = Connection(ours, LIMIT, 5)
         threading.Thread(target=process.serve, daemon=True).start()
         grader.send(wire.encode(("ask", "m.applied", [Handle(1), np.ones(1)], {})))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from otter.run.run_autograder import main as run_autograder
 from otter.run.run_autograder.runners import python_runner
 from otter.test_files import GradingResults
@@ -38,14 +39,19 @@ class Built:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    place = tmp_path_factory.mktemp("built")
-    zipped, student_zip, assignments = build.build(place / "dist", place / "assignments")
-    with zipfile.ZipFile(zipped) as archive:
-        wheel = archive.extract(next(name for name in archive.namelist() if name.endswith(".whl")), place)
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(place / "installed")
-    return Built(zipped, student_zip, assignments, place / "installed")
+def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Built:
+    """Built by the first test process that needs it, for all of them."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base if worker_id == "master" else base.parent) / "built"
+    made = Built(place / "dist/autograder.zip", place / "dist/student.zip", place / "assignments", place / "installed")
+    with FileLock(f"{place}.lock"):
+        if not made.installed.is_dir():
+            build.build(place / "dist", made.assignments)
+            with zipfile.ZipFile(made.zip) as archive:
+                wheel = archive.extract(next(name for name in archive.namelist() if name.endswith(".whl")), place)
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(made.installed)
+    return made
 
 
 class Box:

@@ -294,6 +294,9 @@ def way(id: str, number: int) -> str:
 
 def test_of_results_of_another_type_what_they_hold_tells_mistakes_apart() -> None:
     assert named(explained("causal_mask", "causal_mask.additive")) == {"causal_mask.additive"}
+    # One alone replies with the same type; what the results hold is that of both.
+    both = ("causal_mask.numbers", "causal_mask.transposed")
+    assert named(explained("causal_mask", *both)) == {*both}
 
 
 def test_what_changes_tells_mistakes_apart() -> None:

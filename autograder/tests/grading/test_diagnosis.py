@@ -326,6 +326,38 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     assert named(found) == {"layer_norm.last_two_axes"} and not found["layer_norm"].complete
 
 
+def test_a_mistake_that_would_make_right_calls_wrong_is_not_told() -> None:
+    """Training as in evaluation: half of the two confused, whose other half is right."""
+    found = explained_source(
+        "batchnorm_comparison",
+        """
+def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
+    return gamma * (x - running_mean) / np.sqrt(running_var + eps) + beta, running_mean, running_var
+""",
+    )
+    assert [mistake.id for mistake in found["batch_norm"].mistakes] == ["batch_norm.training_reversed"]
+    assert found["batch_norm"].sure == ()
+
+
+def test_mistakes_that_explain_some_of_the_wrong_calls_are_not_told() -> None:
+    """The squares of differences are held against a threshold, and what lies above the diagonal is left out."""
+    found = explained_source(
+        "causal_mask",
+        """
+def dependency_matrix(f, x, delta=1e-3):
+    moved = delta * np.cos(1.0 + 1.7 * np.arange(x.shape[1]))
+    result = np.zeros((len(x), len(x)), dtype=bool)
+    for j in range(len(x)):
+        for sign in (1, -1):
+            changed = x.copy()
+            changed[j] += sign * moved
+            result[j:, j] |= ((f(changed) - f(x.copy())) ** 2).sum(axis=1)[j:] > 1e-8
+    return result
+""",
+    )
+    assert len(found["dependency_matrix"].mistakes) == 2 and found["dependency_matrix"].sure == ()
+
+
 def test_ways_that_a_helper_does_not_tell_apart_are_told_apart_above_it() -> None:
     helped = "softmax.equal_weights_for_an_empty_slice"
     above = explained_source("scaled_attention", way(helped, 1))["scaled_dot_product_attention"]

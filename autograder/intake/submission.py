@@ -112,7 +112,7 @@ class Submission:
         return {PurePosixPath(note.path).name: note for note in reversed(self.refused) if note.path}
 
     def missing(self, module: str, modules: Collection[str]) -> Note | None:
-        """Why the file of a module is not there, as far as one can tell; None if it is. `known`: names with a use."""
+        """Why the file of a module is not there, as far as one can tell; None if it is. `modules`: names with a use."""
         wanted = f"{module}.py"
         if wanted in self.files:
             return None

@@ -78,26 +78,28 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
         )
     pairs = _pairs(then, now)
     paired_then, paired_now = ({pair[side] for pair in pairs} for side in (0, 1))
-    every = [_change(one, two, before.get(one.submission), after.get(two.submission)) for one, two in pairs]
+    every = [
+        _change(first, second, before.get(first.submission), after.get(second.submission)) for first, second in pairs
+    ]
     changed = [change for change in every if change.criteria or change.old != change.new]
     return RunChanges(
         len(pairs),
         tuple(sorted(changed, key=lambda change: (change.difference, change.key, change.who))),
         tuple(_criteria(before, after, changed)),
-        tuple(_label(one) for one in then if one not in paired_then),
-        tuple(_label(one) for one in now if one not in paired_now),
+        tuple(_label(outcome) for outcome in then if outcome not in paired_then),
+        tuple(_label(outcome) for outcome in now if outcome not in paired_now),
     )
 
 
 def _pairs(then: Sequence[Outcome], now: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:
     """The two outcomes of each student in both runs, who is known by address or id, else by the submission."""
-    known = {identity: outcome for outcome in then for identity in _identities(outcome, then)}
-    found = ((next((known[i] for i in _identities(two, now) if i in known), None), two) for two in now)
-    return [(one, two) for one, two in found if one is not None]
+    by_identity = {identity: outcome for outcome in then for identity in _identities(outcome, then)}
+    pairs = ((next((by_identity[i] for i in _identities(two, now) if i in by_identity), None), two) for two in now)
+    return [(first, second) for first, second in pairs if first is not None]
 
 
 def _identities(outcome: Outcome, among: Sequence[Outcome]) -> list[tuple[str, ...]]:
-    key, shared = outcome.submission, sum(one.submission == outcome.submission for one in among) > 1
+    key, shared = outcome.submission, sum(candidate.submission == outcome.submission for candidate in among) > 1
     by_submission = [("submission", key, outcome.student.name) if shared else ("submission", key)] if key else []
     return [*outcome.student.identities, *by_submission]
 
@@ -129,13 +131,13 @@ def _change(then: Outcome, now: Outcome, old: Grade | None, new: Grade | None) -
     criteria = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in {**before, **after}}
     who = now.student.name or then.student.name
     change = ScoreChange(now.submission, who, then.total, now.total, {name: d for name, d in criteria.items() if d})
-    other = (
+    resubmitted = (
         ""
         if then.submission == now.submission
         else f"{now.submission or 'none'} counts, not {then.submission or 'none'}"
     )
     unexplained = change.rest or (then.total is None) != (now.total is None)
-    return replace(change, reason="; ".join(filter(None, (other, _reason(then, now) if unexplained else ""))))
+    return replace(change, reason="; ".join(filter(None, (resubmitted, _reason(then, now) if unexplained else ""))))
 
 
 def _reason(then: Outcome, now: Outcome) -> str:

@@ -203,7 +203,9 @@ def picture(
     key; those that are not in it stay unnamed. `places` are the numbers of their rows, for links. None for an empty class.
     """
     criteria = list(dict.fromkeys(mark.criterion for grade in grades for mark in grade.marks))
-    columns = sorted(grades, key=lambda grade: (-grade.score, [grade.points.get(one, 0.0) for one in criteria]))
+    columns = sorted(
+        grades, key=lambda grade: (-grade.score, [grade.points.get(criterion, 0.0) for criterion in criteria])
+    )
     if not columns or not criteria:
         return None
     marks = [{mark.criterion: mark for mark in grade.marks} for grade in columns]
@@ -215,7 +217,7 @@ def picture(
             missed = mark is not None and mark.score < mark.max_score
             line += "." if not missed else "#" if mark and mark.misconceptions else "x"
             if missed and mark and mark.misconceptions:
-                named[x] = [mistakes.setdefault(one, len(mistakes)) for one in mark.misconceptions]
+                named[x] = [mistakes.setdefault(mistake, len(mistakes)) for mistake in mark.misconceptions]
         states.append(line)
         cells.append(named)
     data = {
@@ -225,7 +227,7 @@ def picture(
         "criteria": criteria,
         "lines": states,
         "cells": cells,
-        "mistakes": [sentence(one) or one for one in mistakes],
+        "mistakes": [sentence(mistake) or mistake for mistake in mistakes],
     }
     groups = Counter(criterion.partition(".")[0] for criterion in criteria)
     return {

@@ -160,42 +160,42 @@ def _person(place: str, cells: Mapping[str, str], rubric: Rubric) -> Person | No
 
 def _merged(people: Iterable[Person], problems: list[str]) -> list[Person]:
     """Each student once; lines of one student that contradict one another are added to the problems."""
-    known: dict[Identity, Person] = {}
+    by_identity: dict[Identity, Person] = {}
     for person in people:
-        for other in dict.fromkeys(known[one] for one in person.student.identities if one in known):
+        for earlier in dict.fromkeys(by_identity[key] for key in person.student.identities if key in by_identity):
             try:
-                person = _joined(other, person)
+                person = _joined(earlier, person)
             except ValueError as error:
-                problems.append(f"{person.place}: the same student as in {other.place}, but {error}")
-        known |= dict.fromkeys(person.student.identities, person)
-    return list(dict.fromkeys(known.values()))
+                problems.append(f"{person.place}: the same student as in {earlier.place}, but {error}")
+        by_identity |= dict.fromkeys(person.student.identities, person)
+    return list(dict.fromkeys(by_identity.values()))
 
 
-def _joined(one: Person, other: Person) -> Person:
+def _joined(first: Person, second: Person) -> Person:
     """What two lines say of one student. Raises ValueError where they contradict one another."""
-    if (one.due and other.extension) or (one.extension and other.due):
+    if (first.due and second.extension) or (first.extension and second.due):
         raise ValueError("one has due, the other extension_hours")
     parts = [
-        _either(part.name, getattr(one.student, part.name), getattr(other.student, part.name))
+        _either(part.name, getattr(first.student, part.name), getattr(second.student, part.name))
         for part in fields(Student)
     ]
-    sections = dict.fromkeys(part for person in (one, other) for part in person.section.split(", ") if part)
+    sections = dict.fromkeys(part for person in (first, second) for part in person.section.split(", ") if part)
     return Person(
         Student(*parts),
         ", ".join(sections),
-        _either("due", one.due, other.due),
-        _either("extension_hours", one.extension, other.extension),
-        _either("excused", one.excused, other.excused),
-        f"{one.place}, {other.place}",
+        _either("due", first.due, second.due),
+        _either("extension_hours", first.extension, second.extension),
+        _either("excused", first.excused, second.excused),
+        f"{first.place}, {second.place}",
     )
 
 
-def _either(name: str, one: Any, other: Any) -> Any:
+def _either(name: str, first: Any, second: Any) -> Any:
     """The value that is given. Raises ValueError for two that differ by more than capitals."""
     empty = (None, "", timedelta(0))
-    if one not in empty and other not in empty and one != other and str(one).lower() != str(other).lower():
-        raise ValueError(f"{name} is {_as_written(other)} here and {_as_written(one)} there")
-    return other if one in empty else one
+    if first not in empty and second not in empty and first != second and str(first).lower() != str(second).lower():
+        raise ValueError(f"{name} is {_as_written(second)} here and {_as_written(first)} there")
+    return second if first in empty else first
 
 
 def _as_written(value: Any) -> str:
@@ -382,11 +382,11 @@ def rows(
     entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str], roster: Sequence[Person] = ()
 ) -> list[StudentRow]:
     """Every student once, in the order of the entries, with the newest of several submissions."""
-    emails, known = _emails(entries), _known((student for entry in entries for student in entry.students), roster)
+    emails, persons = _emails(entries), _known((student for entry in entries for student in entry.students), roster)
     handed_in: dict[object, list[tuple[Student, Entry]]] = {}
     for entry in entries:
         for student in entry.students or (Student(),):
-            identity = known[student] if student in known else _identity(student, entry, emails)
+            identity = persons[student] if student in persons else _identity(student, entry, emails)
             handed_in.setdefault(identity, []).append((student, entry))
     return [_row(uploads, grades, faults) for uploads in handed_in.values()]
 
@@ -470,8 +470,8 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
             said.append(
                 f"{_who(row)}: of {len(row.others) + 1} uploads {row.entry.key} counts (uploads: {rubric.uploads}), not {uploads}"
             )
-    known = _known((row.student for row in rows), roster)
-    strangers = [_who(row) for row in rows if roster and not row.absent and row.student not in known]
+    persons = _known((row.student for row in rows), roster)
+    strangers = [_who(row) for row in rows if roster and not row.absent and row.student not in persons]
     said += [f"not in the roster: {', '.join(strangers)}"] if strangers else []
     missing = sum(row.status == "Missing" for row in rows)
     counts = "no score" if rubric.missing == "empty" else "0 points"
@@ -504,9 +504,9 @@ def with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Ru
     """The rows with what the roster adds to them, then a row without a submission for each student who has none."""
     if not roster:
         return list(rows)
-    known = _known((row.student for row in rows), roster)
-    completed = [_completed(row, known[row.student], rubric) if row.student in known else row for row in rows]
-    there = set(known.values())
+    persons = _known((row.student for row in rows), roster)
+    completed = [_completed(row, persons[row.student], rubric) if row.student in persons else row for row in rows]
+    there = set(persons.values())
     absent = [person for person in roster if person not in there]
     nothing = 0.0 if rubric.missing == "zero" else None
     empty = StudentRow(Student(), Entry("", None), None, absent=True, total=nothing)
@@ -542,15 +542,15 @@ def _known(students: Iterable[Student], roster: Sequence[Person]) -> dict[Studen
         for words in {*map(_words, (name, sid, email, f"{name} {sid}"))}:
             by_name.setdefault(words, []).append(person)
     namesakes = Counter(_words(student.name) for student in students)
-    known = {}
+    matches = {}
     for student in students:
         persons = [surely[identity] for identity in student.identities if identity in surely]
         name = _words(student.name)
         if name and namesakes[name] == 1 and kinds.isdisjoint(kind for kind, _ in student.identities):
             persons += by_name.get(name, []) if len(by_name.get(name, [])) == 1 else []
         if persons:
-            known[student] = persons[0]
-    return known
+            matches[student] = persons[0]
+    return matches
 
 
 def _words(name: str) -> str:

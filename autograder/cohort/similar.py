@@ -86,7 +86,7 @@ def _fingerprinted(submissions: Sequence[tuple[Entry, dict[str, str]]]) -> list[
     for _, texts in submissions:
         for name, text in texts.items():
             counts[name].update(set(_print(name, text).hashes))
-    known = {(name, text): _print(name, text, handout[name]) for (name, text), n in copies.items() if n > 1}
+    copied = {(name, text): _print(name, text, handout[name]) for (name, text), n in copies.items() if n > 1}
     most = max(FEW, COMMON * len(submissions))
     ignored = {
         name: handout[name] | {fingerprint for fingerprint, n in counts[name].items() if n > most} for name in given
@@ -94,8 +94,8 @@ def _fingerprinted(submissions: Sequence[tuple[Entry, dict[str, str]]]) -> list[
     works = []
     for entry, texts in submissions:
         prints = {name: _print(name, text, ignored[name]) for name, text in texts.items()}
-        whole = {name: known[name, text] for name, text in texts.items() if (name, text) in known}
-        long = {name: one for name, one in whole.items() if one.token_coverage >= OWN}
+        whole = {name: copied[name, text] for name, text in texts.items() if (name, text) in copied}
+        long = {name: code for name, code in whole.items() if code.token_coverage >= OWN}
         works.append(_Work(entry.key, entry.students, texts, prints, long))
     return works
 
@@ -116,10 +116,10 @@ def _same_people(first: _Work, second: _Work) -> bool:
     return any(identity in mine for student in second.students for identity in student.identities)
 
 
-def _pair(one: _Work, other: _Work) -> Pair:
+def _pair(left: _Work, right: _Work) -> Pair:
     shared, mine, theirs, modules = 0, 0, 0, []
-    for name in one.prints.keys() & other.prints.keys():
-        first, second = _both(one, other, name)
+    for name in left.prints.keys() & right.prints.keys():
+        first, second = _both(left, right, name)
         mine, theirs = mine + first.token_coverage, theirs + second.token_coverage
         if first is second:
             shared += first.token_coverage
@@ -131,15 +131,15 @@ def _pair(one: _Work, other: _Work) -> Pair:
     order = list(rubric.current().modules)
     # Of two that share little code of their own the smaller one decides: it may be all that was written.
     return Pair(
-        one.key, other.key, min(1.0, shared / smaller) if smaller else 0.0, tuple(sorted(modules, key=order.index))
+        left.key, right.key, min(1.0, shared / smaller) if smaller else 0.0, tuple(sorted(modules, key=order.index))
     )
 
 
-def _both(one: _Work, other: _Work, name: str) -> tuple[Any, Any]:
+def _both(left: _Work, right: _Work, name: str) -> tuple[Any, Any]:
     """The fingerprints of a module by which two submissions are compared."""
-    if name in one.whole and one.texts[name] == other.texts[name]:
-        return one.whole[name], one.whole[name]
-    return one.prints[name], other.prints[name]
+    if name in left.whole and left.texts[name] == right.texts[name]:
+        return left.whole[name], left.whole[name]
+    return left.prints[name], right.prints[name]
 
 
 def _overlap(first: Any, second: Any) -> tuple[int, Any]:

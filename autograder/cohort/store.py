@@ -82,7 +82,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     extra = document["extra_data"]
     layers = tuple(intern(str(layer)) for layer in extra["layers"])
     notes = [(str(note["kind"]), str(note["path"]), str(note["text"])) for note in extra.get("notes", ())]
-    paths = {kind: [path for one, path, _ in notes if one == kind] for kind in TOGETHER}
+    paths = {kind: [path for note_kind, path, _ in notes if note_kind == kind] for kind in TOGETHER}
     absent, blank = paths["absent"], paths["blank"]
     texts = [text for kind, _, text in notes if kind not in TOGETHER]
     texts += [TOGETHER[kind].format(", ".join(paths[kind])) for kind in TOGETHER if paths[kind]]
@@ -228,19 +228,19 @@ def students(out: Path) -> dict[str, tuple[Student, ...]]:
 
 def names(out: Path) -> dict[str, str]:
     """Whose each submission is, as the roster has it, else as the export."""
-    known = {key: [student.name for student in who] for key, who in students(out).items()}
+    owners = {key: [student.name for student in who] for key, who in students(out).items()}
     counting: dict[str, list[str]] = {}
     for outcome in outcomes(out):
         counting.setdefault(outcome.submission, []).append(outcome.student.name)
-    return {key: ", ".join(filter(None, counting.get(key, own))) for key, own in known.items()}
+    return {key: ", ".join(filter(None, counting.get(key, own))) for key, own in owners.items()}
 
 
 def outcomes(out: Path) -> list[Outcome]:
     """The outcome of each student; empty for a run that has not ended, and without a readable file."""
     try:
         return [
-            Outcome(one["submission"], Student(**one["student"]), one["total"], tuple(one["reasons"]))
-            for one in json.loads((out / RUN).read_bytes())["outcomes"]
+            Outcome(entry["submission"], Student(**entry["student"]), entry["total"], tuple(entry["reasons"]))
+            for entry in json.loads((out / RUN).read_bytes())["outcomes"]
         ]
     except (OSError, ValueError, KeyError, TypeError):
         return []

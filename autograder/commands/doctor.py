@@ -57,9 +57,9 @@ def _tried(layer: str) -> tuple[str, str]:
     return "fails", f"a student's process {possible}: please report this machine to the kit's maintainers"
 
 
-def attempt(layer: str, kept: tuple[str, ...]) -> tuple[Reply, float]:
-    """Try what a layer forbids in a process that has only the layers `kept`; and how long its process took to start."""
-    without = tuple(name for name in layers.NAMES if name not in kept and name != "fork")
+def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Reply, float]:
+    """Try what a layer forbids in a process that has only the layers `enabled`; and how long its process took to start."""
+    without = tuple(name for name in layers.NAMES if name not in enabled and name != "fork")
     with Sandbox(rubrics.current().limits, without=without) as sandbox, tempfile.TemporaryDirectory() as outside:
         os.chmod(outside, 0o777)
         sandbox.place({"probes.py": Path(probes.__file__).read_bytes()})

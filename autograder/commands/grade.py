@@ -148,7 +148,11 @@ def _run(
 
     problems = [
         *submissions.problems,
-        *(f"{one.id} {one.counted}" for one in rubric.current().criteria.values() if one.counts),
+        *(
+            f"{criterion.id} {criterion.counted}"
+            for criterion in rubric.current().criteria.values()
+            if criterion.counts
+        ),
         *notes,
         *similar.notices(store.out),
         *_left_over(submissions, store),

@@ -23,16 +23,16 @@ def counterexample(
     named: bool = False,
     examples: Sequence[Record] = (),
     label: str = "For example",
-    tried: Sequence[Tried] = (),
+    outcomes: Sequence[Tried] = (),
 ) -> str:
     """A wrong public example: the call, what came back, what was expected, and how the two differ.
 
     `named`: a known mistake is named already, so that no more is said than how the values differ. `examples` are all public
-    examples of the same function, `tried` the trials of this one. `label` stands before it.
+    examples of the same function, `outcomes` those of the trials of this one. `label` stands before it.
     """
     block = "```python\n" + lines(record).replace("```", "'''") + "\n```"
-    found = differs_by(record) if named else observe(record, examples, tried)
-    said = " ".join(filter(None, (form_of_example(record), found)))
+    observation = differs_by(record) if named else observe(record, examples, outcomes)
+    said = " ".join(filter(None, (form_of_example(record), observation)))
     return f"**{label}:**\n\n{block}" + (f"\n\n{said}" if said else "")
 
 

@@ -86,12 +86,12 @@ def _earned(graded: Graded) -> str:
         return f"Earned: {why}. It was tried with a correct {names} in place of yours.\n"
     if graded.why != "elsewhere":
         return ""
-    one = len({mistake.name for mistake in graded.mistakes}) < 2
+    single = len({mistake.name for mistake in graded.mistakes}) < 2
     if not graded.charged:
-        return f"Earned: the difference comes from {'a mistake' if one else 'mistakes'} of another criterion.\n"
-    what, cost = ("a mistake that is", "costs") if one else ("mistakes that are", "cost")
+        return f"Earned: the difference comes from {'a mistake' if single else 'mistakes'} of another criterion.\n"
+    what, cost = ("a mistake that is", "costs") if single else ("mistakes that are", "cost")
     if graded.mistakes and all(graded.criterion.id in mistake.criteria for mistake in graded.mistakes):
-        what = "the same mistake as the one that is" if one else "the same mistakes as those that are"  # made again
+        what = "the same mistake as the one that is" if single else "the same mistakes as those that are"  # made again
     said = f"Earned: the difference comes from {what} charged {_under(graded)} and {cost} nothing here."
     return " ".join(filter(None, (said, briefly(graded.mistakes, _function(graded))))) + "\n"
 
@@ -99,7 +99,7 @@ def _earned(graded: Graded) -> str:
 def _under(graded: Graded) -> str:
     """Where the mistakes are charged, as far as that may be said here already."""
     others = [rubric.current().criteria[name] for name in graded.charged]
-    places = [f"`{other.id}`" for other in others if may_name(graded.criterion, other)]
+    places = [f"`{criterion.id}`" for criterion in others if may_name(graded.criterion, criterion)]
     return f"under {' and '.join(places)}" if places else "elsewhere"
 
 
@@ -108,11 +108,11 @@ def _under(graded: Graded) -> str:
 
 def _earlier(graded: Graded, module: ModuleResult) -> Iterator[Graded]:
     """The lost criteria of the module before this one that are shown as early."""
-    for other in module.graded:
-        if other.criterion.id == graded.criterion.id:
+    for earlier in module.graded:
+        if earlier.criterion.id == graded.criterion.id:
             return
-        if not other.passed and tells_as_much(graded.criterion, other.criterion):
-            yield other
+        if not earlier.passed and tells_as_much(graded.criterion, earlier.criterion):
+            yield earlier
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,12 @@ class _Lost:
     @classmethod
     def of(cls, graded: Graded, module: ModuleResult, submission: Submission) -> "_Lost":
         before, examples = dict[str, str](), dict[Record, str]()
-        for other in _earlier(graded, module):
-            for mistake in other.mistakes:
-                before.setdefault(mistake.id, other.criterion.id)
-            shown = _example(other)
-            if shown is not None and not unwritten(other.record, submission):
-                examples.setdefault(shown, other.criterion.id)
+        for earlier in _earlier(graded, module):
+            for mistake in earlier.mistakes:
+                before.setdefault(mistake.id, earlier.criterion.id)
+            shown = _example(earlier)
+            if shown is not None and not unwritten(earlier.record, submission):
+                examples.setdefault(shown, earlier.criterion.id)
         told = tuple(mistake for mistake in graded.mistakes if mistake.id in before)
         new = tuple(mistake for mistake in graded.mistakes if mistake.id not in before)
         example = _example(graded)
@@ -173,8 +173,8 @@ class _Lost:
         # The example gives a line of its own, of another call: two lines in one message would not be told apart.
         raises = example is not None and (example.reply.error is not None or example.reply.ended is not None)
         said = f"`{record.target.function}` was called. {sentence(record, place=not raises)}"
-        other = self._otherwise_wrong() if graded.why == "unexplained" else None
-        return f"{said} In another call: {sentence(other, place=False)}" if other is not None else said
+        wrong = self._otherwise_wrong() if graded.why == "unexplained" else None
+        return f"{said} In another call: {sentence(wrong, place=False)}" if wrong is not None else said
 
     def _otherwise_wrong(self) -> Record | None:
         """A call of the criterion that is wrong in another way than the first, where nothing explains either."""
@@ -218,9 +218,9 @@ class _Lost:
         return f"**As before:** {' '.join(said)}" if said else ""
 
     def another(self) -> str:
-        other = self._otherwise_wrong() if self.graded.why == "form" else None
-        if other is not None and other.fault is not None and other.fault.kind in OF_VALUE:
-            return f"In another call of `{other.target.function}`: {sentence(other, place=False)}"
+        wrong = self._otherwise_wrong() if self.graded.why == "form" else None
+        if wrong is not None and wrong.fault is not None and wrong.fault.kind in OF_VALUE:
+            return f"In another call of `{wrong.target.function}`: {sentence(wrong, place=False)}"
         return ANOTHER if self.graded.mistakes and self.graded.undecided else ""
 
     def undecided(self) -> str:
@@ -232,8 +232,10 @@ class _Lost:
         if self.place:  # it may show another mistake than the ones named here
             return f"A call that goes wrong is shown under `{self.place}`."
         label = "For example" if _alike(self.example, self.graded.record) else "Another wrong call"
-        tried = self.module.tried.get(self.example.step, ())
-        return counterexample(self.example, _is_named(self.graded), _examples(self.example, self.module), label, tried)
+        outcomes = self.module.tried.get(self.example.step, ())
+        return counterexample(
+            self.example, _is_named(self.graded), _examples(self.example, self.module), label, outcomes
+        )
 
     def at_home(self) -> str:
         record = self._record_without_example()
@@ -250,9 +252,8 @@ class _Lost:
 
     def _unsteady(self) -> bool:
         """Whether a public call of the function gave different results."""
-        tried = self.module.tried.items()
         target = self.graded.record.target if self.graded.record is not None else None
-        return any(is_unsteady(own) for step, own in tried if step.target == target)
+        return any(is_unsteady(own) for step, own in self.module.tried.items() if step.target == target)
 
     def public(self) -> str:
         """What the public examples say of a failure that none of them shows."""
@@ -261,10 +262,10 @@ class _Lost:
             return ""
         if self._unsteady():
             return UNSTEADY
-        tried = _examples(record, self.module)
-        if any(example.fault is not None for example in tried):
+        examples = _examples(record, self.module)
+        if any(example.fault is not None for example in examples):
             return REMEMBERED if graded.depends else ""
-        of_value = tried and record.fault.kind in OF_VALUE and not graded.criterion.visible
+        of_value = examples and record.fault.kind in OF_VALUE and not graded.criterion.visible
         return PUBLIC_IS_RIGHT if of_value else ""
 
     def read(self) -> str:
@@ -279,8 +280,9 @@ class _Lost:
 
     def _record_without_example(self) -> Record | None:
         record = self.graded.record
-        told = self.example is not None or self.graded.criterion.feedback != "full"
-        return None if told or record is None or record.fault is None else record
+        if self.example is not None or self.graded.criterion.feedback != "full" or record is None:
+            return None
+        return record if record.fault is not None else None
 
 
 # The paragraphs of a lost criterion in their order; the first row where all its mistakes stand under other criteria already.

@@ -23,28 +23,30 @@ MOST_SAID = 2  # sentences about what a result depends on
 FEW = 3  # rows, columns or entries that are named
 
 
-def observe(example: Record, examples: Sequence[Record] = (), tried: Sequence[Tried] = ()) -> str:
+def observe(example: Record, examples: Sequence[Record] = (), outcomes: Sequence[Tried] = ()) -> str:
     """A few sentences about a wrong public example, or "". `examples` are all public examples of the same function.
 
-    `tried` are the trials of the example; what is said of all calls must hold of those that are wrong.
+    `outcomes` are those of the trials of the example; what is said of all calls must hold of those that are wrong.
     """
     step = example.step
     if step.rules.error or example.reply.ended is not None:
         return ""
-    if is_unsteady(tried):
+    if is_unsteady(outcomes):
         return UNSTEADY
     if not _returned(example):
-        return _right_with(tried)
-    others = [one for one in examples if one.step is not step and _returned(one)]
-    wrong = [example, *(one for one in others if one.fault is not None)]
-    made_up = [one.record for one in (*tried[1:EVERY], *tried[EVERY::EVERY]) if one.record.fault is not None]
+        return _right_with(outcomes)
+    others = [record for record in examples if record.step is not step and _returned(record)]
+    wrong = [example, *(record for record in others if record.fault is not None)]
+    made_up = [
+        outcome.record for outcome in (*outcomes[1:EVERY], *outcomes[EVERY::EVERY]) if outcome.record.fault is not None
+    ]
     said = _other_arguments(wrong, made_up) or _factor(wrong)
     differs = said or differs_by(example)
     if said or differs.startswith(IN_ORDER):
         return differs
     if "transpose" in differs and not all(_differs_so(record, differs) for record in made_up):
         differs = ""
-    return " ".join(filter(None, (differs, dependence(tried), _right_with(tried))))
+    return " ".join(filter(None, (differs, dependence(outcomes), _right_with(outcomes))))
 
 
 def differs_by(example: Record) -> str:
@@ -57,9 +59,11 @@ def _differs_so(record: Record, said: str) -> bool:
     return _returned(record) and difference(record.step.expected, record.reply.value, record.step.allowed) == said
 
 
-def _right_with(tried: Sequence[Tried]) -> str:
+def _right_with(outcomes: Sequence[Tried]) -> str:
     """What can be another in the call so that its result is right."""
-    words = dict.fromkeys(one.trial.change for one in tried[1:] if one.trial.change and one.record.fault is None)
+    words = dict.fromkeys(
+        outcome.trial.change for outcome in outcomes[1:] if outcome.trial.change and outcome.record.fault is None
+    )
     return f"The same call is right with {', and with '.join(list(words)[:MOST_CHANGES])}." if words else ""
 
 
@@ -109,7 +113,7 @@ def _factor(wrong: Sequence[Record]) -> str:
     names = wrong[0].step.parts
     for number in range(len(names) or 1):
         factors = [_factor_of(record, number) for record in wrong]
-        numbers = [found for found in factors if found is not None]
+        numbers = [ratio for ratio in factors if ratio is not None]
         if len(numbers) < 2 or len(numbers) < len(wrong):
             continue
         which = f"`{names[number]}`: every" if names else "Every"
@@ -137,41 +141,41 @@ def _factor_of(record: Record, part: int) -> float | None:
 # head for all. Each sentence says what was seen in trials of a public call, and no more.
 
 
-def dependence(tried: Sequence[Tried]) -> str:
+def dependence(outcomes: Sequence[Tried]) -> str:
     """Sentences about the trials of one call, of which the first is the call itself; "" where both depend on the same."""
-    moves = [one for one in tried[1:] if one.trial.path]
+    moves = [outcome for outcome in outcomes[1:] if outcome.trial.path]
     if not moves:
         return ""
-    base = tried[0].record
+    base = outcomes[0].record
     names = tuple(f"`{name}`" for name in base.step.parts) or ("result",)
-    of_leaves = [(path, list(own)) for path, own in groupby(moves, lambda one: one.trial.path)]
+    of_leaves = [(path, list(own)) for path, own in groupby(moves, lambda outcome: outcome.trial.path)]
     said: list[tuple[int, str]] = []
     for number, name in enumerate(names):
-        one, other = part(base.step.expected, number, names), part(base.reply.value, number, names)
-        if moved(one, one) is None or moved(other, other) is None or np.shape(one) != np.shape(other):
+        right, yours = part(base.step.expected, number, names), part(base.reply.value, number, names)
+        if moved(right, right) is None or moved(yours, yours) is None or np.shape(right) != np.shape(yours):
             continue
         for path, own in of_leaves:
             pairs = [
                 (
                     t.trial.entry,
-                    moved(one, part(t.record.step.expected, number, names)),
-                    moved(other, part(t.record.reply.value, number, names)),
+                    moved(right, part(t.record.step.expected, number, names)),
+                    moved(yours, part(t.record.reply.value, number, names)),
                     _again(t, number, names),
                     *(moved(*(part(value, number, names) for value in pair)) for pair in t.trial.elsewhere),
                 )
                 for t in own
             ]
-            if all(found is not None for _, *every in pairs for found in every):
+            if all(array is not None for _, *arrays in pairs for array in arrays):
                 said += _of_leaf(_named(path), name, pairs)
-    return " ".join(sentence for _, sentence in sorted(said, key=lambda one: one[0])[:MOST_SAID])
+    return " ".join(sentence for _, sentence in sorted(said, key=lambda ranked: ranked[0])[:MOST_SAID])
 
 
-def _again(tried: Tried, number: int, names: Sequence[str]) -> Array:
+def _again(outcome: Tried, number: int, names: Sequence[str]) -> Array:
     """Where your result moves among other numbers; everywhere, where that was not played."""
-    shape = np.shape(part(tried.record.step.expected, number, names))
-    found = [moved(*(part(record.reply.value, number, names) for record in pair)) for pair in tried.again]
-    alike = [one for one in found if one is not None and one.shape == shape]
-    return np.abs(alike).max(axis=0) if alike and len(alike) == len(found) else np.ones(shape, int)
+    shape = np.shape(part(outcome.record.step.expected, number, names))
+    moves = [moved(*(part(record.reply.value, number, names) for record in pair)) for pair in outcome.again]
+    alike = [move for move in moves if move is not None and move.shape == shape]
+    return np.abs(alike).max(axis=0) if alike and len(alike) == len(moves) else np.ones(shape, int)
 
 
 def _named(path: Path) -> str:
@@ -181,8 +185,8 @@ def _named(path: Path) -> str:
 def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, str]]:
     """The coarsest thing in which the two differ, first the coarsest: the whole argument (0), rows, columns or entries of it (1),
     a row of it that moves a row of the result (2)."""
-    entries, *found = zip(*pairs, strict=True)
-    right, yours, again, *elsewhere = (np.array(one).reshape(len(pairs), -1) for one in found)
+    entries, *arrays = zip(*pairs, strict=True)
+    right, yours, again, *elsewhere = (np.array(array).reshape(len(pairs), -1) for array in arrays)
     ever = np.max([right, *np.abs(elsewhere)], axis=0)  # what moves the right result, here or elsewhere
     yours_ever = np.where((right == 1) & (yours == 0), again, yours)
     for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
@@ -203,7 +207,7 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
     if len(shape) != 2 or len(given) != 2:
         return
     right, ever, yours, yours_ever = (
-        np.moveaxis(one.reshape(*shape, *given), 2, 1) for one in (right, ever, yours, yours_ever)
+        np.moveaxis(array.reshape(*shape, *given), 2, 1) for array in (right, ever, yours, yours_ever)
     )
     for i, j in np.ndindex(shape[0], given[0]):
         for first, second, mine in ((yours, ever, True), (right, yours_ever, False)):
@@ -212,24 +216,22 @@ def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, 
                 return
 
 
-def _where(found: Array) -> str:
+def _where(mask: Array) -> str:
     """Which rows, columns or entries of an argument: "" for none, or too many to name."""
-    if not found.any() or found.all():
+    if not mask.any() or mask.all():
         return ""
     lines = (
-        [("row", found.all(axis=-1)), ("column", found.reshape(-1, found.shape[-1]).all(axis=0))]
-        if found.ndim == 2
-        else []
+        [("row", mask.all(axis=-1)), ("column", mask.reshape(-1, mask.shape[-1]).all(axis=0))] if mask.ndim == 2 else []
     )
     for name, own in lines:
-        if own.sum() <= FEW and np.sum(found) == own.sum() * found.shape[1 if name == "row" else 0]:
+        if own.sum() <= FEW and np.sum(mask) == own.sum() * mask.shape[1 if name == "row" else 0]:
             return _listed(name, f"{name}s", [str(n) for n in np.flatnonzero(own)])
-    entries = [str([int(n) for n in index]) for index in np.argwhere(found)]
+    entries = [str([int(n) for n in index]) for index in np.argwhere(mask)]
     return _listed("entry", "entries", entries) if len(entries) <= FEW else ""
 
 
-def _listed(one: str, several: str, places: Sequence[str]) -> str:
-    return f"the {one if len(places) == 1 else several} {' and '.join(places)}"
+def _listed(singular: str, plural: str, places: Sequence[str]) -> str:
+    return f"the {singular if len(places) == 1 else plural} {' and '.join(places)}"
 
 
 def _sentence(what: str, result: str, yours: bool, row: str = "") -> str:

@@ -33,12 +33,12 @@ def others(step: Step) -> tuple[tuple[str, Any], ...]:
     None is another.
     """
     function = reference.functions()[step.target.function]
-    found = []
+    results = []
     for sentence, call, is_plain in islice(_calls(step, function, arguments(step)), MOST_ARGUMENTS):
         value = _result(call)
         if value is not None and not equal(step.expected, value, step.allowed) and (is_plain or _tells(step.expected)):
-            found.append((sentence, value))
-    return tuple(found)
+            results.append((sentence, value))
+    return tuple(results)
 
 
 @lru_cache(maxsize=4096)
@@ -95,12 +95,12 @@ def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> It
         for number in (default, 0.0, 1.0, 1 - default, *_powers(default)):
             yield f"`{name}={number:.6g}`", given | {name: number}
         yield f"1 - `{name}` in the place of `{name}`", given | {name: 1 - given.get(name, default)}
-    for one, other in combinations(given, 2):
-        if _exchangeable(given[one], given[other]):
-            yield f"`{one}` and `{other}` swapped", given | {one: given[other], other: given[one]}
-    for one, other in permutations(given, 2):
-        if _exchangeable(given[one], given[other]):
-            yield f"`{other}` in the place of `{one}`", given | {one: given[other]}
+    for first, second in combinations(given, 2):
+        if _exchangeable(given[first], given[second]):
+            yield f"`{first}` and `{second}` swapped", given | {first: given[second], second: given[first]}
+    for first, second in permutations(given, 2):
+        if _exchangeable(given[first], given[second]):
+            yield f"`{second}` in the place of `{first}`", given | {first: given[second]}
     for name, value in given.items():
         for words, changed in _parts(f"`{name}", value):
             yield words, given | {name: changed}
@@ -112,9 +112,9 @@ def _powers(value: float) -> Iterator[float]:
         yield from (float(f"1e{power}") for power in range(-12, -2) if float(f"1e{power}") != value)
 
 
-def _exchangeable(one: Any, other: Any) -> bool:
-    arrays = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
-    return arrays and one.dtype.kind == other.dtype.kind and one.shape == other.shape
+def _exchangeable(first: Any, second: Any) -> bool:
+    arrays = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
+    return arrays and first.dtype.kind == second.dtype.kind and first.shape == second.shape
 
 
 def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -129,12 +129,12 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 def _entries(name: str, value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     alike = [pair for pair in permutations(value, 2) if _exchangeable(*(value[key] for key in pair))]
-    for one, other in combinations(value, 2):
-        if (one, other) in alike or (isinstance(value[one], dict) and isinstance(value[other], dict)):
-            words = f"{name}[{one!r}]` and {name}[{other!r}]` swapped"
-            yield words, {**value, one: value[other], other: value[one]}
-    for one, other in alike:
-        yield f"{name}[{other!r}]` in the place of {name}[{one!r}]`", {**value, one: value[other]}
+    for first, second in combinations(value, 2):
+        if (first, second) in alike or (isinstance(value[first], dict) and isinstance(value[second], dict)):
+            words = f"{name}[{first!r}]` and {name}[{second!r}]` swapped"
+            yield words, {**value, first: value[second], second: value[first]}
+    for first, second in alike:
+        yield f"{name}[{second!r}]` in the place of {name}[{first!r}]`", {**value, first: value[second]}
     if len(alike) > 2:
         turned = {key: part.T if isinstance(part, np.ndarray) else part for key, part in value.items()}
         yield f"every array of {name}` transposed", turned

@@ -6,11 +6,11 @@ ORDER = ("visible", "after_due_date", "after_published", "hidden")
 TELLS = ("score", "diagnosis", "full")
 
 
-def may_name(reader: Criterion, other: Criterion) -> bool:
-    """Whether the verdict of `other` is shown wherever the message of `reader` is."""
-    return ORDER.index(other.visibility) <= ORDER.index(reader.visibility)
+def may_name(reader: Criterion, subject: Criterion) -> bool:
+    """Whether the verdict of `subject` is shown wherever the message of `reader` is."""
+    return ORDER.index(subject.visibility) <= ORDER.index(reader.visibility)
 
 
-def tells_as_much(reader: Criterion, other: Criterion) -> bool:
-    """Whether who reads the message of `reader` can read as much under `other`."""
-    return may_name(reader, other) and TELLS.index(other.feedback) >= TELLS.index(reader.feedback)
+def tells_as_much(reader: Criterion, subject: Criterion) -> bool:
+    """Whether who reads the message of `reader` can read as much under `subject`."""
+    return may_name(reader, subject) and TELLS.index(subject.feedback) >= TELLS.index(reader.feedback)

@@ -61,8 +61,8 @@ def _result(record: Record) -> str:
     if fault is None or fault.kind not in ("shape", "value"):
         return ""
     parts = isinstance(expected, tuple) and isinstance(value, tuple | list) and len(value) == len(expected)
-    for one, other in zip(expected, value, strict=True) if parts else [(expected, value)]:
-        word = _of_array(one, other)
+    for right, yours in zip(expected, value, strict=True) if parts else [(expected, value)]:
+        word = _of_array(right, yours)
         if word:
             return word
     return ""

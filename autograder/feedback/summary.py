@@ -83,9 +83,9 @@ def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
 def notes(result: Result) -> tuple[TopNote, ...]:
     """Notes on the upload, on modules that could not be used, and on answers that are none."""
     upload = [TopNote(note.kind, note.path, str(note)) for note in result.submission.notes]
-    known = {note.path for note in upload}
+    paths = {note.path for note in upload}
     modules = [
-        note for module in result.modules for note in _of_module(module, result.submission) if note.path not in known
+        note for module in result.modules for note in _of_module(module, result.submission) if note.path not in paths
     ]
     return (*upload, *modules)
 
@@ -122,9 +122,9 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     file = shown(error.file) or f"{module.module}.py"
     place = f" (line {error.line} of `{file}`)" if error.line else ""
     line = error.line if "SyntaxError" in error.kinds else 0
-    other = instead_of_python(submission.text(error.file or file), error.file or file, line)
-    if other:
-        return f"`{module.module}.py` could not be imported: {said(other)}."
+    not_python = instead_of_python(submission.text(error.file or file), error.file or file, line)
+    if not_python:
+        return f"`{module.module}.py` could not be imported: {said(not_python)}."
     what_to_do = advice(error.kind, error.text)
     if not what_to_do and not _is_utf8(submission.text(f"{module.module}.py")):
         what_to_do = UTF8

@@ -32,14 +32,14 @@ def _without_places(text: str) -> str:
 
     The sandbox's folder has another name in every run, and where the grader lies on its machine is nobody's business.
     """
-    text = _QUOTED.sub(lambda found: f"{found[1]}{_name(found[2])}{found[1]}", text)
-    text = _PLACE.sub(lambda found: _name(found[0]), text)
+    text = _QUOTED.sub(lambda match: f"{match[1]}{_name(match[2])}{match[1]}", text)
+    text = _PLACE.sub(lambda match: _name(match[0]), text)
     return _ADDRESS.sub("0x...", text)
 
 
 def _name(path: str) -> str:
-    found = _FILE.search(path)
-    return found[1] if found else "..."
+    match = _FILE.search(path)
+    return match[1] if match else "..."
 
 
 def number(points: float) -> float | int:

@@ -57,13 +57,13 @@ def _earns_nothing(module: ModuleResult, graded: Graded) -> bool:
     """Whether nothing of a module is earned, as far as that may be said here."""
     if module.broken is not None:
         return True
-    return all(not one.passed and may_name(graded.criterion, one.criterion) for one in module.graded)
+    return all(not entry.passed and may_name(graded.criterion, entry.criterion) for entry in module.graded)
 
 
 def _may_be_named(name: str, graded: Graded, result: Result) -> bool:
     """Whether it may be said here that something is wrong in a module."""
-    found = (one for m in result.modules if m.module == name for one in m.graded if not one.passed)
-    return any(may_name(graded.criterion, one.criterion) for one in found)
+    failures = (failure for m in result.modules if m.module == name for failure in m.graded if not failure.passed)
+    return any(may_name(graded.criterion, failure.criterion) for failure in failures)
 
 
 def _builds_on(module: str) -> set[str]:

@@ -47,17 +47,17 @@ class ByHand(contextlib.ExitStack):
         return play
 
     def _process(self, context: str) -> SandboxProcess:
-        known = self.processes.get(context)
-        if known is None or known.ended is not None:
-            known = self.processes[context] = self.enter_context(
+        process = self.processes.get(context)
+        if process is None or process.ended is not None:
+            process = self.processes[context] = self.enter_context(
                 contextlib.closing(SandboxProcess(self.sandbox.start()))
             )
             alone = context in self.rubric.modules
             names = (context,) if alone else tuple(self.rubric.modules)
-            reply = known.load(Imports(context, names, self.rubric.neighbours(context) if alone else {}))
+            reply = process.load(Imports(context, names, self.rubric.neighbours(context) if alone else {}))
             if reply.error is not None or reply.ended is not None:
                 raise AssertionError(f"{' or '.join(names)} could not be imported: {reply.error or reply.ended}")
-        return known
+        return process
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

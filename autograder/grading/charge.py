@@ -125,10 +125,10 @@ class _Charging:
 
     def charges(self) -> dict[str, Graded]:
         criteria = self.rubric.of(self.module)
-        found = {c.id: self._of_values(c) for c in criteria if c.looks_at == "values"}
-        found |= {c.id: _plain(c, self.of[c.id], self.explanations) for c in criteria if c.looks_at == "examples"}
-        found |= {c.id: self._of_form(c, found) for c in criteria if c.looks_at == "form"}
-        return {c.id: found[c.id] for c in criteria}
+        graded = {c.id: self._of_values(c) for c in criteria if c.looks_at == "values"}
+        graded |= {c.id: _plain(c, self.of[c.id], self.explanations) for c in criteria if c.looks_at == "examples"}
+        graded |= {c.id: self._of_form(c, graded) for c in criteria if c.looks_at == "form"}
+        return {c.id: graded[c.id] for c in criteria}
 
     # Criteria of value
 
@@ -138,12 +138,11 @@ class _Charging:
         each = [self._of_function(criterion, function) for function in criterion.grades]
         lost = [charge for charge in each if not charge.passed]
         if lost:
-            found = [m for charge in lost for m in charge.mistakes]
+            mistakes = [m for charge in lost for m in charge.mistakes]
             # A mistake that is made again in another function that this criterion grades is told too.
-            names = {mistake.name for mistake in found}
+            names = {mistake.name for mistake in mistakes}
             again = [m for charge in each for m in charge.mistakes if m.name in names and criterion.id in m.criteria]
-            mistakes = tuple(dict.fromkeys([*found, *again]))
-            return replace(lost[0], mistakes=mistakes)
+            return replace(lost[0], mistakes=tuple(dict.fromkeys([*mistakes, *again])))
         return next((charge for charge in each if charge.why == "elsewhere"), Graded(criterion))
 
     def _of_function(self, criterion: Criterion, function: str) -> Graded:
@@ -184,8 +183,8 @@ class _Charging:
     def _under(self, mistakes: Iterable[Mistake]) -> tuple[str, ...]:
         """Where mistakes of these names are charged."""
         names = {mistake.name for mistake in mistakes}
-        found = [c for own in self.charged.values() for m in own if m.name in names for c in m.criteria]
-        return tuple(dict.fromkeys(found))
+        criteria = [c for own in self.charged.values() for m in own if m.name in names for c in m.criteria]
+        return tuple(dict.fromkeys(criteria))
 
     # Criteria of form
 
@@ -223,8 +222,8 @@ class _Charging:
     def _keeping(self, function: str) -> tuple[Mistake, ...]:
         """The mistakes of a function or of its helpers, if something is kept between calls: its dtype may come back."""
         names = (function, *self.rubric.helpers(self.module, (function,)))
-        found = (self.explanations[name].mistakes for name in names if name in self.explanations)
-        return next((mistakes for mistakes in found if any(mistake.memory for mistake in mistakes)), ())
+        explained = (self.explanations[name].mistakes for name in names if name in self.explanations)
+        return next((mistakes for mistakes in explained if any(mistake.memory for mistake in mistakes)), ())
 
     def _is_charged_nowhere(self, record: Record) -> bool:
         """Whether a wrong record is of a function without a mistake and without a wrong call in the criteria of value.

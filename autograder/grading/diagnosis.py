@@ -102,8 +102,8 @@ class Explanation:
         """Mistakes that do the same on every call, so that none of them is named."""
         ids = {mistake.id for mistake in self.mistakes}
         others = [rival.mistakes for rival in self.rivals if not ids <= rival.ids]
-        found = {m.id: m for chosen in (self.mistakes, *others) for m in chosen} if others else {}
-        return tuple(m for m in found.values() if not has(self.named, m))
+        by_id = {m.id: m for chosen in (self.mistakes, *others) for m in chosen} if others else {}
+        return tuple(m for m in by_id.values() if not has(self.named, m))
 
     @property
     def shared(self) -> str:
@@ -136,11 +136,11 @@ class Diagnoser:
         `alone` has for functions a call that was wrong before any other was made, which nothing kept between calls explains.
         Of the records that are given nothing but these is looked at: what is shown before the due date is made from visible ones.
         """
-        found: dict[str, Explanation] = {}
+        explanations: dict[str, Explanation] = {}
         every = list(records)
         for function in self.rubric.modules[module].functions:
-            found |= self.explained(module, function, every, found, left, (alone or {}).get(function))
-        return found
+            explanations |= self.explained(module, function, every, explanations, left, (alone or {}).get(function))
+        return explanations
 
     def explained(
         self,
@@ -168,9 +168,11 @@ class Diagnoser:
         exact = [m for m in of_function(module, function) if not m.inexact and not m.memory]
         right = [record for record in records if record.fault is None]
         wrong = [record for record in records if wrong_in_value(record) and record.reply.error is None]
-        tried = filter(None, (search.candidate(table, (mistake,)) for mistake in exact))
-        found = [(sum(map(candidate.fits, wrong)), candidate) for candidate in tried if candidate.reproduces(right)]
-        return [c for calls, c in sorted(found, key=lambda pair: -pair[0]) if calls >= LEAST_EVIDENCE]
+        candidates = filter(None, (search.candidate(table, (mistake,)) for mistake in exact))
+        ranked = [
+            (sum(map(candidate.fits, wrong)), candidate) for candidate in candidates if candidate.reproduces(right)
+        ]
+        return [c for calls, c in sorted(ranked, key=lambda pair: -pair[0]) if calls >= LEAST_EVIDENCE]
 
     def hidden(self, explanation: Explanation, criterion: str) -> tuple[Mistake, ...] | None:
         """The criterion's own known mistakes in this function that would not show beside the explanation; () if all would.
@@ -222,8 +224,8 @@ class Diagnoser:
         search = Search(self.rubric, module, function, records, tables, left, 1 if empty else 2, alone)
         if not wrong:
             return Explanation(search.formal(), right_in_value=True)
-        found = search.complete() or ([] if empty else search.inlined() or search.partial())
-        return Explanation(next(iter(found), None), tuple(found[1:]), empty=empty)
+        candidates = search.complete() or ([] if empty else search.inlined() or search.partial())
+        return Explanation(next(iter(candidates), None), tuple(candidates[1:]), empty=empty)
 
     def _has_unexplained_helper(self, module: str, function: str, above: Mapping[str, Explanation]) -> bool:
         helpers = self.rubric.helpers(module, (function,))
@@ -233,13 +235,13 @@ class Diagnoser:
         """The replies to be searched: beside correct helpers, then beside those that the submission has."""
         yield Table(self._played(module, function, ()))
         helpers = self.rubric.helpers(module, (function,))
-        found = {n: above[n].sure for n in helpers if n in above and above[n].sure}
-        if found:
-            yield self._beside(module, function, found)
-        for name in found:  # what cannot be told apart in the helper may show here
+        mistakes = {n: above[n].sure for n in helpers if n in above and above[n].sure}
+        if mistakes:
+            yield self._beside(module, function, mistakes)
+        for name in mistakes:  # what cannot be told apart in the helper may show here
             for rival in above[name].rivals[:MOST_RIVALS]:
                 if rival.mistakes:
-                    yield replace(self._beside(module, function, found | {name: rival.mistakes}), alone=True)
+                    yield replace(self._beside(module, function, mistakes | {name: rival.mistakes}), alone=True)
 
     def _beside(self, module: str, function: str, helpers: Mapping[str, tuple[Mistake, ...]]) -> Table:
         mistakes = tuple(dict.fromkeys(m for own in helpers.values() for m in own))
@@ -263,9 +265,9 @@ def _unnamed(records: list[Record], explanation: Explanation) -> tuple[Mistake, 
     return tuple(m for m in observed(left, explanation.complete) if not has(explanation.named, m))
 
 
-def has(mistakes: Iterable[Mistake], one: Mistake) -> bool:
+def has(mistakes: Iterable[Mistake], mistake: Mistake) -> bool:
     """Whether a mistake is among others, made in whatever way."""
-    return any(mistake.id == one.id for mistake in mistakes)
+    return any(m.id == mistake.id for m in mistakes)
 
 
 def always_raises(records: Iterable[Record]) -> bool:
@@ -308,8 +310,8 @@ def _arguments(step: Step) -> dict[str, Any]:
 
 def _is_returned(pairs: Iterable[tuple[Any, Any]]) -> bool:
     """Whether what came back is an argument as it is; objects of an earlier call cannot be compared any more."""
-    known = [(given, value) for given, value in pairs if not isinstance(given, Kept)]
-    return bool(known) and all(_same(given, value) for given, value in known)
+    comparable = [(given, value) for given, value in pairs if not isinstance(given, Kept)]
+    return bool(comparable) and all(_same(given, value) for given, value in comparable)
 
 
 def _same(given: Any, value: Any) -> bool:
@@ -340,13 +342,13 @@ def observed(records: Sequence[Record], explained: bool) -> tuple[Mistake, ...]:
 
     `explained`: the values are, so that a result that differs from the first needs no name of its own.
     """
-    found: dict[str, Mistake] = {}
+    by_name: dict[str, Mistake] = {}
     for record in records:
         if record.fault is not None:
             for mistake in seen(record, explained):
-                found.setdefault(mistake.name, mistake)
+                by_name.setdefault(mistake.name, mistake)
     return tuple(
-        mistake for name, mistake in found.items() if name.removesuffix("_later") == name or name[:-6] not in found
+        mistake for name, mistake in by_name.items() if name.removesuffix("_later") == name or name[:-6] not in by_name
     )
 
 

@@ -61,39 +61,39 @@ def trials(step: Step) -> tuple[Trial, ...]:
     function = step.target.function
     changed_so = (*plain(function, given), *_zeros(function, given), *_rows(given), *_whole_numbers(given))
     for words, changed in changed_so:
-        for other in _made(step, changed):
-            changes.setdefault(other.call.payload, Trial(other, words))
+        for variant in _made(step, changed):
+            changes.setdefault(variant.call.payload, Trial(variant, words))
     moves = []
     others = [_with_others(given, seed) for seed in range(ELSEWHERE)]
-    before = [_expected(step, other) for other in others]
-    for (path, entry, changed), *there in zip(*(_moves(step, one) for one in (given, *others)), strict=True):
-        elsewhere = tuple(zip(before, (_expected(step, one) for _, _, one in there), strict=True))
-        both = tuple((one, after) for one, (_, _, after) in zip(others[:PLAYED], there, strict=False))
-        moves += [Trial(other, "", path, entry, elsewhere, both) for other in _made(step, changed)]
+    before = [_expected(step, args) for args in others]
+    for (path, entry, changed), *there in zip(*(_moves(step, args) for args in (given, *others)), strict=True):
+        elsewhere = tuple(zip(before, (_expected(step, args) for _, _, args in there), strict=True))
+        both = tuple((args, after) for args, (_, _, after) in zip(others[:PLAYED], there, strict=False))
+        moves += [Trial(variant, "", path, entry, elsewhere, both) for variant in _made(step, changed)]
     return (Trial(step), *changes.values(), *moves)
 
 
-def played_again(tried: Sequence[Tried], play: Callable[[Sequence[Step]], Sequence[Record]]) -> tuple[Tried, ...]:
+def played_again(outcomes: Sequence[Tried], play: Callable[[Sequence[Step]], Sequence[Record]]) -> tuple[Tried, ...]:
     """The trials of one call. A move by which something of the right result moves and yours does not is played among other
     numbers too: beside an entry that is 0 in this call alone, an argument that counts looks as if it did not."""
-    doubtful = [one for one in tried if one.trial.path and _rests(tried[0].record, one.record)]
+    doubtful = [outcome for outcome in outcomes if outcome.trial.path and _rests(outcomes[0].record, outcome.record)]
     given = [
         arguments
-        for pairs in zip(*(one.trial.others for one in doubtful), strict=True)
+        for pairs in zip(*(outcome.trial.others for outcome in doubtful), strict=True)
         for arguments in (pairs[0][0], *(after for _, after in pairs))
     ]
-    steps = [step for arguments in given for step in _made(tried[0].trial.step, arguments)]
+    steps = [step for arguments in given for step in _made(outcomes[0].trial.step, arguments)]
     records = play(steps) if steps and len(steps) == len(given) else ()
     rounds = [records[n : n + len(doubtful) + 1] for n in range(0, len(records), len(doubtful) + 1)]
     whole = len(records) == len(given)
-    again = {id(one): tuple((r[0], r[k]) for r in rounds) for k, one in enumerate(doubtful, 1) if whole}
-    return tuple(replace(one, again=again.get(id(one), ())) for one in tried)
+    again = {id(outcome): tuple((r[0], r[k]) for r in rounds) for k, outcome in enumerate(doubtful, 1) if whole}
+    return tuple(replace(outcome, again=again.get(id(outcome), ())) for outcome in outcomes)
 
 
-def is_unsteady(tried: Sequence[Tried]) -> bool:
+def is_unsteady(outcomes: Sequence[Tried]) -> bool:
     """Whether these are one call, made several times, that gave different results."""
-    values = [one.record.reply.value for one in tried]
-    same_call = len(tried) > 1 and all(one.trial.step is tried[0].trial.step for one in tried)
+    values = [outcome.record.reply.value for outcome in outcomes]
+    same_call = len(outcomes) > 1 and all(outcome.trial.step is outcomes[0].trial.step for outcome in outcomes)
     return same_call and not all(values_agree(values[0], value) for value in values)
 
 
@@ -122,10 +122,10 @@ def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
         isinstance(value, np.ndarray | float) and np.asarray(value).dtype.kind == "f" for value in (before, after)
     ):
         return None
-    one, other = np.asarray(before), np.asarray(after)
-    if one.shape != other.shape or np.isnan(one).any() or np.isnan(other).any():
+    first, second = np.asarray(before), np.asarray(after)
+    if first.shape != second.shape or np.isnan(first).any() or np.isnan(second).any():
         return None
-    away = deviations(one, other)
+    away = deviations(first, second)
     return np.where(away > MOVES, 1, np.where(away <= RESTS, 0, -1))
 
 
@@ -241,8 +241,8 @@ def _constants(code: Any) -> Iterator[Any]:
             yield constant
 
 
-def _equals(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and not isinstance(one, np.ndarray | dict | list) and bool(one == other)
+def _equals(first: Any, second: Any) -> bool:
+    return type(first) is type(second) and not isinstance(first, np.ndarray | dict | list) and bool(first == second)
 
 
 # Moves
@@ -275,8 +275,8 @@ def _with_others(given: Arguments, seed: int) -> Arguments:
     rng = np.random.default_rng(seed)
     for path, value in list(_numbers(given)):
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-            other = rng.normal(size=value.shape) * (1 + np.abs(value[np.isfinite(value)]).max(initial=0))
-            given = _with(given, path, (np.abs(other) if (value >= 0).all() else other).astype(value.dtype))
+            drawn = rng.normal(size=value.shape) * (1 + np.abs(value[np.isfinite(value)]).max(initial=0))
+            given = _with(given, path, (np.abs(drawn) if (value >= 0).all() else drawn).astype(value.dtype))
     return given
 
 

@@ -126,8 +126,8 @@ def graded_with(player: Player, diagnoser: Diagnoser, names: tuple[str, ...]) ->
     """What a player's submission earns in these modules (and "integration")."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        found = _Grading(player.script, player, diagnoser).all(names)
-    return tuple(found[name] for name in names)
+        results = _Grading(player.script, player, diagnoser).all(names)
+    return tuple(results[name] for name in names)
 
 
 def diagnoser_of(script: Script) -> Diagnoser:
@@ -152,7 +152,7 @@ class _Grading:
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         self.replies |= self.player.shown(names)
         self.examples = {module: self._examples(module) for module in names if module != INTEGRATION}
-        self.alone = {m: {f: self._alone(own) for f, own in found.items()} for m, found in self.examples.items()}
+        self.alone = {m: {f: self._alone(own) for f, own in examples.items()} for m, examples in self.examples.items()}
         modules = [name for name in names if name != INTEGRATION]
         self.at_once = {m: self._reading(BEFORE_ALL, m, self._records(self.script.shown(m))) for m in modules}
         self.tried = {module: self._trials(module) for module in modules}
@@ -174,12 +174,12 @@ class _Grading:
         return results
 
     def _examples(self, module: str) -> dict[str, list[Record]]:
-        found: dict[str, list[Record]] = {}
+        by_function: dict[str, list[Record]] = {}
         if self.player.broken(module) is None:
             for example in sorted(self._records(self.script.examples[module]), key=_tells_little):
                 if example.fault is not None:
-                    found.setdefault(example.target.function, []).append(example)
-        return found
+                    by_function.setdefault(example.target.function, []).append(example)
+        return by_function
 
     def _alone(self, examples: Sequence[Record]) -> Record | None:
         """The first of some wrong examples that is wrong also when it is played alone."""
@@ -192,12 +192,12 @@ class _Grading:
     def _trials(self, module: str) -> dict[Step, tuple[Tried, ...]]:
         """Trials of one wrong public example of each function that nothing explains so far; of a call whose result is not
         always the same, only that call, several times."""
-        found, alone = self.at_once[module].explanations, self.alone[module]
-        unexplained = {name: own for name, own in self.examples[module].items() if not found[name].complete}
+        explanations, alone = self.at_once[module].explanations, self.alone[module]
+        unexplained = {name: own for name, own in self.examples[module].items() if not explanations[name].complete}
         examples = [alone.get(name) or own[0] for name, own in unexplained.items()]
         wrong = [e for e in examples if e.reply.ended is None and not is_absent(e)][:MOST_TRIED]
         random = self._random(
-            module, {e.target.function for e in wrong} | (found.keys() - self.examples[module].keys())
+            module, {e.target.function for e in wrong} | (explanations.keys() - self.examples[module].keys())
         )
         unsteady = {e.step: random[e.target.function] for e in wrong if e.target.function in random}
         unsteady |= {own[0].trial.step: own for own in random.values()}
@@ -213,11 +213,11 @@ class _Grading:
 
     def _random(self, module: str, functions: Set[str]) -> dict[str, tuple[Tried, ...]]:
         """A public call, made several times, for each unexplained function of some whose result is not always the same."""
-        found = self.at_once[module].explanations
+        explanations = self.at_once[module].explanations
         steps = [
             s
             for s in self.script.examples[module]
-            if s.target.function in functions and not found[s.target.function].complete
+            if s.target.function in functions and not explanations[s.target.function].complete
         ]
         repeated = self._tried(module, [step for step in steps for _ in range(TIMES)])
         of_steps = [tuple(Tried(Trial(step), r) for r in repeated if r.step is step) for step in steps]
@@ -250,8 +250,8 @@ class _Grading:
         for function, explanation in reading.explanations.items():
             own = tuple(record for record in reading.records if record.target.function == function)
             helpers = set() if function in reading.helped else self.rubric.helpers(reading.module, (function,))
-            known = explanation.empty or explanation.complete or explanation.sure or explanation.undecided
-            if (known and not explanation.repair) or any(name in reading.wrong_functions for name in helpers):
+            explained = explanation.empty or explanation.complete or explanation.sure or explanation.undecided
+            if (explained and not explanation.repair) or any(name in reading.wrong_functions for name in helpers):
                 continue
             if any(map(wrong_in_value, own)) and not any(is_absent(r) or r.reply.ended for r in own):
                 yield function, own
@@ -318,7 +318,7 @@ class _Grading:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
             if helpers and self._may_be_excused(reading, function):
                 again = self._charged(self._played_again(number, reading, function, helpers))
-                reading = min(again, reading, key=lambda one: (one.cost, one.unanswered))
+                reading = min(again, reading, key=lambda r: (r.cost, r.unanswered))
         for function in reading.explanations if number != BEFORE_ALL else ():
             reading = self._repaired(number, reading, function)
         return reading
@@ -334,7 +334,7 @@ class _Grading:
             return self._repaired_beside(number, reading, function, helpers)
         mistake = charged_as(repair, self.rubric, reading.module, function, reading.records)
         explanations = reading.explanations | {function: Explanation(repair=mistake)}
-        return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda one: one.cost)
+        return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda r: r.cost)
 
     def _repaired_beside(self, number: int, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
         """A reading in which one known mistake is told of a function, since an edit leaves just that: it has another one too."""
@@ -343,16 +343,16 @@ class _Grading:
             return reading
         search = (number, reading.module, function, helpers, reading.records)
         evident = self.diagnoser.evident(reading.module, function, own)[:MOST_EVIDENT]
-        found = [candidate for candidate in evident if self.repairs.beside(*search, candidate.reply)]
-        if len({candidate.ids for candidate in found}) != 1:
+        candidates = [candidate for candidate in evident if self.repairs.beside(*search, candidate.reply)]
+        if len({candidate.ids for candidate in candidates}) != 1:
             return reading
-        explanations = reading.explanations | {function: Explanation(found[0], certain=True)}
-        return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda one: one.cost)
+        explanations = reading.explanations | {function: Explanation(candidates[0], certain=True)}
+        return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda r: r.cost)
 
     def _charged(self, reading: "_Reading") -> "_Reading":
-        found = charges(self.rubric, reading.module, reading.records, reading.explanations, self.diagnoser)
-        lost = [self.rubric.criteria[name] for name, charge in found.items() if not charge.passed]
-        return replace(reading, charges=found, cost=sum(criterion.points for criterion in lost))
+        graded = charges(self.rubric, reading.module, reading.records, reading.explanations, self.diagnoser)
+        lost = [self.rubric.criteria[name] for name, charge in graded.items() if not charge.passed]
+        return replace(reading, charges=graded, cost=sum(criterion.points for criterion in lost))
 
     def _may_be_excused(self, reading: "_Reading", function: str) -> bool:
         """Whether calls of a function, which is there and written, are charged to it; worked examples go by value."""
@@ -374,9 +374,9 @@ class _Grading:
         again = {r.step: r for r in judged(steps, [replies[s] for s in steps]) if r.target.function == function}
         records = tuple(again.get(record.step, record) for record in reading.records)
         anew = self.diagnoser.explained(reading.module, function, records, {}, self.left)
-        found = {name: e for name, e in reading.explanations.items() if name != function} | anew
+        merged = {name: e for name, e in reading.explanations.items() if name != function} | anew
         order = self.rubric.modules[reading.module].functions
-        explanations = {name: found[name] for name in order if name in found}
+        explanations = {name: merged[name] for name in order if name in merged}
         before = tuple(r for r in reading.records if r.target.function == function and r.fault is not None)
         helped = reading.helped | {function: (helpers, before)}
         return replace(reading, records=records, explanations=explanations, helped=helped)
@@ -444,16 +444,16 @@ def shown(
     if charge.record is None:
         return None
     explanation = explanations.get(charge.record.target.function)
-    found, chosen = alone, explanation.chosen if explanation is not None else None
+    example, chosen = alone, explanation.chosen if explanation is not None else None
     if chosen is not None and chosen.is_complete and wrong_in_value(charge.record):
         every = (*chosen.mistakes, *chosen.table.helpers)
-        own = [m for m in charge.mistakes if has(chosen.mistakes, m) and not any(other.memory for other in every)]
+        own = [m for m in charge.mistakes if has(chosen.mistakes, m) and not any(mistake.memory for mistake in every)]
         if own:
             leasts = (SMALLEST_TELLING, 0.0)
-            found = next((e for least in leasts for e in examples if chosen.shows(own, e, least)), None)
-    only_dtype = found is not None and found.fault is not None and found.fault.kind == "dtype"
+            example = next((e for least in leasts for e in examples if chosen.shows(own, e, least)), None)
+    only_dtype = example is not None and example.fault is not None and example.fault.kind == "dtype"
     in_value = charge.record.fault is not None and charge.record.fault.kind != "dtype"
-    return None if only_dtype and in_value else found  # an example of a dtype is shown only where the dtype counted
+    return None if only_dtype and in_value else example  # an example of a dtype is shown only where the dtype counted
 
 
 def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
@@ -468,10 +468,10 @@ def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
 def _undecided(charge: Graded, explanations: Mapping[str, Explanation], function: str) -> tuple[Mistake, ...]:
     """Those that do the same on every call as a mistake that is charged, so that none of them may be named."""
     concerned = {function, *(mistake.function for mistake in charge.mistakes)}
-    found = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
+    undecided = {m.id: m for name in explanations if name in concerned for m in explanations[name].undecided}
     named_ones = charge.criterion.looks_at == "examples"  # its mistakes are those that have a name
-    charged_one = not charge.mistakes or named_ones or any(has(found.values(), mistake) for mistake in charge.mistakes)
-    return tuple(found.values()) if charged_one else ()
+    charged_one = not charge.mistakes or named_ones or any(has(undecided.values(), m) for m in charge.mistakes)
+    return tuple(undecided.values()) if charged_one else ()
 
 
 def _is_sure(mistake: Mistake, explanations: Mapping[str, Explanation]) -> bool:

@@ -50,13 +50,13 @@ class Played:
 
     def reply_class(self, version: Version, number: int) -> int:
         """The class of a version's reply to a step."""
-        found = self._found.setdefault(version.mistakes, {})
-        if number not in found:
+        classes = self._found.setdefault(version.mistakes, {})
+        if number not in classes:
             group = self.every if self._keeps(version) else self._groups[number]
             for step, reply in zip(group, self._play(version, group), strict=True):
                 if step.number in self.steps:
-                    found[step.number] = self._class(step.number, reply)
-        return found[number]
+                    classes[step.number] = self._class(step.number, reply)
+        return classes[number]
 
     @property
     def keeps(self) -> bool:
@@ -78,13 +78,15 @@ class Played:
         """Whether a version is the exact one up to rounding, but for a few calls where rounding ruins it."""
         calls = [number for number, step in self.steps.items() if step.kind == "call"]
         replies = [(self.reply(exact, n), self.reply(version, n)) for n in calls]
-        values = [(one.value, other.value) for one, other in replies if one.error is None and other.error is None]
-        ruined = [1 for one, other in values if not distance(one, other) <= RUIN]
+        values = [
+            (first.value, second.value) for first, second in replies if first.error is None and second.error is None
+        ]
+        ruined = [pair for pair in values if not distance(*pair) <= RUIN]
         return len(ruined) <= MOST_RUINED * len(calls)
 
-    def differ(self, one: Version, other: Version, numbers: Iterable[int]) -> bool:
+    def differ(self, first: Version, second: Version, numbers: Iterable[int]) -> bool:
         """Whether two versions reply differently to any of these steps, in values."""
-        return any(not self._same(n, self.reply_class(one, n), self.reply_class(other, n)) for n in numbers)
+        return any(not self._same(n, self.reply_class(first, n), self.reply_class(second, n)) for n in numbers)
 
     def shows_at(self, mistake: Mistake) -> int | None:
         """A step to which a mistake alone replies otherwise than the correct function; None: it never shows."""
@@ -92,27 +94,27 @@ class Played:
             correct, version = self.version(()), self.version((mistake,))
             # It mostly shows where it belongs.
             steps = sorted(self.steps, key=lambda number: self.steps[number].criterion not in mistake.criteria)
-            found = (n for n in steps if correct and version and self.differ(correct, version, (n,)))
-            self._shows_at[mistake] = next(found, None)
+            numbers = (n for n in steps if correct and version and self.differ(correct, version, (n,)))
+            self._shows_at[mistake] = next(numbers, None)
         return self._shows_at[mistake]
 
-    def _same(self, number: int, one: int, other: int) -> bool:
-        if one == other:
+    def _same(self, number: int, first: int, second: int) -> bool:
+        if first == second:
             return True
-        key = (number, one, other)
+        key = (number, first, second)
         if key not in self._alike:
             replies = self.classes[number]
-            self._alike[key] = alike(self.steps[number], replies[one], replies[other])
+            self._alike[key] = alike(self.steps[number], replies[first], replies[second])
         return self._alike[key]
 
     def _class(self, number: int, reply: Reply) -> int:
-        known = self._known[number]
+        by_content = self._known[number]
         error = (reply.error.kinds, reply.error.text) if reply.error is not None else None
         key = pickle.dumps((reply.value, reply.changed, reply.shared, error))
-        if key not in known:
-            known[key] = len(known)
+        if key not in by_content:
+            by_content[key] = len(by_content)
             self.classes[number].append(reply)
-        return known[key]
+        return by_content[key]
 
     def _play(self, version: Version, steps: Sequence[Step]) -> list[Reply]:
         if self._keeps(version):  # calls of the functions that use this one leave something in it too
@@ -142,21 +144,21 @@ class Played:
         return {n: [step for step in self.every if top(step.number) == top(n)] for n in self.steps}
 
 
-def alike(step: Step, known: Reply, reply: Reply) -> bool:
+def alike(step: Step, first: Reply, second: Reply) -> bool:
     """Whether two replies to a step are the same in values: an error of the same kind, or equal up to the tolerance of the step."""
-    if known.ended is not None or reply.ended is not None:
+    if first.ended is not None or second.ended is not None:
         return False
     if step.kind in ("changes", "write", "look"):
         return True
-    if known.error is not None or reply.error is not None:
-        return known.error is not None and reply.error is not None and known.error.kind == reply.error.kind
+    if first.error is not None or second.error is not None:
+        return first.error is not None and second.error is not None and first.error.kind == second.error.kind
     if step.rules.error:
         # Where an error is due it does not matter what is returned; nothing at all is a return that is missing.
-        return (known.value is None) == (reply.value is None)
-    of_type = _of_another_type(step, known)
+        return (first.value is None) == (second.value is None)
+    of_type = _of_another_type(step, first)
     if of_type:
-        return of_type == _of_another_type(step, reply)  # of numbers in the place of booleans it does not matter which
-    return equal(step.counted(known.value), step.counted(reply.value), step.allowed)
+        return of_type == _of_another_type(step, second)  # of numbers in the place of booleans it does not matter which
+    return equal(step.counted(first.value), step.counted(second.value), step.allowed)
 
 
 def _of_another_type(step: Step, reply: Reply) -> str:
@@ -167,26 +169,25 @@ def _of_another_type(step: Step, reply: Reply) -> str:
     return difference.text if difference is not None and difference.kind == "type" else ""
 
 
-def same_if_other_type(step: Step, known: Reply, reply: Reply) -> bool:
+def same_if_other_type(step: Step, first: Reply, second: Reply) -> bool:
     """Whether two replies of another type than expected hold the same; True where the type is right."""
-    if known.error is not None or reply.error is not None or not _of_another_type(step, known):
+    if first.error is not None or second.error is not None or not _of_another_type(step, first):
         return True
-    return equal(known.value, reply.value, step.allowed)
+    return equal(first.value, second.value, step.allowed)
 
 
-def same_words(known: Reply, reply: Reply) -> bool:
+def same_words(first: Reply, second: Reply) -> bool:
     """Whether two replies raise errors in the same words; True where one of them raises none."""
-    return known.error is None or reply.error is None or known.error.text == reply.error.text
+    return first.error is None or second.error is None or first.error.text == second.error.text
 
 
-def alike_in_form(step: Step, known: Reply, reply: Reply) -> bool:
+def alike_in_form(step: Step, first: Reply, second: Reply) -> bool:
     """Whether two replies are the same in what changed, what is shared, and the dtype."""
-    if (set(known.changed), known.shared) != (set(reply.changed), reply.shared):
+    if (set(first.changed), first.shared) != (set(second.changed), second.shared):
         return False
-    if known.error is not None or reply.error is not None or not step.rules.dtype:
+    if first.error is not None or second.error is not None or not step.rules.dtype:
         return True
-    known_value, value = step.counted(known.value), step.counted(reply.value)
-    difference, _ = compare(known_value, value, step.allowed, dtype=True)
+    difference, _ = compare(step.counted(first.value), step.counted(second.value), step.allowed, dtype=True)
     return difference is None or difference.kind != "dtype"
 
 
@@ -200,12 +201,12 @@ def wrong_in_value(record: Record) -> bool:
 # Rounding: how large its errors are, and what tells them from other small errors
 
 
-def alike_in_rounding(step: Step, exact: Reply, known: Reply, reply: Reply) -> bool:
+def alike_in_rounding(step: Step, exact: Reply, inexact: Reply, reply: Reply) -> bool:
     """Whether a reply is off by as much as the known inexact one, where that one is off; in a ruin any wrong value is alike."""
-    if known.error is not None or reply.error is not None or step.kind != "call":
-        return alike(step, known, reply)
+    if inexact.error is not None or reply.error is not None or step.kind != "call":
+        return alike(step, inexact, reply)
     right = step.counted(exact.value)
-    far, theirs = (distance(right, step.counted(one.value)) for one in (known, reply))
+    far, theirs = (distance(right, step.counted(item.value)) for item in (inexact, reply))
     if far <= step.allowed * NOT_ROUNDED:
         return alike(step, exact, reply)
     if far > RUIN:
@@ -213,21 +214,21 @@ def alike_in_rounding(step: Step, exact: Reply, known: Reply, reply: Reply) -> b
     return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
 
 
-def look_rounded(known: Sequence[tuple[Any, Any]], values: Sequence[Any]) -> bool:
+def look_rounded(pairs: Sequence[tuple[Any, Any]], values: Sequence[Any]) -> bool:
     """Whether values differ from the exact ones by rounding: not in a ruin alone, and not all one way.
 
-    `known` are the exact value and the known inexact one for each.
+    `pairs` are the exact value and the known inexact one for each.
     """
-    errors = [_error(*pair, value) for pair, value in zip(known, values, strict=True)]
-    found = np.concatenate([np.zeros(0), *errors])
-    rises, falls = int((found > 0).sum()), int((found < 0).sum())
+    errors = [_error(*pair, value) for pair, value in zip(pairs, values, strict=True)]
+    excess = np.concatenate([np.zeros(0), *errors])
+    rises, falls = int((excess > 0).sum()), int((excess < 0).sum())
     return rises + falls > 0 and (rises + falls < FEW_ENTRIES or min(rises, falls) >= ONE_WAY * (rises + falls))
 
 
-def mostly_shown(known: Sequence[tuple[Any, Any]], values: Sequence[Any], allowed: Sequence[float]) -> bool:
-    """Whether most values that exact mistakes spoil are wrong just as these are. `known` are the right value and the spoilt one."""
-    found = [_shown(*pair, value, close) for pair, value, close in zip(known, values, allowed, strict=True)]
-    return found.count(True) > found.count(False)
+def mostly_shown(pairs: Sequence[tuple[Any, Any]], values: Sequence[Any], allowed: Sequence[float]) -> bool:
+    """Whether most values that exact mistakes spoil are wrong just as these are. `pairs` are the right value and the spoilt one."""
+    verdicts = [_shown(*pair, value, close) for pair, value, close in zip(pairs, values, allowed, strict=True)]
+    return verdicts.count(True) > verdicts.count(False)
 
 
 def distance(exact: Any, value: Any) -> float:
@@ -244,14 +245,14 @@ def distance(exact: Any, value: Any) -> float:
     return deviation(np.asarray(exact), np.asarray(value))
 
 
-def _error(exact: Any, known: Any, value: Any) -> "np.ndarray[Any, Any]":
+def _error(exact: Any, inexact: Any, value: Any) -> "np.ndarray[Any, Any]":
     """By how much each entry of a value exceeds the exact one in magnitude; none where the known one is exact, or a ruin."""
     if isinstance(exact, tuple | list):
-        if not all(isinstance(one, tuple | list) and len(one) == len(exact) for one in (known, value)):
+        if not all(isinstance(item, tuple | list) and len(item) == len(exact) for item in (inexact, value)):
             return np.zeros(0)
-        parts = [_error(*each) for each in zip(exact, known, value, strict=True)]
+        parts = [_error(*each) for each in zip(exact, inexact, value, strict=True)]
         return np.concatenate([np.zeros(0), *parts])
-    if not 0 < distance(exact, known) <= RUIN or not 0 < distance(exact, value) < np.inf:
+    if not 0 < distance(exact, inexact) <= RUIN or not 0 < distance(exact, value) < np.inf:
         return np.zeros(0)
     wanted, got = np.asarray(exact, dtype=float), np.asarray(value, dtype=float)
     larger: np.ndarray[Any, Any] = (np.abs(got) - np.abs(wanted))[np.isfinite(wanted)]

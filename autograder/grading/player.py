@@ -179,9 +179,9 @@ class Player:
     def hidden(self, number: int) -> dict[Step, Reply]:
         """Play the hidden steps of a level. Levels come from the lowest up."""
         level, above = self.levels[number], self.levels[number + 1 :]
-        assert not any(other.asked for other in above), "a lower level after a higher one"
-        for other in self.levels[:number]:
-            self._close(other)
+        assert not any(higher.asked for higher in above), "a lower level after a higher one"
+        for lower in self.levels[:number]:
+            self._close(lower)
         level.asked = True
         steps = {m: self.script.hidden.get(m, ()) for m in level.modules}
         return self._play(level, steps, hidden=True)
@@ -198,8 +198,8 @@ class Player:
             assert not self._frozen, "a shown call after a hidden one"
         else:
             assert all(level.asked for level in self.levels), "the integration before a module"
-            for other in self.levels:
-                self._close(other)
+            for level in self.levels:
+                self._close(level)
         level = Level((criterion,), INTEGRATED) if correct else self.whole
         called = dict.fromkeys(step.target.module for step in steps)
         modules = tuple(module for module in called if module not in correct)
@@ -287,7 +287,7 @@ class Player:
         assert level.process is not None
         reply = level.process.load(imports)
         if reply.ended is not None and level.loaded and level in self.levels:
-            level.modules = tuple(other for other in level.modules if other != name)
+            level.modules = tuple(module for module in level.modules if module != name)
             self.levels.insert(self.levels.index(level) + 1, Level((name,), level.height))
         elif reply.error is not None or reply.ended is not None:
             level.broken[name] = reply
@@ -297,7 +297,7 @@ class Player:
     def _restart(self, level: Level, name: str) -> None:
         """A new process in place of one that has ended, with what was imported in it before `name`."""
         self._close(level)
-        others = [imports for other, imports in level.loaded.items() if other != name]
+        others = [imports for context, imports in level.loaded.items() if context != name]
         level.process, level.loaded = self.start(), {}
         for imports in others:
             self._load(level, imports)

@@ -121,8 +121,8 @@ class Recorder:
         allowed: float = 0.0,
     ) -> None:
         args, kwargs = given
-        told = (kind, about, self.test, self.criterion, self._parts(target))
-        step = Step(number, target, args, kwargs, expected, allowed, call, rules, *told)
+        origin = (kind, about, self.test, self.criterion, self._parts(target))
+        step = Step(number, target, args, kwargs, expected, allowed, call, rules, *origin)
         self.steps.append(step)
         self.on_step(step)
 

@@ -78,8 +78,8 @@ class Repairs:
                     if line not in places and (tells or not places) and (lines := lines_of(edit)):
                         places[line] = lines
                 if places:
-                    found = tuple(dict.fromkeys(places.values()))
-                    return _place(found[0]), found if tells and sum(map(len, found)) <= MOST_LINES else ()
+                    spots = tuple(dict.fromkeys(places.values()))
+                    return _place(spots[0]), spots if tells and sum(map(len, spots)) <= MOST_LINES else ()
         return None
 
     def beside(
@@ -117,12 +117,12 @@ class Repairs:
         return self.endless < MOST_ENDLESS and self.player.spent() < MOST_SPENT
 
 
-def _as(step: Step, known: Reply) -> Step:
+def _as(step: Step, reply: Reply) -> Step:
     """A step to which a known reply is right."""
     if step.kind != "call":
         return step
-    error = known.error.kind if known.error is not None else ""
-    return replace(step, expected=known.value, rules=replace(step.rules, error=error))
+    error = reply.error.kind if reply.error is not None else ""
+    return replace(step, expected=reply.value, rules=replace(step.rules, error=error))
 
 
 def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, records: Sequence[Record]) -> Mistake:
@@ -134,8 +134,8 @@ def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, recor
     home = next(
         (name for name in criteria if name in in_value and rubric.criteria[name].looks_at == "values"), criteria[0]
     )
-    place, told = repair
-    where = f" in {' or in '.join(map(_place, told))}" if told else ""
+    place, shown = repair
+    where = f" in {' or in '.join(map(_place, shown))}" if shown else ""
     does = f"One small change{where} makes `{function}` right."
     return Mistake(
         module,

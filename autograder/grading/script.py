@@ -72,14 +72,16 @@ def record(rubric: Rubric) -> Script:
                 # What is no answer to a question is said at once. Such calls have no inputs that could be given away.
                 shown = rubric.criteria[recorder.criterion].visible or step.rules.question
                 (visible if shown else hidden).setdefault(recorder.module, []).append(step)
-        tried = {module: _examples(module, rubric) for module in rubric.modules}
-    examples = {module: tuple(recorder.steps) for module, recorder in tried.items()}
-    lent = {number: function for one in (*recorders, *tried.values()) for number, function in one.lent.items()}
+        by_module = {module: _examples(module, rubric) for module in rubric.modules}
+    examples = {module: tuple(recorder.steps) for module, recorder in by_module.items()}
+    lent = {
+        number: function for recorder in (*recorders, *by_module.values()) for number, function in recorder.lent.items()
+    }
     return Script(rubric, _frozen(hidden), _frozen(visible), examples, lent)
 
 
 def _frozen(steps: dict[str, list[Step]]) -> dict[str, tuple[Step, ...]]:
-    return {module: tuple(found) for module, found in steps.items()}
+    return {module: tuple(recorded) for module, recorded in steps.items()}
 
 
 def _examples(module: str, rubric: Rubric) -> Recorder:
@@ -117,11 +119,11 @@ def _run(rubric: Rubric) -> list[Recorder]:
 def _without_settings() -> Iterator[None]:
     """The environment without what a user has set for pytest runs of their own."""
     names = [name for name in os.environ if name.startswith("PYTEST_") and name != "PYTEST_CURRENT_TEST"]
-    kept = {name: os.environ.pop(name) for name in names}
+    settings = {name: os.environ.pop(name) for name in names}
     try:
         yield
     finally:
-        os.environ.update(kept)
+        os.environ.update(settings)
 
 
 class _Recording:
@@ -161,17 +163,17 @@ def misfits(items: Sequence[pytest.Item], rubric: Rubric) -> list[str]:
     """Where tests and rubric do not know the same criteria, one line each."""
     used = {criterion_of(item) for item in items}
     unknown = {item.nodeid: criterion_of(item) for item in items if criterion_of(item) not in rubric.criteria}
-    found = []
+    problems = []
     for name in (name for name in rubric.criteria if name not in used):
         near = difflib.get_close_matches(name, [name for name in unknown.values() if name], 1, 0.5)
-        found.append(
+        problems.append(
             f"{rubric.place(name)}: no test names this criterion"
             + (f"; tests name {near[0]!r}, which the rubric does not have" if near else f"; add one in {kit.suites()}")
         )
-    if not found:
-        found = [
+    if not problems:
+        problems = [
             f"{node} "
             + (f"names the criterion {name!r}, which rubric.yaml does not have" if name else "has no @criterion")
             for node, name in unknown.items()
         ]
-    return found
+    return problems

@@ -112,7 +112,7 @@ class Submission:
         return {PurePosixPath(note.path).name: note for note in reversed(self.refused) if note.path}
 
     def missing(self, module: str, modules: Collection[str]) -> Note | None:
-        """Why the file of a module is not there, as far as one can tell; None if it is. `known`: names with a use."""
+        """Why the file of a module is not there, as far as one can tell; None if it is. `modules`: names with a use."""
         wanted = f"{module}.py"
         if wanted in self.files:
             return None
@@ -130,8 +130,8 @@ class Submission:
 
     def _is_written(self, name: str, module: str) -> bool | None:
         """Whether a function of a module is written in a file; None where nobody can say."""
-        content, known = self.files.get(name, b""), rubrics.current().modules
-        return has_written(content, known[module].functions) if module in known and len(content) <= MOST_BYTES else None
+        content, entry = self.files.get(name, b""), rubrics.current().modules.get(module)
+        return has_written(content, entry.functions) if entry is not None and len(content) <= MOST_BYTES else None
 
     def with_notes(self) -> "Submission":
         """The same without blank modules, and with a note on each; or, if functions of a module are written only in a file that is
@@ -141,7 +141,9 @@ class Submission:
         blank = [name for name in names if _is_blank(self.files[name])]
         notes = []
         for name, module in names.items():
-            close = [one for one in self._close(module, names) if is_likely_code(one) and self._is_written(one, module)]
+            close = [
+                path for path in self._close(module, names) if is_likely_code(path) and self._is_written(path, module)
+            ]
             if close and self._is_written(name, module) is False:
                 notes.append(Note("unwritten", close[0], wanted=name))
             elif name in blank:

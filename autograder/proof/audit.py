@@ -169,7 +169,7 @@ def _names(row: Row) -> Iterator[str]:
     if row.case.kind == "pair":
         return  # two mistakes may reply as another one does, see pairs.py
     others = sorted(name for name in row.named if not _is_of(name, row.case))
-    yield from (f"{row.case.name} is named {other}" for other in others)
+    yield from (f"{row.case.name} is named {name}" for name in others)
     if not row.lost or row.case.ids & row.named:
         return
     rivals = ", ".join(sorted(row.undecided - row.case.ids))

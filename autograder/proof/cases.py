@@ -83,11 +83,11 @@ def cases(only: Collection[str] = ()) -> list[Case]:
 
 def singles(module: str) -> list[Case]:
     """Every known mistake of a module alone, in each of its ways."""
-    known = mistakes.of_module(module)
-    ways = {m.id: sum(mistake.id == m.id for mistake in known) for m in known}
+    catalogue = mistakes.of_module(module)
+    ways = {m.id: sum(mistake.id == m.id for mistake in catalogue) for m in catalogue}
     return [
         Case("mistake", f"{m.id} ({m.way + 1} of {ways[m.id]})" if ways[m.id] > 1 else m.id, module, m.function, (m,))
-        for m in known
+        for m in catalogue
     ]
 
 
@@ -129,8 +129,8 @@ def pairs(only: Collection[str] = ()) -> Iterator[Case]:
     """Every two mistakes of one function that can stand in it together; of several ways the first."""
     for module, entry in rubrics.current().modules.items():
         for function in entry.functions if not only or module in only else ():
-            known = [m for m in mistakes.of_function(module, function) if m.way == 0]
-            for both in combinations(known, 2):
+            catalogue = [m for m in mistakes.of_function(module, function) if m.way == 0]
+            for both in combinations(catalogue, 2):
                 if mistakes.made(module, function, both) is not None:
                     yield Case("pair", " + ".join(m.id for m in both), module, function, both)
 

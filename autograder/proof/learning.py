@@ -46,8 +46,8 @@ DRAFT = """\
 
 def draft(grader: Grader, group: Group) -> tuple[str, str]:
     """The name and the text of a group's draft; the text is "" where no member's function, alone, replies as the group does."""
-    tried = islice(group.values(), TRIED)
-    member = next((member for member in tried if member.source and replies_alike(grader, member)), None)
+    members = islice(group.values(), TRIED)
+    member = next((member for member in members if member.source and replies_alike(grader, member)), None)
     name = f"learned_{shortest(group).replies[:8]}"
     return name, _text(group, member, name) if member is not None else ""
 

@@ -244,7 +244,7 @@ class Scope:
             case ast.Constant(value=value):
                 yield from map(ast.Constant, self._constants(value))
             case ast.Name(id=name, ctx=ast.Load()):
-                yield from (ast.Name(other) for other in self._names(name))
+                yield from (ast.Name(alternative) for alternative in self._names(name))
             case ast.expr():
                 yield from _expression(node)
             case ast.Slice():
@@ -256,20 +256,20 @@ class Scope:
                 yield from map(ast.Return, [ast.Constant(None), *map(ast.Name, self.arguments)])
             case ast.If(test=test, body=body, orelse=orelse):
                 tests = [ast.Constant(True), ast.Constant(False), ast.UnaryOp(ast.Not(), test)]
-                yield from (ast.If(other, body, orelse) for other in tests)
+                yield from (ast.If(condition, body, orelse) for condition in tests)
             case ast.For(target=target, iter=source, body=body):
                 bodies: list[list[ast.stmt]] = [[ast.Pass()], [*body, ast.Break()]]
-                yield from (ast.For(target, source, other, []) for other in bodies)
+                yield from (ast.For(target, source, block, []) for block in bodies)
             case ast.Raise():
                 yield from (ast.Pass(), ast.Raise(ast.Name("TypeError")))
             case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=op, right=right)):
                 yield ast.Pass()
                 if ast.unparse(target) in (ast.unparse(left), ast.unparse(right)):
-                    other = right if ast.unparse(target) == ast.unparse(left) else left
-                    yield ast.AugAssign(target, op, other)  # type: ignore[arg-type]
+                    operand = right if ast.unparse(target) == ast.unparse(left) else left
+                    yield ast.AugAssign(target, op, operand)  # type: ignore[arg-type]
             case ast.AugAssign(target=target, op=op, value=value):
                 yield from (ast.Pass(), ast.Assign([target], value))
-                yield from (ast.AugAssign(target, other(), value) for other in ARITHMETIC[type(op)])
+                yield from (ast.AugAssign(target, operator(), value) for operator in ARITHMETIC[type(op)])
             case ast.Break():
                 yield from (ast.Pass(), ast.Continue())
             case ast.Assign() | ast.Expr():
@@ -289,21 +289,21 @@ class Scope:
 
     def _names(self, name: str) -> Iterator[str]:
         if name in self.variables:
-            yield from (other for other in self.variables if other != name)
+            yield from (variable for variable in self.variables if variable != name)
         yield from _alike(name)
 
 
 def _alike(name: str) -> Iterator[str]:
-    yield from (other for names in ALIKE if name in names for other in names if other != name)
+    yield from (similar for names in ALIKE if name in names for similar in names if similar != name)
 
 
 def _expression(node: ast.expr) -> Iterator[ast.AST]:
     match node:
         case ast.BinOp(left=left, op=op, right=right):
-            yield from (ast.BinOp(left, other(), right) for other in ARITHMETIC[type(op)])
+            yield from (ast.BinOp(left, operator(), right) for operator in ARITHMETIC[type(op)])
             yield from (left, right, *(() if isinstance(op, COMMUTATIVE) else (ast.BinOp(right, op, left),)))
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
-            yield from (ast.UnaryOp(ast.USub(), ast.Constant(other)) for other in (value + 1, value - 1))
+            yield from (ast.UnaryOp(ast.USub(), ast.Constant(number)) for number in (value + 1, value - 1))
             yield ast.Constant(value)
         case ast.UnaryOp(operand=operand):
             yield operand
@@ -312,11 +312,11 @@ def _expression(node: ast.expr) -> Iterator[ast.AST]:
             yield from values
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             others = COMPARISONS[type(op)][: 1 if _text(right) else None]  # texts are not ordered
-            yield from (ast.Compare(left, [other()], [right]) for other in others)
+            yield from (ast.Compare(left, [comparison()], [right]) for comparison in others)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield from (body, orelse, ast.IfExp(test, orelse, body))
         case ast.Attribute(value=value, attr=attr):
-            yield from (ast.Attribute(value, other) for other in _alike(attr))
+            yield from (ast.Attribute(value, similar) for similar in _alike(attr))
             yield value
         case ast.Call():
             yield from _call(node)
@@ -353,8 +353,8 @@ def _slice(node: ast.Slice) -> Iterator[ast.AST]:
 
 def _swapped(parts: list[Any]) -> Iterator[list[Any]]:
     """The parts with two neighbours exchanged."""
-    for i, (one, other) in enumerate(pairwise(parts)):
-        yield [*parts[:i], other, one, *parts[i + 2 :]]
+    for i, (left, right) in enumerate(pairwise(parts)):
+        yield [*parts[:i], right, left, *parts[i + 2 :]]
 
 
 def _shorter(parts: list[Any]) -> Iterator[list[Any]]:
@@ -396,10 +396,10 @@ def _try(grader: Grader, case: Case) -> tuple[Case, What]:
         repair = Repairs(player).search(0, case.module, case.function, (), records)
     if repair is None:
         return case, "not repaired"
-    _, told = repair
-    if not told:
+    _, places = repair
+    if not places:
         return case, "not told"
-    return case, "at its line" if any(line in lines for lines in told) else "elsewhere"
+    return case, "at its line" if any(line in lines for lines in places) else "elsewhere"
 
 
 def _text_of(case: Case) -> tuple[str, int]:
@@ -412,7 +412,7 @@ def _text_of(case: Case) -> tuple[str, int]:
     tree.body[place : place + 1] = ast.parse(case.source).body
     wrong = ast.unparse(tree)
     pairs = enumerate(zip_longest(right.splitlines(), wrong.splitlines()), 1)
-    return wrong, next((line for line, (one, other) in pairs if one != other), 0)
+    return wrong, next((line for line, (expected, actual) in pairs if expected != actual), 0)
 
 
 def report_repairs(jobs: int | None = None, only: Sequence[str] = ()) -> int:

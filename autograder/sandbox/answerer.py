@@ -173,10 +173,10 @@ class Relay:
         """The student's reply to its present request, which may ask for `allowed` functions and those that the call lends."""
         self.allowed, self.lent = allowed, call.lent
         message, parts = self._next_reply(call.seen)
-        known = call.seen.get(message)
-        values = known[1] if known else wire.count(parts)
+        cached = call.seen.get(message)
+        values = cached[1] if cached else wire.count(parts)
         self.clock.budget.keep(values)
-        reply = known[0] if known else reply_of(parts, call, lines)
+        reply = cached[0] if cached else reply_of(parts, call, lines)
         # An error names a line of this very submission.
         if self.asked is not None and not call.seen and reply.error is None:
             call.seen[message] = reply, values

@@ -89,10 +89,10 @@ class AnsweringProcess:
         return answer
 
     def _function(self, target: str | Handle) -> Callable[..., Any]:
-        known = self.answers.get(target if isinstance(target, str) else target.id)
-        if known is None:
+        function = self.answers.get(target if isinstance(target, str) else target.id)
+        if function is None:
             raise Refusal("ValueError", "this function is not available here")
-        return known
+        return function
 
     def _value(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], checked: bool) -> Any:
         name = getattr(function, "__name__", "") if checked else "the function argument"
@@ -175,8 +175,8 @@ def _array(value: Any) -> Any:
 
 def parameters(function: Callable[..., Any]) -> list[list[Any]]:
     """What a stand-in of the function must know of it: the name of each parameter, and its default value if it has one."""
-    found = inspect.signature(function).parameters.values()
-    return [[p.name] if p.default is p.empty else [p.name, p.default] for p in found]
+    declared = inspect.signature(function).parameters.values()
+    return [[p.name] if p.default is p.empty else [p.name, p.default] for p in declared]
 
 
 @cache
@@ -212,7 +212,7 @@ def run(own_end: socket.socket, answers: Callable[[], Answers], confinement: Con
     status = 1
     try:
         warnings.simplefilter("ignore")
-        known = answers()
+        functions = answers()
         confinement = replace(confinement, memory=_address_space() + confinement.memory)
         rules = landlock.nothing() if confinement.has("landlock") else -1
         resources.close_all_but(own_end.fileno(), rules)
@@ -222,7 +222,7 @@ def run(own_end: socket.socket, answers: Callable[[], Answers], confinement: Con
         with np.errstate(all="ignore"):
             connection = Connection(own_end, confinement.message)
             connection.send(b"ready")
-            AnsweringProcess(connection, known, seconds).serve()
+            AnsweringProcess(connection, functions, seconds).serve()
         status = 0
     finally:
         os._exit(status)  # whatever happens, the grader's own code is not run twice
@@ -239,8 +239,8 @@ def fork_on_request(control: socket.socket, answers: Callable[[], Answers]) -> N
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)  # it ends with the grader
         resources.close_all_but(control.fileno())
-        known = answers()
-        for name, function in known.items():
+        functions = answers()
+        for name, function in functions.items():
             if isinstance(name, str):
                 signature_of(function)
         gc.freeze()
@@ -256,7 +256,7 @@ def fork_on_request(control: socket.socket, answers: Callable[[], Answers]) -> N
             elif own_ends:
                 child = os.fork()
                 if child == 0:
-                    run(socket.socket(fileno=own_ends[0]), lambda: known, *pickle.loads(request))
+                    run(socket.socket(fileno=own_ends[0]), lambda: functions, *pickle.loads(request))
                 os.close(own_ends[0])
                 control.sendall(ANSWER.pack(child))
             else:

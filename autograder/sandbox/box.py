@@ -126,23 +126,23 @@ def unlinked(pid: int) -> float:
     with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
-                found = entry.stat()
-                if stat.S_ISREG(found.st_mode) and not found.st_nlink:
-                    total += _bytes(found)
+                status = entry.stat()
+                if stat.S_ISREG(status.st_mode) and not status.st_nlink:
+                    total += _bytes(status)
     return total
 
 
-def _bytes(found: os.stat_result) -> int:
+def _bytes(status: os.stat_result) -> int:
     """The size, or what the blocks take up if that is more: there may be some beyond the end of a file."""
-    return max(found.st_size, 512 * getattr(found, "st_blocks", 0))
+    return max(status.st_size, 512 * getattr(status, "st_blocks", 0))
 
 
 def memory(pid: int) -> int:
     """Bytes of memory that a process has for itself, 0 where the platform does not say."""
     with contextlib.suppress(OSError, IndexError, ValueError):
-        told = Path(f"/proc/{pid}/status").read_text()
+        status = Path(f"/proc/{pid}/status").read_text()
         kinds = ("RssAnon:", "RssShmem:")  # not the pages of files, which every process of the machine may share
-        return 1024 * sum(int(told.partition(kind)[2].split(maxsplit=1)[0]) for kind in kinds)
+        return 1024 * sum(int(status.partition(kind)[2].split(maxsplit=1)[0]) for kind in kinds)
     return 0
 
 
@@ -189,26 +189,26 @@ def _step(here: int, name: str) -> int:
 
 def _folders(here: int) -> list[str]:
     """The names of the folders in this one; everything else in it is removed."""
-    found = []
+    names = []
     with os.scandir(here) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                found.append(entry.name)
+                names.append(entry.name)
             else:
                 os.unlink(entry.name, dir_fd=here)
-    return found
+    return names
 
 
 def open_folders() -> list[str]:
     """Where everybody may write."""
-    found = []
+    paths = []
     for place in ("/", "/dev", "/run", "/var", "/var/lib", "/var/spool", "/mnt", "/srv", "/opt"):
         with contextlib.suppress(OSError), os.scandir(place) as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):
                     if entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mode & stat.S_IWOTH:
-                        found.append(entry.path)
-    return found
+                        paths.append(entry.path)
+    return paths
 
 
 def strays(uid: int) -> None:
@@ -260,15 +260,15 @@ def end(pid: int, uid: int, alive: set[int]) -> float:
 
 def children() -> set[int]:
     """The children of this process."""
-    me, found = os.getpid(), set[int]()
+    me, pids = os.getpid(), set[int]()
     with contextlib.suppress(OSError):
         return {int(child) for child in Path(f"/proc/{me}/task/{me}/children").read_text().split()}
     with contextlib.suppress(OSError):
         for entry in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError, IndexError):
                 if int(_fields(int(entry))[1]) == me:
-                    found.add(int(entry))
-    return found
+                    pids.add(int(entry))
+    return pids
 
 
 def _fields(pid: int) -> list[str]:
@@ -298,13 +298,13 @@ def end_family(single: "subprocess.Popen[bytes]", temporary: str) -> None:
     single.wait()
     end = time.monotonic() + MAX_SWEEP_SECONDS
     while time.monotonic() < end:
-        found = False
+        killed = False
         for pid in sorted(psutil.pids(), reverse=True):  # the youngest first: it is the one that goes on forking
             if _environment(pid).get("TMPDIR") == temporary:
-                found = True
+                killed = True
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
-        if not found:
+        if not killed:
             return
 
 

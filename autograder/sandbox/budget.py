@@ -177,8 +177,8 @@ def _processor_seconds(pid: int) -> float:
 
 def container_memory() -> int:
     """Megabytes that this machine or container has."""
-    found = psutil.virtual_memory().total
+    total = psutil.virtual_memory().total
     for place in CONTAINER_MEMORY:
         with contextlib.suppress(OSError, ValueError):
-            found = min(found, int(Path(place).read_text()))
-    return found // 2**20
+            total = min(total, int(Path(place).read_text()))
+    return total // 2**20

@@ -84,7 +84,7 @@ class Call:
 
     def is_seen(self, reply: Reply) -> bool:
         """Whether this is the very reply in `seen`."""
-        return any(reply is known for known, _ in self.seen.values())
+        return any(reply is earlier for earlier, _ in self.seen.values())
 
 
 def prepared(
@@ -171,10 +171,10 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
             return Reply(value=value)
         case "write", ["written"]:
             return Reply()
-        case "edits", ["edits", np.ndarray() as found] if found.dtype == np.int64 and found.shape[1:] == (3,):
-            return Reply(value=found)
-        case "edit", ["edit", list() as found] if all(type(n) is int and 0 < n <= lines[call.context] for n in found):
-            return Reply(value=tuple(found))
+        case "edits", ["edits", np.ndarray() as edits] if edits.dtype == np.int64 and edits.shape[1:] == (3,):
+            return Reply(value=edits)
+        case "edit", ["edit", list() as places] if all(type(n) is int and 0 < n <= lines[call.context] for n in places):
+            return Reply(value=tuple(places))
     raise wire.WireError("a reply of another form")
 
 
@@ -203,8 +203,8 @@ def _known_path(argument: Any, path: list[Any]) -> tuple[str | int, ...]:
         return ()
     here = argument
     for depth, key in enumerate(path, 1):
-        known = isinstance(here, dict) and type(key) in (str, int) and key in here
-        if not known and not (isinstance(here, list | tuple) and type(key) is int and 0 <= key < len(here)):
+        is_key = isinstance(here, dict) and type(key) in (str, int) and key in here
+        if not is_key and not (isinstance(here, list | tuple) and type(key) is int and 0 <= key < len(here)):
             raise wire.WireError("a place that the argument does not have")
         here = here[key]
         if isinstance(here, Kept):

@@ -72,9 +72,9 @@ def available() -> dict[str, str]:
 
 def holding(without: tuple[str, ...] = ()) -> list[str]:
     """The layers that hold on this machine; Landlock and seccomp need no_new_privileges below them."""
-    found = [name for name, missing in available().items() if not missing and name not in without]
-    needing = ("landlock", "seccomp") if "no_new_privileges" not in found else ()
-    return [name for name in found if name not in needing]
+    names = [name for name, missing in available().items() if not missing and name not in without]
+    needing = ("landlock", "seccomp") if "no_new_privileges" not in names else ()
+    return [name for name in names if name not in needing]
 
 
 def apply(confinement: Confinement, rules: int) -> None:

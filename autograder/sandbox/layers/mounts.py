@@ -63,8 +63,8 @@ def bounded(folder: str, size: int, mode: int) -> None:
 
 def filled(folder: str) -> int:
     """Bytes that the file system of a folder holds."""
-    found = os.statvfs(folder)
-    return (found.f_blocks - found.f_bfree) * found.f_frsize
+    status = os.statvfs(folder)
+    return (status.f_blocks - status.f_bfree) * status.f_frsize
 
 
 def cover(places: Iterable[Path]) -> None:

@@ -33,13 +33,13 @@ def limit(*, memory: int, file_size: int, seconds: int, open_files: int, threads
             r.setrlimit(kind, (ceiling, ceiling))
 
 
-def close_all_but(*kept: int) -> None:
+def close_all_but(*descriptors: int) -> None:
     """Close every descriptor but these; what is open is not held back by any later layer."""
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)
     first = 3
-    for number in sorted(number for number in kept if number > 2):
+    for number in sorted(number for number in descriptors if number > 2):
         os.closerange(first, number)
         first = number + 1
     os.closerange(first, MAX_DESCRIPTORS)

@@ -26,11 +26,11 @@ def _may_become_others() -> bool:
     """Whether root has the capabilities for it, and the numbers of others exist where it is."""
     needed = sum(1 << bit for bit in _CAPABILITIES)
     try:
-        status, known = Path("/proc/self/status").read_text(), Path("/proc/self/uid_map").read_text()
+        status, uid_map = Path("/proc/self/status").read_text(), Path("/proc/self/uid_map").read_text()
     except OSError:
         return False
     held = int(status.partition("CapEff:")[2].split()[0], 16)
-    spans = [(int(first), int(count)) for first, _, count in map(str.split, known.splitlines())]
+    spans = [(int(first), int(count)) for first, _, count in map(str.split, uid_map.splitlines())]
     return held & needed == needed and any(first <= FIRST and first + count > LAST for first, count in spans)
 
 

@@ -98,10 +98,10 @@ class Questions:
         if len(question) > self._limit - MARGIN_BYTES:  # the grader would take a longer message for an attack
             raise ValueError("the arguments are larger than anything that grading uses")
         digest, key = wire.hashed(question)
-        known = self._answers.get(digest)
-        if known is not None:
+        answer = self._answers.get(digest)
+        if answer is not None:
             # Decoded each time anew: every caller gets an array of its own.
-            kind, value = wire.decode(wire.sealed(key, known), from_grader=True)
+            kind, value = wire.decode(wire.sealed(key, answer), from_grader=True)
             return args[value] if kind == "same" else value
         self._send(question)
         try:

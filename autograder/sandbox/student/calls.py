@@ -100,16 +100,16 @@ class Calls:
         if call is None or (first == "result" and not call.returned):
             raise Absent(f"nothing is kept of call {kept.call}")
         try:
-            found: Any = (
+            value: Any = (
                 call.result if first == "result" else call.args[first] if isinstance(first, int) else call.kwargs[first]
             )
             for step in kept.path[1:]:
-                if type(found) not in (list, dict) and not isinstance(found, tuple):
+                if type(value) not in (list, dict) and not isinstance(value, tuple):
                     raise LookupError
-                found = found[step]
+                value = value[step]
         except (LookupError, TypeError):
             raise Absent(f"call {kept.call} has nothing there") from None
-        return found
+        return value
 
 
 # An exception in the student's code as plain data: built-in names, a text, and where in the student's files

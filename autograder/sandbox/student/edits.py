@@ -68,8 +68,8 @@ class Place:
 
     @property
     def node(self) -> Any:
-        found = getattr(self.parent, self.field)
-        return found if self.index is None else found[self.index]
+        child = getattr(self.parent, self.field)
+        return child if self.index is None else child[self.index]
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Text:
             case ast.Name(id=name, ctx=ast.Load()):
                 others = self.functions if called and name in self.functions else names
                 if name in others:
-                    yield from (_name(other) for other in others if other != name)
+                    yield from (_name(alternative) for alternative in others if alternative != name)
                 yield from map(_name, _alike(name))
         if isinstance(node, ast.Slice):
             yield from _slices(node)
@@ -188,8 +188,8 @@ class Text:
         return []
 
 
-def _others(value: Any, found: list[Any]) -> list[Any]:
-    return [other for other in dict.fromkeys(found) if other != value]
+def _others(value: Any, candidates: list[Any]) -> list[Any]:
+    return [candidate for candidate in dict.fromkeys(candidates) if candidate != value]
 
 
 def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.stmt]:
@@ -203,9 +203,9 @@ def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.st
                 yield statement
                 used = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
                 new = [
-                    other
-                    for other in dict.fromkeys(used)
-                    if other not in seen and any(other in own for own, _ in bound)
+                    identifier
+                    for identifier in dict.fromkeys(used)
+                    if identifier not in seen and any(identifier in own for own, _ in bound)
                 ]
                 seen.update(new, names)
                 wanted += new
@@ -215,25 +215,25 @@ def _numbers(nodes: Iterable[ast.AST]) -> list[Any]:
     """The numbers of a text, those in its docstrings too."""
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
     plain = [value for value in values if type(value) in (int, float)]
-    told = [
-        float(one)
+    written = [
+        float(digits)
         for text in values
         if isinstance(text, str)
-        for one in re.findall(r"\b\d+(?:\.\d+)?(?:e-?\d+)?\b", text[:2000])
+        for digits in re.findall(r"\b\d+(?:\.\d+)?(?:e-?\d+)?\b", text[:2000])
     ]
-    found = (*plain, *(int(one) if one.is_integer() and one < 1e15 else one for one in told))
-    return list(dict.fromkeys(number for number in found if number == number))[:MOST_NUMBERS]
+    numbers = (*plain, *(int(number) if number.is_integer() and number < 1e15 else number for number in written))
+    return list(dict.fromkeys(number for number in numbers if number == number))[:MOST_NUMBERS]
 
 
 def _names(unit: ast.stmt) -> list[str]:
     """The arguments and variables of a unit."""
-    found = []
+    names = []
     for node in ast.walk(unit):
         if isinstance(node, ast.arg):
-            found.append(node.arg)
+            names.append(node.arg)
         elif isinstance(node, ast.Name) and _stored(node) and node.id != "_":
-            found.append(node.id)
-    return list(dict.fromkeys(found))
+            names.append(node.id)
+    return list(dict.fromkeys(names))
 
 
 def _places(node: ast.AST) -> Iterator[Place]:
@@ -258,7 +258,7 @@ def _edit(unit: ast.stmt, places: Sequence[Place], new: Sequence[Any], size: int
         for part in node if isinstance(node, list) else [node]:
             _locate(part, where)
     if size is None:
-        gone, come = ({id(n) for n in ast.walk(one) if not isinstance(n, _UNCOUNTED)} for one in (old, new[0]))
+        gone, come = ({id(n) for n in ast.walk(tree) if not isinstance(n, _UNCOUNTED)} for tree in (old, new[0]))
         size = len(gone ^ come) or 2
     return Edit(unit, tuple(places), old, tuple(new), (line,), size)
 
@@ -278,9 +278,14 @@ def _locate(node: ast.AST, where: ast.AST) -> None:
 def _together(group: Sequence[Edit]) -> Edit:
     """The same edit in several places."""
     first = group[0]
-    places, new = [one.places[0] for one in group], [one.new[0] for one in group]
+    places, new = [edit.places[0] for edit in group], [edit.new[0] for edit in group]
     return Edit(
-        first.unit, tuple(places), first.old, tuple(new), tuple(sorted({one.lines[0] for one in group})), first.size + 1
+        first.unit,
+        tuple(places),
+        first.old,
+        tuple(new),
+        tuple(sorted({edit.lines[0] for edit in group})),
+        first.size + 1,
     )
 
 
@@ -302,7 +307,7 @@ def _constant(value: Any) -> ast.expr:
 
 
 def _alike(name: str) -> Iterator[str]:
-    yield from (other for names in ALIKE if name in names for other in names if other != name)
+    yield from (similar for names in ALIKE if name in names for similar in names if similar != name)
 
 
 def _swapped(parts: Sequence[Any]) -> Iterator[list[Any]]:
@@ -326,7 +331,7 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
         case ast.BinOp(left=left, op=op, right=right):
             group = ARITHMETIC if isinstance(op, ARITHMETIC) else BITS
             yield from (left, right, ast.BinOp(right, op, left))
-            yield from (ast.BinOp(left, other(), right) for other in group if not isinstance(op, other))
+            yield from (ast.BinOp(left, operator(), right) for operator in group if not isinstance(op, operator))
             if isinstance(left, ast.BinOp):
                 yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
             if isinstance(right, ast.BinOp):
@@ -335,19 +340,21 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
             yield operand
         case ast.BoolOp(op=op, values=values):
             yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
-            yield from (one[0] if len(one) == 1 else ast.BoolOp(op, one) for one in _shorter(values))
+            yield from (
+                operands[0] if len(operands) == 1 else ast.BoolOp(op, operands) for operands in _shorter(values)
+            )
         case ast.Compare(left=left, ops=ops, comparators=parts):
             for i, compares in enumerate(ops):
                 others: tuple[Any, ...] = ORDER if isinstance(compares, ORDER) else (OPPOSITES[type(compares)],)
-                exchanged = (other() for other in others if not isinstance(compares, other))
-                yield from (ast.Compare(left, [*ops[:i], other, *ops[i + 1 :]], parts) for other in exchanged)
+                exchanged = (operator() for operator in others if not isinstance(compares, operator))
+                yield from (ast.Compare(left, [*ops[:i], comparison, *ops[i + 1 :]], parts) for comparison in exchanged)
             if len(ops) > 1:
                 yield ast.Compare(left, ops[:-1], parts[:-1])
                 yield ast.Compare(parts[0], ops[1:], parts[1:])
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield from (body, orelse, ast.IfExp(test, orelse, body))
         case ast.Attribute(value=value, attr=attr):
-            yield from (ast.Attribute(value, other, ast.Load()) for other in _alike(attr))
+            yield from (ast.Attribute(value, similar, ast.Load()) for similar in _alike(attr))
             yield value
         case ast.Call():
             yield from _call(node)
@@ -381,9 +388,9 @@ def _called(node: ast.Call) -> str:
 
 def _with(node: ast.Call, keywords: dict[str, Any]) -> ast.Call:
     """A call with other keywords; those that are to be None are left out."""
-    kept = [keyword for keyword in node.keywords if keyword.arg not in keywords]
+    unchanged = [keyword for keyword in node.keywords if keyword.arg not in keywords]
     new = [ast.keyword(name, _constant(value)) for name, value in keywords.items() if value is not None]
-    return ast.Call(node.func, node.args, kept + new)
+    return ast.Call(node.func, node.args, unchanged + new)
 
 
 def _slices(node: ast.Slice) -> Iterator[ast.AST]:
@@ -420,11 +427,11 @@ def _exchanged(node: ast.expr) -> Iterator[ast.AST]:
     """P(Q(x)) as Q(P(x)): two operations in the other order."""
     for outer, inner in _operands(node):
         for place, _ in _operands(inner):
-            one, other = copy.copy(node), copy.copy(inner)
+            lowered, raised = copy.copy(node), copy.copy(inner)
             operand = place.node
-            _set(other, place, one)
-            _set(one, outer, operand)
-            yield other
+            _set(raised, place, lowered)
+            _set(lowered, outer, operand)
+            yield raised
 
 
 def _operands(node: ast.AST) -> Iterator[tuple[Place, ast.expr]]:
@@ -456,7 +463,9 @@ def _statement(node: ast.stmt) -> Iterator[ast.AST]:
     match node:
         case ast.AugAssign(target=target, op=op, value=value):
             yield ast.Assign([target], value)
-            yield from (ast.AugAssign(target, other(), value) for other in ARITHMETIC[:4] if not isinstance(op, other))
+            yield from (
+                ast.AugAssign(target, operator(), value) for operator in ARITHMETIC[:4] if not isinstance(op, operator)
+            )
             loaded = copy.copy(target)
             loaded.ctx = ast.Load()
             yield ast.Assign([target], ast.BinOp(loaded, op, value))
@@ -494,19 +503,19 @@ def _bodies(unit: ast.stmt) -> Iterator[Edit]:
 
 def _moved(body: list[ast.stmt], start: int) -> Iterator[tuple[int, list[ast.stmt]]]:
     for i in range(start, len(body)):
-        one, before, after = body[i], body[:i], body[i + 1 :]
+        statement, before, after = body[i], body[:i], body[i + 1 :]
         if after:
-            yield i, [*before, after[0], one, *after[1:]]
-        if isinstance(one, ast.Assign | ast.AugAssign | ast.Expr):
-            yield i, [*before, one, one, *after]
-        if isinstance(one, ast.For | ast.If | ast.While):
-            if len(one.body) > 1:
-                yield i, [*before, _block(one, one.body[:-1]), one.body[-1], *after]
-                yield i, [*before, one.body[0], _block(one, one.body[1:]), *after]
+            yield i, [*before, after[0], statement, *after[1:]]
+        if isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr):
+            yield i, [*before, statement, statement, *after]
+        if isinstance(statement, ast.For | ast.If | ast.While):
+            if len(statement.body) > 1:
+                yield i, [*before, _block(statement, statement.body[:-1]), statement.body[-1], *after]
+                yield i, [*before, statement.body[0], _block(statement, statement.body[1:]), *after]
             if after:
-                yield i, [*before, _block(one, [*one.body, after[0]]), *after[1:]]
-            if isinstance(one, ast.If) and not one.orelse:
-                yield i, [*before, *one.body, *after]
+                yield i, [*before, _block(statement, [*statement.body, after[0]]), *after[1:]]
+            if isinstance(statement, ast.If) and not statement.orelse:
+                yield i, [*before, *statement.body, *after]
 
 
 def _block(node: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
@@ -561,5 +570,5 @@ class _Noting(ast.NodeTransformer):
 def evaluated(edit: Edit, seen: set[int]) -> bool:
     """Whether an edit is of something that was evaluated, by the numbers of the expressions that were."""
     old = edit.old if isinstance(edit.old, list) else [edit.old]
-    inside = [node.number for one in old for node in ast.walk(one) if hasattr(node, "number")]
+    inside = [node.number for tree in old for node in ast.walk(tree) if hasattr(node, "number")]
     return not inside or not seen.isdisjoint(inside)

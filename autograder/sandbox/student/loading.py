@@ -143,14 +143,14 @@ class StudentModules:
         if self._current:
             modules = {name: sys.modules.pop(name) for name in self._own_modules()}
             self._contexts[self._current] = Context(modules, list(sys.path), dict(vars(builtins)))
-        known, self._current = self._contexts.get(context, self._contexts[""]), context
-        sys.modules.update(known.modules)
-        sys.path[:] = known.path
-        if vars(builtins) == known.builtins:
+        saved, self._current = self._contexts.get(context, self._contexts[""]), context
+        sys.modules.update(saved.modules)
+        sys.path[:] = saved.path
+        if vars(builtins) == saved.builtins:
             return
-        for name in vars(builtins).keys() - known.builtins.keys():
+        for name in vars(builtins).keys() - saved.builtins.keys():
             del vars(builtins)[name]
-        vars(builtins).update(known.builtins)
+        vars(builtins).update(saved.builtins)
 
     def _begin(self) -> None:
         """Let imports find the submission first, as at home: also before modules that only this process has needed."""
@@ -274,16 +274,16 @@ def exported_names(path: str, seen: tuple[str, ...] = ()) -> list[str]:
             tree = ast.parse(file.read())
     except (OSError, SyntaxError, ValueError):
         return []
-    told = [ast.literal_eval(node.value) for node in tree.body if _is_all(node) and node.value is not None]
-    if told:
-        return list(told[-1])
+    declared = [ast.literal_eval(node.value) for node in tree.body if _is_all(node) and node.value is not None]
+    if declared:
+        return list(declared[-1])
     names: list[str] = []
     for name, source in bound_names(tree.body):
-        other = os.path.join(os.path.dirname(path), f"{source}.py")
+        origin = os.path.join(os.path.dirname(path), f"{source}.py")
         if name != "*":
             names.append(name)
-        elif other not in seen:
-            names += exported_names(other, (*seen, path))
+        elif origin not in seen:
+            names += exported_names(origin, (*seen, path))
     return [name for name in dict.fromkeys(names) if not name.startswith("_")]
 
 

@@ -56,8 +56,8 @@ class Repairing:
         with contextlib.suppress(Exception), self._defined(map(noting, self.text.units), {SEEN: seen.add}):
             self.reply(call)
         edits = enumerate(self.text.edits)
-        found = [(number, edit.size, edit.lines[0]) for number, edit in edits if evaluated(edit, seen)]
-        return ("edits", np.array(found[:MOST_EDITS], dtype=np.int64).reshape(-1, 3))
+        rows = [(number, edit.size, edit.lines[0]) for number, edit in edits if evaluated(edit, seen)]
+        return ("edits", np.array(rows[:MOST_EDITS], dtype=np.int64).reshape(-1, 3))
 
     def _edited(self, number: int, call: bytes) -> tuple[Any, ...]:
         edit = self.text.edits[number]

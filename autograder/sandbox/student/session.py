@@ -179,9 +179,9 @@ def warm_up(baseline: Baseline) -> None:
         grader = Connection(ours, wire.MAX_FROM_STUDENT)
         x = np.linspace(0, 1, 6).reshape(2, 3)
         nested = {"table": x, "parts": [{"a": x[0], "b": 1, "c": "text"}, (x > 0, 2.0, None)]}
-        tried = {"array": [[1.0, 2.0]], "dot": [x, x.T], "mean": [x], "exp": [x], "copy": [x]}
+        calls = {"array": [[1.0, 2.0]], "dot": [x, x.T], "mean": [x], "exp": [x], "copy": [x]}
         for _ in range(WARM_UP_ROUNDS):
-            for number, (function, args) in enumerate(tried.items(), 1):
+            for number, (function, args) in enumerate(calls.items(), 1):
                 request = wire.encode(("call", "", "numpy", function, args, {}, ["pure", "new"], number))
                 session.hold(session.reply(request), last=True)
                 wire.decode(grader.receive())

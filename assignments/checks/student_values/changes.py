@@ -42,13 +42,13 @@ class Snapshot:
 
     def differences(self) -> list[Change]:
         """What is not as it was, MAX_CHANGES at most."""
-        found: list[Change] = []
+        changes: list[Change] = []
         for number, (now, was) in enumerate(zip(self.arguments, self.before, strict=True)):
             for path, how in _differences(now, was, ()):
-                if len(found) == MAX_CHANGES:
-                    return found
-                found.append(Change(number, path, how))
-        return found
+                if len(changes) == MAX_CHANGES:
+                    return changes
+                changes.append(Change(number, path, how))
+        return changes
 
 
 def in_words(names: Sequence[str], changes: Iterable[Change]) -> str:
@@ -86,8 +86,8 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
         if len(now) != len(was):
             yield path, "length"
         else:
-            for number, (one, other) in enumerate(zip(now, was, strict=True)):
-                yield from _differences(one, other, (*path, number))
+            for number, (new, old) in enumerate(zip(now, was, strict=True)):
+                yield from _differences(new, old, (*path, number))
     elif now is not was and now != was:
         yield path, "replaced"
 

@@ -72,7 +72,7 @@ def _compare_parts(expected: "tuple[Any, ...] | list[Any]", actual: Any, allowed
     if len(actual) != len(expected):
         return Fault("length", f"expected a tuple of {len(expected)}, got one of {len(actual)}"), 0.0
     verdicts = [compare(e, a, allowed, dtype) for e, a in zip(expected, actual, strict=True)]
-    furthest = max((found for _, found in verdicts), default=0.0)
+    furthest = max((distance for _, distance in verdicts), default=0.0)
     for number, (fault, _) in enumerate(verdicts):
         if fault is not None:
             return replace(fault, text=f"part [{number}] of the result: {fault.text}"), furthest
@@ -103,11 +103,11 @@ def _compare_scalar(expected: Any, actual: Any, kinds: str, name: str, allowed: 
     return _judge(deviation(np.asarray(expected), as_array), allowed)
 
 
-def _judge(found: float, allowed: float) -> Compared:
-    if found <= allowed:
-        return None, found
-    text = "not all numbers are finite" if np.isinf(found) else "the values differ"
-    return Fault("value", text, found), found
+def _judge(furthest: float, allowed: float) -> Compared:
+    if furthest <= allowed:
+        return None, furthest
+    text = "not all numbers are finite" if np.isinf(furthest) else "the values differ"
+    return Fault("value", text, furthest), furthest
 
 
 def deviation(expected: "np.ndarray[Any, Any]", actual: "np.ndarray[Any, Any]") -> float:

@@ -53,16 +53,16 @@ def form(
     if difference is None or difference.kind not in FORMS:
         return ""
     kind = difference.kind
-    part, one, other = _first_refused(expected, actual, allowed, dtype, names)
-    came = {"type": _type, "length": _length, "shape": _shape_of, "dtype": _dtype_of}[kind](one, other)
-    hint = f" {NO_RETURN}" if other is None else ""
-    return f"{FORMS[kind]}{part}: {came}; {_due(kind, one, part, returned, names)}.{hint}"
+    part, wanted, got = _first_refused(expected, actual, allowed, dtype, names)
+    came = {"type": _type, "length": _length, "shape": _shape_of, "dtype": _dtype_of}[kind](wanted, got)
+    hint = f" {NO_RETURN}" if got is None else ""
+    return f"{FORMS[kind]}{part}: {came}; {_due(kind, wanted, part, returned, names)}.{hint}"
 
 
 def what_returns(docstring: str) -> str:
     """What a docstring says of the result, as half a sentence; "" where it says nothing."""
-    found = RETURNS.search(docstring)
-    said = " ".join(found[1].split()) if found else ""
+    match = RETURNS.search(docstring)
+    said = " ".join(match[1].split()) if match else ""
     return f"an array {said}" if said.startswith("(") else said
 
 
@@ -78,9 +78,9 @@ def _first_refused(
     expected: Any, actual: Any, allowed: float, dtype: bool, names: Sequence[str]
 ) -> tuple[str, Any, Any]:
     """The part of the result that is refused (" in part [1]", "" for the whole), what was expected there, and what came back."""
-    for place, one, other in _paired(expected, actual, names):
-        if not equal(one, other, allowed, dtype):
-            return f" in {place}", one, other
+    for place, wanted, got in _paired(expected, actual, names):
+        if not equal(wanted, got, allowed, dtype):
+            return f" in {place}", wanted, got
     return "", expected, actual
 
 
@@ -138,14 +138,14 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     parts = _paired(expected, actual, names)
     if parts:
         return _of_parts(parts, allowed)
-    found, _ = compare(expected, actual, allowed)
-    if found is None or found.kind not in ("shape", "value"):
+    fault, _ = compare(expected, actual, allowed)
+    if fault is None or fault.kind not in ("shape", "value"):
         return ""
     if isinstance(expected, float | np.floating):
         return _of_number(np.asarray(expected), np.asarray(actual), allowed)
     if not isinstance(expected, np.ndarray):
         return ""
-    if found.kind == "shape":
+    if fault.kind == "shape":
         return _shape(expected, actual, allowed) if actual.dtype.kind in "biuf" else ""
     return next(filter(None, _values(expected, actual, allowed)), "")
 
@@ -160,16 +160,16 @@ def _of_number(expected: Array, actual: Array, allowed: float) -> str:
 
 def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     """Which parts of a tuple are wrong, and how."""
-    wrong = [(place, one, other) for place, one, other in parts if not equal(one, other, allowed)]
+    wrong = [(place, wanted, got) for place, wanted, got in parts if not equal(wanted, got, allowed)]
     for order in permutations(range(len(parts))) if len(wrong) > 1 else ():
         if all(equal(parts[place][1], part[2], allowed) for place, part in zip(order, parts, strict=True)):
             return f"{IN_ORDER} {', '.join(parts[place][0] for place in order)}."
-    said = [(place, difference(one, other, allowed)) for place, one, other in wrong]
-    told = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in said if text)
+    said = [(place, difference(wanted, got, allowed)) for place, wanted, got in wrong]
+    details = " ".join(f"{place[0].upper()}{place[1:]}: {text}" for place, text in said if text)
     if len(wrong) == len(parts) or not wrong:
-        return told
+        return details
     places = " and ".join(place for place, _, _ in wrong)
-    return f"Only {places} of the result {'is' if len(wrong) == 1 else 'are'} wrong. {told}".strip()
+    return f"Only {places} of the result {'is' if len(wrong) == 1 else 'are'} wrong. {details}".strip()
 
 
 def factor(expected: Array, actual: Array, allowed: float) -> float | None:
@@ -185,9 +185,9 @@ def factor(expected: Array, actual: Array, allowed: float) -> float | None:
     ):
         return None
     with np.errstate(all="ignore"):
-        found = float(got @ wanted / (wanted @ wanted))
-    shown = found != 0 and abs(found - 1) > 5 * NEARLY  # six digits tell it from 1
-    return found if shown and _is(found * wanted, got, wanted, allowed) else None
+        ratio = float(got @ wanted / (wanted @ wanted))
+    shown = ratio != 0 and abs(ratio - 1) > 5 * NEARLY  # six digits tell it from 1
+    return ratio if shown and _is(ratio * wanted, got, wanted, allowed) else None
 
 
 def _is(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
@@ -210,11 +210,11 @@ def _shape(expected: Array, actual: Array, allowed: float) -> str:
         return ""
     said = [
         _too_few_or_many(place, len(expected) - len(actual), expected.ndim == 1)
-        for place, one, other in (
+        for place, wanted, got in (
             ("last", expected[: len(actual)], actual[: len(expected)]),
             ("first", expected[-len(actual) :], actual[-len(expected) :]),
         )
-        if len(one) and equal(one, other, allowed)
+        if len(wanted) and equal(wanted, got, allowed)
     ]
     return said[0] if len(said) == 1 else ""
 
@@ -276,10 +276,10 @@ def _values(expected: Array, actual: Array, allowed: float) -> Iterator[str]:
 def _not_finite(expected: Array, actual: Array) -> str:
     if np.isfinite(actual[np.isfinite(expected)]).all():
         return ""
-    found, wanted = (int((~np.isfinite(values)).sum()) for values in (actual, expected))
-    kind = "nan" if np.isnan(actual).sum() == found else "nan or infinite"
-    verb = "entry is" if found == 1 else "entries are"
-    return f"{found} {verb} {kind}; expected are {wanted or 'none'}."
+    got, wanted = (int((~np.isfinite(values)).sum()) for values in (actual, expected))
+    kind = "nan" if np.isnan(actual).sum() == got else "nan or infinite"
+    verb = "entry is" if got == 1 else "entries are"
+    return f"{got} {verb} {kind}; expected are {wanted or 'none'}."
 
 
 def _of_all(expected: Array, actual: Array, allowed: float) -> str:
@@ -359,16 +359,16 @@ def _lines(wrong: Array) -> str:
     if wrong.ndim == 0 or wrong.all():
         return ""
     if wrong.ndim > 1:
-        for one, several, lines in (
+        for singular, plural, lines in (
             ("row", "rows", wrong.any(axis=-1)),
             ("column", "columns", wrong.reshape(-1, wrong.shape[-1]).any(axis=0)),
         ):
             if not lines.all() and wrong.sum() > 1:
-                return _but(one, several, lines)
+                return _but(singular, plural, lines)
     return _but("entry", "entries", wrong)
 
 
-def _but(one: str, several: str, wrong: Any) -> str:
+def _but(singular: str, plural: str, wrong: Any) -> str:
     """Which are wrong, or which are right, whatever is the shorter list."""
     few = 2 * wrong.sum() <= wrong.size
     indices = np.argwhere(wrong if few else ~wrong)
@@ -376,7 +376,7 @@ def _but(one: str, several: str, wrong: Any) -> str:
         return ""
     places = [tuple(int(i) for i in index) for index in indices]
     named = ", ".join(str(place[0] if len(place) == 1 else place) for place in places)
-    return f"Right {'except' if few else 'only'} for the {one if len(indices) == 1 else several} {named}."
+    return f"Right {'except' if few else 'only'} for the {singular if len(indices) == 1 else plural} {named}."
 
 
 def _count(expected: Array, actual: Array, wrong: Array) -> str:

@@ -105,8 +105,8 @@ def function_source(function: Callable[..., Any]) -> str:
         return inspect.getsource(function).strip()
     tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
     line = function.__code__.co_firstlineno
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line]
-    return ast.unparse(found[0])
+    lambdas = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == line]
+    return ast.unparse(lambdas[0])
 
 
 def _lambda(function: Callable[..., Any]) -> str:

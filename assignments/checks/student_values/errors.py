@@ -69,14 +69,14 @@ def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]
 
     It is the outermost one, a `while` before a `for`: where in a loop a call is interrupted is chance.
     """
-    found: list[tuple[str, ast.While | ast.For]] = []
+    loops: list[tuple[str, ast.While | ast.For]] = []
     while frame is not None:
         name, line = frame.f_code.co_filename, frame.f_lineno
         if own(name):
             around = (node for node in _loops(name) if node.lineno <= line <= (node.end_lineno or 0))
-            found += [(os.path.basename(name), node) for node in around]
+            loops += [(os.path.basename(name), node) for node in around]
         frame = frame.f_back
-    chosen = [one for one in found if isinstance(one[1], ast.While)] or found
+    chosen = [entry for entry in loops if isinstance(entry[1], ast.While)] or loops
     return (chosen[-1][0], chosen[-1][1].lineno) if chosen else ("", 0)
 
 

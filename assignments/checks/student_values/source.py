@@ -23,10 +23,10 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
     if re.match(r'\s*\{\s*"(cells|metadata|nbformat)"', text):
         return f"{name} is a notebook: copy the code of its cells into a new file {name}"
     lines = text.splitlines()
-    found = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-    if found.startswith(("%", "!")):
-        return f"{name}, line {line} is for notebooks only: {found[:60]}"
-    if found.startswith(">>>"):
+    code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    if code.startswith(("%", "!")):
+        return f"{name}, line {line} is for notebooks only: {code[:60]}"
+    if code.startswith(">>>"):
         return f"{name}, line {line} begins with the prompt >>> of Python: remove it"
     return ""
 
@@ -37,11 +37,11 @@ def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
         body = ast.parse(data).body
     except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two of a text that is nested too deeply
         return {}
-    found: dict[str, list[ast.FunctionDef]] = {}
+    by_name: dict[str, list[ast.FunctionDef]] = {}
     for node in body:
         if isinstance(node, ast.FunctionDef):
-            found.setdefault(node.name, []).append(node)
-    return found
+            by_name.setdefault(node.name, []).append(node)
+    return by_name
 
 
 def is_stub(function: ast.FunctionDef) -> bool:

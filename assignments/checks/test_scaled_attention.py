@@ -120,6 +120,7 @@ def test_attention_of_other_sizes(call: Caller) -> None:
 
 
 def test_attention_under_masks_of_a_batch(call: Caller) -> None:
+    """One mask for each, then one for all."""
     q, k, v = (np.array([array[:2], array[-2:]]) for array in (Q, K, V))
     masks = np.array([[[True, False], [True, True]], [[True, True], [False, True]]])
     call.scaled_dot_product_attention(q, k, v, masks).returning(*PARTS).gives(
@@ -131,6 +132,18 @@ def test_attention_under_masks_of_a_batch(call: Caller) -> None:
                 ]
             ),
             np.array([[[1.0, 0.0], [0.359543, 0.640457]], [[0.359543, 0.640457], [0.0, 1.0]]]),
+        )
+    )
+    weights = np.array([[1.0, 0.0], [0.359543, 0.640457]])
+    call.scaled_dot_product_attention(q, k, v, masks[0]).returning(*PARTS).gives(
+        (
+            np.array(
+                [
+                    [[1.0, 0.0, 0.0, 2.0], [0.359543, 0.640457, 0.320229, 0.719085]],
+                    [[0.0, 1.0, 0.5, 0.0], [1.921372, 0.359543, 0.820229, 0.640457]],
+                ]
+            ),
+            np.array([weights, weights]),
         )
     )
 

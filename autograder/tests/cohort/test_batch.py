@@ -92,9 +92,11 @@ def command(*arguments: str | Path) -> list[str]:
 
 
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":
-    """The real command, in a process group of its own."""
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command(*arguments), cwd=ROOT, start_new_session=True, **pipes)
+    """The real command, in a process group of its own; it hears Ctrl-C also where these tests run in the background of a shell."""
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    if os.name == "posix":
+        options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(command(*arguments), cwd=ROOT, start_new_session=True, **options)
 
 
 def call(*arguments: str | Path) -> Result:

@@ -670,7 +670,7 @@ MISTAKES = {
         "    var = ((x - mean) ** 2).sum(-1)[..., None] / (x.shape[-1] - 1)\n"
         "    return beta + (x - mean) * (gamma * (var + eps) ** -0.5)\n"
     ),
-    "gamma_times_all": (
+    "shift_before_scale": (
         "    y = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)\n"
         "    return np.float64(1) * (y * gamma + beta * gamma)\n"
     ),

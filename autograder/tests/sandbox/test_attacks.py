@@ -452,7 +452,7 @@ def test_solutions_stay_closed_to_submissions_in_a_clone_that_others_may_enter_w
             [sys.executable, "-c", OPEN_CLONE], cwd=clone, env=environment, capture_output=True, text=True, check=True
         )
         assert "SUCCEEDED" not in done.stdout
-        assert "`layer_norm` was called" in done.stdout  # the attacks have come as far as that
+        assert done.stdout.count("`layer_norm` is not written yet.") > 1  # the attacks have come as far as that
         assert f"every user of this machine can read {clone}" in done.stdout
 
 

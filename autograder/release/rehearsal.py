@@ -115,7 +115,8 @@ def _is_full(error: Exception) -> bool:
 
 # What the grader runs with: an interpreter, its packages, and environment variables.
 
-KEPT = ("SYSTEMROOT", "LANG", "LC_ALL")  # environment variables that are handed on
+# Environment variables that are handed on; the last says where an interpreter has its library, if not in a usual place.
+KEPT = ("SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH")
 # An interpreter, its environment variables, and a line on how they came about.
 Environment = tuple[str, dict[str, str], str]
 FOLDERS = {"HOME": "home", "USERPROFILE": "home", "TMPDIR": "tmp", "TEMP": "tmp", "TMP": "tmp"}

@@ -47,6 +47,7 @@ TIGHT = LIMITS.model_copy(update={"call_seconds": 0.4, "submission_seconds": 8, 
 # Processor time for the worst of them, of grader and submission: the tight limits allow a submission 8 seconds.
 SECONDS = 30
 OPEN = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue")
+VERSION = sysconfig.get_python_version()
 PLAIN = 54_321  # a user without rights, whom nobody else uses
 
 
@@ -409,8 +410,7 @@ def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> 
         command, environment = _as_anybody(place)
         own = __file__.replace(str(kit.PACKAGE.parent), environment["KIT"])
         road = own.replace("sandbox/test_attacks", "release/test_otter_attacks")
-        # The slow ones too, but for this one, and for rehearsals, which take the packages from the interpreter itself.
-        chosen = [own, road, "-k", "not rehearsal", "-x", "-o", "addopts=-q"]
+        chosen = [own, road, "-x", "-o", "addopts=-q"]  # the slow ones too, but for this one, which only root makes
         (place / "home").mkdir()
         os.chown(place / "home", PLAIN, PLAIN)
         done = subprocess.run(
@@ -457,24 +457,20 @@ def test_solutions_stay_closed_to_submissions_in_a_clone_that_others_may_enter_w
 
 
 def _as_anybody(place: Path) -> tuple[list[str], dict[str, str]]:
-    """An interpreter, its packages and the kit where every user can reach them: linked, or copied, if they are not."""
+    """An interpreter with the packages, and the kit, where every user can reach them: linked, or copied, if they are not."""
     packages, clone = Path(sysconfig.get_path("purelib")), kit.PACKAGE.parent
     if not _reachable(packages):
         packages = _linked(packages, place / "packages")
     if not _reachable(clone):
         clone = _linked(clone, place / "kit")
-    python = Path(sys.executable).resolve()
-    if not _reachable(python) or not _reachable(Path(os.__file__)):
-        name = f"python{sys.version_info.major}.{sys.version_info.minor}"
-        _linked(Path(sys.base_prefix) / "lib", place / "python" / "lib")
-        (place / "python" / "bin").mkdir(mode=0o755)
-        (place / "python").chmod(0o755)
-        python = Path(shutil.copy2(python, place / "python" / "bin" / name))
-    variables = {
-        "PYTHONPATH": f"{clone}:{packages}",
-        "LD_LIBRARY_PATH": str(place / "python" / "lib"),
-        "KIT": str(clone),
-    }
+    # The packages are the interpreter's own, since a rehearsal takes no others.
+    own = _linked(Path(sys.base_prefix) / "lib", place / "python" / "lib") / f"python{VERSION}" / "site-packages"
+    own.mkdir(mode=0o755, exist_ok=True)
+    (own / "packages.pth").write_text(f"{packages}\n")
+    (place / "python" / "bin").mkdir(mode=0o755)
+    (place / "python").chmod(0o755)
+    python = Path(shutil.copy2(Path(sys.executable).resolve(), place / "python" / "bin" / f"python{VERSION}"))
+    variables = {"PYTHONPATH": str(clone), "LD_LIBRARY_PATH": str(place / "python" / "lib"), "KIT": str(clone)}
     return [str(python)], variables
 
 

@@ -208,7 +208,7 @@ class Diagnoser:
         alone: Step | None,
     ) -> Explanation:
         wrong = [record for record in records if wrong_in_value(record)]
-        if wrong and (always_raises(records) or all(r.reply.ended is not None or is_absent(r) for r in wrong)):
+        if wrong and all(r.reply.ended is not None or is_absent(r) for r in wrong):
             return Explanation(empty=computes_nothing(records))
         if self._has_unexplained_helper(module, function, above):
             # It is played again beside correct helpers; what fits now is chance.
@@ -224,7 +224,7 @@ class Diagnoser:
         search = Search(self.rubric, module, function, records, tables, left, 1 if empty else 2, alone)
         if not wrong:
             return Explanation(search.formal(), right_in_value=True)
-        candidates = search.complete() or ([] if empty else search.inlined() or search.partial())
+        candidates = search.complete() or search.inlined() or search.partial()
         return Explanation(next(iter(candidates), None), tuple(candidates[1:]), empty=empty)
 
     def _has_unexplained_helper(self, module: str, function: str, above: Mapping[str, Explanation]) -> bool:
@@ -268,12 +268,6 @@ def _unnamed(records: list[Record], explanation: Explanation) -> tuple[Mistake, 
 def has(mistakes: Iterable[Mistake], mistake: Mistake) -> bool:
     """Whether a mistake is among others, made in whatever way."""
     return any(m.id == mistake.id for m in mistakes)
-
-
-def always_raises(records: Iterable[Record]) -> bool:
-    """Whether every call ends in one and the same error, in kind, text and line, as with `raise ValueError("todo")`."""
-    errors = {record.reply.error for record in records if record.step.kind == "call"}
-    return len(errors) == 1 and None not in errors
 
 
 def computes_nothing(records: Iterable[Record]) -> bool:

@@ -15,11 +15,8 @@ import numpy as np
 from autograder.grading.direct import Direct
 from autograder.grading.record import Record, Step
 from autograder.grading.thresholds import (
-    FEW_ENTRIES,
     JUST_AS_WRONG,
-    MOST_RUINED,
     NOT_ROUNDED,
-    ONE_WAY,
     RUIN,
     SAME_ROUNDING,
 )
@@ -73,16 +70,6 @@ class Played:
     def alone(self, version: Version, step: Step) -> Reply:
         """A version's reply to a step before which nothing was called."""
         return self._play(version, [step])[0]
-
-    def rounds(self, version: Version, exact: Version) -> bool:
-        """Whether a version is the exact one up to rounding, but for a few calls where rounding ruins it."""
-        calls = [number for number, step in self.steps.items() if step.kind == "call"]
-        replies = [(self.reply(exact, n), self.reply(version, n)) for n in calls]
-        values = [
-            (first.value, second.value) for first, second in replies if first.error is None and second.error is None
-        ]
-        ruined = [pair for pair in values if not distance(*pair) <= RUIN]
-        return len(ruined) <= MOST_RUINED * len(calls)
 
     def differ(self, first: Version, second: Version, numbers: Iterable[int]) -> bool:
         """Whether two versions reply differently to any of these steps, in values."""
@@ -214,17 +201,6 @@ def alike_in_rounding(step: Step, exact: Reply, inexact: Reply, reply: Reply) ->
     return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
 
 
-def look_rounded(pairs: Sequence[tuple[Any, Any]], values: Sequence[Any]) -> bool:
-    """Whether values differ from the exact ones by rounding: not in a ruin alone, and not all one way.
-
-    `pairs` are the exact value and the known inexact one for each.
-    """
-    errors = [_error(*pair, value) for pair, value in zip(pairs, values, strict=True)]
-    excess = np.concatenate([np.zeros(0), *errors])
-    rises, falls = int((excess > 0).sum()), int((excess < 0).sum())
-    return rises + falls > 0 and (rises + falls < FEW_ENTRIES or min(rises, falls) >= ONE_WAY * (rises + falls))
-
-
 def mostly_shown(pairs: Sequence[tuple[Any, Any]], values: Sequence[Any], allowed: Sequence[float]) -> bool:
     """Whether most values that exact mistakes spoil are wrong just as these are. `pairs` are the right value and the spoilt one."""
     verdicts = [_shown(*pair, value, close) for pair, value, close in zip(pairs, values, allowed, strict=True)]
@@ -243,20 +219,6 @@ def distance(exact: Any, value: Any) -> float:
     if difference is not None and difference.kind != "value":
         return -1.0  # of another form, which rounding does not explain
     return deviation(np.asarray(exact), np.asarray(value))
-
-
-def _error(exact: Any, inexact: Any, value: Any) -> "np.ndarray[Any, Any]":
-    """By how much each entry of a value exceeds the exact one in magnitude; none where the known one is exact, or a ruin."""
-    if isinstance(exact, tuple | list):
-        if not all(isinstance(item, tuple | list) and len(item) == len(exact) for item in (inexact, value)):
-            return np.zeros(0)
-        parts = [_error(*each) for each in zip(exact, inexact, value, strict=True)]
-        return np.concatenate([np.zeros(0), *parts])
-    if not 0 < distance(exact, inexact) <= RUIN or not 0 < distance(exact, value) < np.inf:
-        return np.zeros(0)
-    wanted, got = np.asarray(exact, dtype=float), np.asarray(value, dtype=float)
-    larger: np.ndarray[Any, Any] = (np.abs(got) - np.abs(wanted))[np.isfinite(wanted)]
-    return larger
 
 
 def _shown(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:

@@ -19,11 +19,6 @@ MOST_RIVALS = 8  # sets of a helper's mistakes that do the same there, tried in 
 SAME_ROUNDING = 100.0  # ratio of two errors of rounding, up to which they are of one kind; by judgement
 NOT_ROUNDED = 0.1  # share of the tolerance up to which a known error of rounding counts as none in a call; by judgement
 RUIN = 0.05  # share of the largest value above which an error of rounding leaves nothing to compare; by judgement
-MOST_RUINED = 0.25  # share of the calls that rounding may ruin; by judgement
-FEW_ENTRIES = (
-    20  # entries spoilt by rounding from which on their signs count; by chance all 20 agree once in 500,000 times
-)
-ONE_WAY = 0.1  # smallest share of either sign among so many; by chance 20 have fewer of one sign once in 25,000 times
 JUST_AS_WRONG = (
     0.1  # distance from a spoilt value, as a share of its own error, up to which a value is wrong alike; by judgement
 )

@@ -1,10 +1,12 @@
 """Known mistakes are found again: alone, two in one function, behind a helper, in other words; else nothing is named."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from operator import length_hint
 
 import pytest
 
+from autograder.grading import search
 from autograder.grading.diagnosis import Explanation
 from autograder.grading.record import Record
 from autograder.grading.search import versions_left
@@ -326,36 +328,136 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     assert named(found) == {"layer_norm.last_two_axes"} and not found["layer_norm"].complete
 
 
-def test_a_mistake_that_would_make_right_calls_wrong_is_not_told() -> None:
-    """Training as in evaluation: half of the two confused, whose other half is right."""
-    found = explained_source(
-        "batchnorm_comparison",
+DEPENDENCY = """
+def dependency_matrix(f, x, delta=1e-3):
+    x = 1.0 * x
+    before, moved = np.array(f(x)), delta * np.cos(1.0 + 1.7 * np.arange(x.shape[1]))
+    result = np.zeros((len(x), len(x)), dtype=bool)
+    for j in range(len(x)):
+        for step in (moved, -moved):
+            changed = x.copy()
+            changed[j] += step
+            result[:, j] |= np.any(np.abs(f(changed) - before) > 1e-8, axis=1)
+    return result
+"""
+IN_PART: dict[str, tuple[str, str, tuple[str, ...], bool]] = {
+    "half of two things confused, whose other half is right": (
+        "batch_norm",
         """
 def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     return gamma * (x - running_mean) / np.sqrt(running_var + eps) + beta, running_mean, running_var
 """,
-    )
-    assert [mistake.id for mistake in found["batch_norm"].mistakes] == ["batch_norm.training_reversed"]
-    assert found["batch_norm"].sure == ()
-
-
-def test_mistakes_that_explain_some_of_the_wrong_calls_are_not_told() -> None:
-    """The squares of differences are held against a threshold, and what lies above the diagonal is left out."""
-    found = explained_source(
-        "causal_mask",
+        ("training_reversed",),
+        False,
+    ),
+    "a known mistake, but for a few calls that are right": (
+        "layer_norm",
         """
-def dependency_matrix(f, x, delta=1e-3):
-    moved = delta * np.cos(1.0 + 1.7 * np.arange(x.shape[1]))
-    result = np.zeros((len(x), len(x)), dtype=bool)
-    for j in range(len(x)):
-        for sign in (1, -1):
-            changed = x.copy()
-            changed[j] += sign * moved
-            result[j:, j] |= ((f(changed) - f(x.copy())) ** 2).sum(axis=1)[j:] > 1e-8
-    return result
+def layer_norm(x, gamma, beta, eps=1e-5):
+    axes = -1 if x.shape == (2, 3, 4) else (-2, -1)
+    return gamma * (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps) + beta
 """,
-    )
-    assert len(found["dependency_matrix"].mistakes) == 2 and found["dependency_matrix"].sure == ()
+        ("last_two_axes",),
+        False,
+    ),
+    "two that explain some of the wrong calls": (
+        "dependency_matrix",
+        DEPENDENCY.replace("[:, j]", "[j:, j]").replace(
+            "np.any(np.abs(f(changed) - before) > 1e-8, axis=1)", "((f(changed) - before) ** 2).sum(axis=1)[j:] > 1e-8"
+        ),
+        ("causal_by_decree", "threshold_high"),
+        False,
+    ),
+    "truths that other code gives as well": (
+        "dependency_matrix",
+        DEPENDENCY.replace("f(changed) - before", "changed - before"),
+        ("compared_with_x",),
+        False,
+    ),
+    "more criteria of two than of one": (
+        "dependency_matrix",
+        DEPENDENCY.replace("changed[j] += step", "changed[j] *= step"),
+        ("set_to_delta", "threshold_high"),
+        False,
+    ),
+    "what would change an argument that is left alone": (
+        "dependency_matrix",
+        DEPENDENCY.replace("changed[j] += step", "changed[j] += len(x)"),
+        (),
+        False,
+    ),
+    "nothing that is computed is no two mistakes": (
+        "dependency_matrix",
+        "def dependency_matrix(f, x, delta=1e-3):\n    return np.zeros((len(x), len(x)), dtype=bool)\n",
+        (),
+        False,
+    ),
+    "a mistake in code that does the work of another function, where truths come back": (
+        "is_autoregressive",
+        DEPENDENCY.replace("dependency_matrix", "own").replace("f(changed) - before", "f(changed) - x")
+        + "\n\ndef is_autoregressive(f, x):\n    return not np.triu(own(f, x), k=1).any()\n",
+        ("dependency_matrix.compared_with_x",),
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", IN_PART)
+def test_what_is_charged_and_what_is_told_of_code_that_known_mistakes_explain_in_part(case: str) -> None:
+    function, source, ids, told = IN_PART[case]
+    found = explained_source(rubric.current().module_of(function), source)[function]
+    assert {mistake.id for mistake in found.mistakes} == {f"{function}.{name}" for name in ids}
+    assert found.sure == (found.mistakes if told else ())
+
+
+def test_beside_a_helper_that_nothing_explains_nothing_is_explained() -> None:
+    both = ("softmax.float32_inside", "scaled_dot_product_attention.divided_by_d_k")
+    wrong = """
+_known = scaled_dot_product_attention
+
+
+def scaled_dot_product_attention(*args):
+    output, weights = _known(*args)
+    return output + 0.1 * (output.ndim == 2), weights
+"""
+    versions_of = [
+        mistakes.made("scaled_attention", m.function, (m,)) for m in map(mistakes.find, both) if m is not None
+    ]
+    found = explained_source("scaled_attention", "".join(v.source for v in versions_of if v is not None) + wrong)
+    assert found["multi_head_attention"].mistakes == () and not found["multi_head_attention"].complete
+
+
+@pytest.fixture
+def twice(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Let a known mistake stand in the catalogue a second time, under another name, belonging to another criterion."""
+
+    def again(id: str, criterion: str) -> None:
+        known = mistakes.find(id)
+        assert known is not None
+        own = mistakes.of_function(known.module, known.function)
+        others = [replace(m, name="again", criteria=(criterion,)) for m in own if m.id == id]
+        monkeypatch.setattr(search, "of_function", lambda module, function: [*own, *others])
+
+    return again
+
+
+def test_of_mistakes_that_reply_alike_the_cheapest_is_charged_and_none_named(twice: Callable[[str, str], None]) -> None:
+    points = {c.id: c.points for c in rubric.current().of("layernorm") if c.looks_at == "values"}
+    known = mistakes.find("layer_norm.no_root")
+    assert known is not None
+    cheaper = min(points, key=lambda name: points[name])
+    assert points[cheaper] < points[known.criteria[0]]
+    twice(known.id, cheaper)
+    found = explained("layernorm", known.id)["layer_norm"]
+    assert [mistake.id for mistake in found.mistakes] == ["layer_norm.again"] and found.named == ()
+
+
+def test_of_mistakes_of_form_that_reply_alike_none_is_chosen(twice: Callable[[str, str], None]) -> None:
+    name = "apply_mask.changes_scores"
+    alone = explained("causal_mask", name)["apply_mask"]
+    assert alone.right_in_value and [mistake.id for mistake in alone.mistakes] == [name]
+    twice(name, "causal_mask.purity")
+    assert explained("causal_mask", name)["apply_mask"].mistakes == ()
 
 
 def test_ways_that_a_helper_does_not_tell_apart_are_told_apart_above_it() -> None:

@@ -7,7 +7,7 @@ from autograder.grading.search import Single, likely
 from autograder.homework import mistakes
 
 ALL = 0b11_1111_1111
-NOWHERE: dict[str, Any] = {"right": 0, "groups": [ALL], "criteria": [ALL], "fresh": 0}
+NOWHERE: dict[str, Any] = {"right": 0, "groups": [ALL], "criteria": [ALL]}
 
 
 def single(name: str, shows: int, fits: int = 0, memory: bool = False) -> Single:
@@ -43,16 +43,6 @@ def test_a_mistake_that_alone_reproduces_a_criterion_is_tried_beside_every_other
 
 
 OTHERS = single("no_root", ALL), single("eps_missing", ALL)  # nothing speaks against them
-
-
-def test_what_is_kept_may_show_wherever_it_was_not_seen_alone() -> None:
-    pair = single("no_beta", ALL - 1, memory=True), single("default_eps", 0)
-    evidence = NOWHERE | {"right": ALL}
-    kept = ("no_beta", "default_eps")
-    assert tried(evidence, *pair, *OTHERS)[0] != kept
-    assert tried(evidence | {"fresh": 1}, *pair, *OTHERS)[0] == kept
-    # The first call is wrong, and neither shows there.
-    assert tried(NOWHERE | {"fresh": 1}, *pair, *OTHERS)[0] != kept
 
 
 def test_what_is_kept_may_be_written_into_by_a_mistake_of_the_same_criterion() -> None:

@@ -452,6 +452,13 @@ def test_of_mistakes_that_reply_alike_the_cheapest_is_charged_and_none_named(twi
     assert [mistake.id for mistake in found.mistakes] == ["layer_norm.again"] and found.named == ()
 
 
+def test_of_mistakes_that_explain_as_much_the_cheapest_is_charged(twice: Callable[[str, str], None]) -> None:
+    function, source, (name,), _ = IN_PART["a known mistake, but for a few calls that are right"]
+    twice(f"{function}.{name}", "layernorm.affine")
+    found = explained_source("layernorm", source)[function]
+    assert not found.complete and [mistake.id for mistake in found.mistakes] == [f"{function}.again"]
+
+
 def test_of_mistakes_of_form_that_reply_alike_none_is_chosen(twice: Callable[[str, str], None]) -> None:
     name = "apply_mask.changes_scores"
     alone = explained("causal_mask", name)["apply_mask"]

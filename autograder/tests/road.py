@@ -23,6 +23,7 @@ from autograder.grading.grader import Grader
 from autograder.intake.submission import read
 from autograder.release import build
 from autograder.release.otter_plugin import quarantined
+from autograder.release.rehearsal import KEPT
 from autograder.sandbox.budget import Limits
 
 Files = Mapping[str, bytes]
@@ -77,7 +78,8 @@ class Box:
         script = self.place / "source" / "run_otter.py"
         script.write_text(script.read_text().replace('"/autograder"', repr(str(self.place))))
         path = os.pathsep.join(filter(None, (str(self.built.installed), os.environ.get("PYTHONPATH"))))
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.place), "PYTHONPATH": path}
+        inherited = {name: os.environ[name] for name in ("PATH", *KEPT) if name in os.environ}
+        environment = {**inherited, "HOME": str(self.place), "PYTHONPATH": path}
         command = [sys.executable, str(script)]
         return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
 

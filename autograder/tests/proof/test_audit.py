@@ -24,7 +24,7 @@ def singles() -> list[Case]:
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    """A thirty-second of the known mistakes, one for each criterion, and a pair of each function, graded as a student's modules are."""
+    """Every 32nd known mistake, one for each criterion, and a pair of each function, graded as a student's modules are."""
     of_criterion = {name: case for case in singles() for name in case.mistakes[0].criteria}
     chosen = dict.fromkeys([*singles()[1::32], *of_criterion.values(), *cases.sample(list(cases.pairs()), 1)])
     return list(audit.side_by_side(list(chosen), 1))  # a second process would play all known versions again

@@ -463,7 +463,9 @@ def test_of_mistakes_of_form_that_reply_alike_none_is_chosen(twice: Callable[[st
     name = "apply_mask.changes_scores"
     alone = explained("causal_mask", name)["apply_mask"]
     assert alone.right_in_value and [mistake.id for mistake in alone.mistakes] == [name]
-    assert alone.chosen is not None and "causal_mask.apply" in alone.chosen.criteria  # nothing of which is wrong in value
+    assert (
+        alone.chosen is not None and "causal_mask.apply" in alone.chosen.criteria
+    )  # nothing of which is wrong in value
     twice(name, "causal_mask.purity")
     assert explained("causal_mask", name)["apply_mask"].mistakes == ()
 

@@ -224,7 +224,7 @@ class Diagnoser:
         search = Search(self.rubric, module, function, records, tables, left, 1 if empty else 2, alone)
         if not wrong:
             return Explanation(search.formal(), right_in_value=True)
-        candidates = search.complete() or search.inlined() or search.partial()
+        candidates = search.complete() or ([] if empty else search.inlined() or search.partial())
         return Explanation(next(iter(candidates), None), tuple(candidates[1:]), empty=empty)
 
     def _has_unexplained_helper(self, module: str, function: str, above: Mapping[str, Explanation]) -> bool:

@@ -21,7 +21,7 @@ MOST_BYTES, MOST_NODES = 100_000, 5_000  # of a text that is edited
 MOST_EDITS = 1_500  # that are tried of one function
 LARGEST = 10  # nodes that an edit exchanges
 MOST_PLACES = 6  # in which the same edit is made at once
-MOST_NUMBERS = 12  # of the text that are tried in the place of a constant
+MOST_CONSTANTS = 12  # numbers of the text, and words of it, that are tried in the place of a constant
 
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult)
 BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
@@ -115,7 +115,7 @@ class Text:
             raise ValueError("a text with too many nodes to be edited")
         self.units = list(_units(self.tree, function, set(others)))
         self.functions = [name for name, _ in bound_names([s for s in self.tree.body if not isinstance(s, ast.Assign)])]
-        self.numbers = _numbers(every)
+        self.numbers, self.words = _numbers(every), _words(every)
         self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
 
     def _distinct(self) -> Iterator[Edit]:
@@ -183,6 +183,8 @@ class Text:
             case float():
                 near = [-value, 0.0, 1.0, 2 * value, value / 2, float(f"{value * 10:g}"), float(f"{value / 10:g}")]
                 return _others(value, [*near, *self.numbers])
+            case str() if value in self.words:
+                return _others(value, self.words)
             case None:
                 return [True, 0, -1]
         return []
@@ -222,7 +224,15 @@ def _numbers(nodes: Iterable[ast.AST]) -> list[Any]:
         for digits in re.findall(r"\b\d+(?:\.\d+)?(?:e-?\d+)?\b", text[:2000])
     ]
     numbers = (*plain, *(int(number) if number.is_integer() and number < 1e15 else number for number in written))
-    return list(dict.fromkeys(number for number in numbers if number == number))[:MOST_NUMBERS]
+    return list(dict.fromkeys(number for number in numbers if number == number))[:MOST_CONSTANTS]
+
+
+def _words(nodes: Iterable[ast.AST]) -> list[str]:
+    """The strings of a text that are names, such as keys: no messages, no docstrings."""
+    values = (node.value for node in nodes if isinstance(node, ast.Constant))
+    return list(dict.fromkeys(value for value in values if isinstance(value, str) and value.isidentifier()))[
+        :MOST_CONSTANTS
+    ]
 
 
 def _names(unit: ast.stmt) -> list[str]:

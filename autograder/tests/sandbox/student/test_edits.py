@@ -15,6 +15,7 @@ WRONG = {
     "constant": ("return x[0]", "return x[1]"),
     "negative constant": ("return x.mean(-1)", "return x.mean(-2)"),
     "number of the docstring": ("return x * 10.0", "return x * 512"),
+    "key": ('return x["beta"] * y["gamma"]', 'return x["beta"] * y["beta"]'),
     "default": ("return x", "return x"),
     "comparison": ("return x < y", "return x <= y"),
     "order of results": ("return x, y, 1", "return y, 1, x"),

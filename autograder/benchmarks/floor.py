@@ -1,4 +1,14 @@
-"""The floor: the same steps with the references called directly, no process and no wire."""
+"""The floor: the same steps on functions that are called directly, no process and no wire."""
+
+import contextlib
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Mapping
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
 
 from autograder.grading import direct
 from autograder.grading.judge import judged
@@ -7,7 +17,42 @@ from autograder.homework import reference
 
 
 def run_once(script: Script) -> None:
-    """Every step of the script, once, and its judgement."""
+    """Every step of the script on the references, once, and its judgement."""
     for module in script.rubric.groups:
         steps = (*script.shown(module), *script.hidden.get(module, ()))
         judged(steps, direct.play(reference.functions(), steps))
+
+
+def called(script: Script, files: Mapping[str, bytes]) -> float:
+    """Seconds of processor time of every step on the functions of trusted files, not judged, in a process of their own.
+
+    The files are imported and their functions warmed up before.
+    """
+    here, there = get_context("fork").Pipe(duplex=False)
+    process = get_context("fork").Process(target=_call, args=(script, files, there))
+    process.start()
+    try:
+        return float(here.recv())
+    finally:
+        process.join()
+
+
+def _call(script: Script, files: Mapping[str, bytes], end: Connection) -> None:
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
+        for name, text in files.items():
+            (Path(folder) / name).write_bytes(text)
+        modules = reference.load(Path(folder), tuple(script.rubric.modules))
+        functions = {
+            name: getattr(modules[module], name)
+            for module, entry in script.rubric.modules.items()
+            for name in entry.functions
+        }
+        seconds = 0.0
+        with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+            for _ in range(2):
+                started = time.process_time()
+                for module in script.rubric.groups:
+                    direct.play(functions, (*script.shown(module), *script.hidden.get(module, ())))
+                seconds = time.process_time() - started
+    end.send(seconds)

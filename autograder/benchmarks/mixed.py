@@ -13,9 +13,7 @@ def mixed_class(size: int, first: int = 0) -> list[Submission]:
     Two thirds are right, in the styles of proof/alternatives. Of the rest nearly all have one known mistake in such a style, each
     another one; one of 24 ends its process at import, one is empty. Every file has a line of its own.
     """
-    every = cases.cases()
-    styles = [cases.submission(case) for case in every if case.kind == "alternative"]
-    mistakes = [case for case in every if case.kind == "mistake"]
+    styles, mistakes = right_styles(), [case for case in cases.cases() if case.kind == "mistake"]
     made = []
     for number in range(first, first + size):
         files = dict(styles[number % len(styles)].files)
@@ -27,6 +25,11 @@ def mixed_class(size: int, first: int = 0) -> list[Submission]:
         own = {name: b"# upload %d\n" % number + text for name, text in files.items() if name.endswith(".py")}
         made.append(Submission(f"{number:05}", {} if number % 24 == 12 else files | own))
     return made
+
+
+def right_styles() -> list[Submission]:
+    """A right submission in each style of proof/alternatives."""
+    return [cases.submission(case) for case in cases.alternatives()]
 
 
 def without_repair(submission: Submission, kit: str) -> Any:

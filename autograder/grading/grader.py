@@ -142,7 +142,7 @@ class _Grading:
     def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
         self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
         self.replies: dict[Step, Reply] = {}
-        self.repairs, self.left = Repairs(player), versions_left()
+        self.repairs, self.left = Repairs(player), versions_left(player.charge)
         # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
         self.examples: dict[str, dict[str, list[Record]]] = {}
         self.alone: dict[str, dict[str, Record | None]] = {}

@@ -122,6 +122,7 @@ class Player:
         self.whole = Level((), INTEGRATED)
         self.edits = 0  # edited versions of its functions that may be tried
         self.spent: Callable[[], float] = float  # the share of its processor time that is used up
+        self.charge: Callable[[float], None] = lambda seconds: None  # processor time that the grader takes for it
 
     @classmethod
     def in_sandbox(cls, sandbox: Sandbox, script: Script, submission: Submission, known: Known) -> "Player":
@@ -136,6 +137,7 @@ class Player:
         player = cls(start, script, submission, known)
         player.edits = sandbox.limits.repairs
         player.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
+        player.charge = sandbox.charge
         return player
 
     def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:

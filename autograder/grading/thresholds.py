@@ -11,6 +11,9 @@ nothing was measured. Numbers of rooms below are named here and stand there, sin
 
 MOST_PAIRS = 650  # pairs of mistakes tried for one function, beside the same helpers, the likeliest first; by audit
 MOST_VERSIONS = 4000  # tried for one submission besides single mistakes; 280 modules needed at most 2400 each
+VERSION_SECONDS = (
+    0.001  # of a submission's processor time, charged for each of them; 0.4 to 0.7 ms where 500 and more were tried
+)
 UNLIKELY = 0.6  # share of the records above which they rule a pair out; by audit with --pairs
 MOST_INLINED = (
     400  # mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from autograder.grading import script as scripts
+from autograder.grading import search
 from autograder.grading.grader import Grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
@@ -575,3 +576,16 @@ def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, refer
     assert lost(document) == {"layernorm.example", "layernorm.backward_x"}
     line = 1 + repaired[: repaired.index("(g + n)")].count("\n")
     assert f"One small change in line {line} " in entries(document)["layernorm.backward_x"]["output"]
+
+
+def test_the_search_for_known_mistakes_is_charged_to_the_submission(
+    grader: Grader, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two = references["layernorm.py"].replace(b"np.sqrt(var + eps)", b"(np.sqrt(var) + eps)", 1)
+    two = two.replace(b"(centred**2).mean(axis=-1,", b"x.var(ddof=1, axis=-1,", 1)
+    spent = []
+    for seconds in (0.0, 0.05):
+        monkeypatch.setattr(search, "VERSION_SECONDS", seconds)
+        grader.grade(Submission("two", references | {"layernorm.py": two}), ("layernorm",))
+        spent.append(grader.sandbox.processor_seconds)
+    assert spent[1] - spent[0] > 1

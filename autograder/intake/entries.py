@@ -116,7 +116,7 @@ def keyed(entries: Iterable[Entry]) -> list[Entry]:
 def safe_key(name: str) -> str:
     """A name that every file system takes; where that changes the name, a digest keeps different names apart."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    slug = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-")[:100].rstrip("._-")
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-")[:90].rstrip("._-")
     if slug and slug == name and slug.lower().split(".")[0] not in RESERVED:
         return slug
     return f"{slug or 'submission'}-{_digest(name)}"

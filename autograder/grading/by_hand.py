@@ -49,9 +49,8 @@ class ByHand(contextlib.ExitStack):
     def _process(self, context: str) -> SandboxProcess:
         process = self.processes.get(context)
         if process is None or process.ended is not None:
-            process = self.processes[context] = self.enter_context(
-                contextlib.closing(SandboxProcess(self.sandbox.start()))
-            )
+            opened = contextlib.closing(SandboxProcess(self.sandbox.start()))
+            process = self.processes[context] = self.enter_context(opened)
             alone = context in self.rubric.modules
             names = (context,) if alone else tuple(self.rubric.modules)
             reply = process.load(Imports(context, names, self.rubric.neighbours(context) if alone else {}))

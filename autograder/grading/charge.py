@@ -76,11 +76,7 @@ class Graded:
 
 
 def charges(
-    rubric: Rubric,
-    group: str,
-    records: Sequence[Record],
-    explanations: Mapping[str, Explanation],
-    diagnoser: Diagnoser,
+    rubric: Rubric, group: str, records: Sequence[Record], explanations: Mapping[str, Explanation], diagnoser: Diagnoser
 ) -> dict[str, Graded]:
     """Each criterion of a module, from all records of its hidden and visible criteria."""
     of = {criterion.id: [r for r in records if r.step.criterion == criterion.id] for criterion in rubric.of(group)}
@@ -193,10 +189,8 @@ class _Charging:
         if not records:
             return Graded(criterion, "unexplained")
         wrong = [record for record in records if record.fault is not None]
-        for record in wrong:
-            charge = self._breach(criterion, record)
-            if charge is not None:
-                return charge
+        if charge := next(filter(None, (self._breach(criterion, record) for record in wrong)), None):
+            return charge
         only_here = next(filter(self._is_charged_nowhere, wrong), None)
         if only_here is not None:
             return Graded(criterion, "unexplained", record=only_here)
@@ -214,16 +208,13 @@ class _Charging:
         mistakes = tuple(seen(record, explanation.complete))
         if mistakes and explanation.formal and not any(criterion.id in m.criteria for m in explanation.mistakes):
             return None  # it comes from a mistake that is charged elsewhere, or from a helper
-        keeping = self._keeping(record.target.function)
+        # Something may be kept between calls, by it or by its helpers: its dtype may come back.
+        names = (record.target.function, *self.rubric.helpers(self.module, (record.target.function,)))
+        explained = (self.explanations[name].mistakes for name in names if name in self.explanations)
+        keeping = next((own for own in explained if any(mistake.memory for mistake in own)), ())
         if mistakes and keeping:
             return Graded(criterion, "hidden", keeping, self._under(keeping), record=record)
         return Graded(criterion, "form", mistakes, record=record) if mistakes else None
-
-    def _keeping(self, function: str) -> tuple[Mistake, ...]:
-        """The mistakes of a function or of its helpers, if something is kept between calls: its dtype may come back."""
-        names = (function, *self.rubric.helpers(self.module, (function,)))
-        explained = (self.explanations[name].mistakes for name in names if name in self.explanations)
-        return next((mistakes for mistakes in explained if any(mistake.memory for mistake in mistakes)), ())
 
     def _is_charged_nowhere(self, record: Record) -> bool:
         """Whether a wrong record is of a function without a mistake and without a wrong call in the criteria of value.

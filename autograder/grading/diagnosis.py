@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.grading.experiments import arguments
 from autograder.grading.played import Played, wrong_in_value
 from autograder.grading.record import Record, Step
 from autograder.grading.search import Candidate, Search, Table, versions_left
@@ -23,7 +24,7 @@ from autograder.homework.mistakes import Mistake, of_function
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change
-from autograder.values.tree import leaves
+from autograder.values.tree import arrays, leaves
 
 MOST_TABLES = 128  # of replies that are kept: one for each function and set of helpers
 
@@ -158,7 +159,10 @@ class Diagnoser:
         # Only a wrong value speaks against what is kept between calls: it may have been given the wrong form beside it.
         step = alone.step if alone is not None and wrong_in_value(alone) else None
         explanation = self._explain(module, function, own, above, versions_left() if left is None else left, step)
-        return {function: replace(explanation, observed=_unnamed(own, explanation))}
+        chosen = explanation.chosen if explanation.complete else None
+        strange = [record for record in own if chosen is None or not chosen.fits_in_form(record)]
+        unnamed = tuple(m for m in observed(strange, explanation.complete) if not has(explanation.named, m))
+        return {function: replace(explanation, observed=unnamed)}
 
     def evident(self, module: str, function: str, records: Sequence[Record]) -> list[Candidate]:
         """Single known mistakes whose wrong reply the function gave in a few calls at least, those with the most first; none that
@@ -169,9 +173,7 @@ class Diagnoser:
         right = [record for record in records if record.fault is None]
         wrong = [record for record in records if wrong_in_value(record) and record.reply.error is None]
         candidates = filter(None, (search.candidate(table, (mistake,)) for mistake in exact))
-        ranked = [
-            (sum(map(candidate.fits, wrong)), candidate) for candidate in candidates if candidate.reproduces(right)
-        ]
+        ranked = [(sum(map(c.fits, wrong)), c) for c in candidates if c.reproduces(right)]
         return [c for calls, c in sorted(ranked, key=lambda pair: -pair[0]) if calls >= LEAST_EVIDENCE]
 
     def hidden(self, explanation: Explanation, criterion: str) -> tuple[Mistake, ...] | None:
@@ -195,8 +197,7 @@ class Diagnoser:
             shows = played.differ(base, version, (*likely, *chosen.steps))
             if shows or played.shows_at(mistake) is not None:  # one that never shows proves nothing
                 shown[mistake.name] = shows or shown.get(mistake.name, False)
-        unseen = {m.name: m for m in own if shown.get(m.name) is False}
-        return tuple(unseen.values()) if shown else None
+        return tuple({m.name: m for m in own if shown.get(m.name) is False}.values()) if shown else None
 
     def _explain(
         self,
@@ -210,7 +211,8 @@ class Diagnoser:
         wrong = [record for record in records if wrong_in_value(record)]
         if wrong and all(r.reply.ended is not None or is_absent(r) for r in wrong):
             return Explanation(empty=computes_nothing(records))
-        if self._has_unexplained_helper(module, function, above):
+        helpers = self.rubric.helpers(module, (function,))
+        if any(name in above and not above[name].complete for name in helpers):
             # It is played again beside correct helpers; what fits now is chance.
             return Explanation(empty=computes_nothing(records))
         tables = list(self._tables(module, function, above))
@@ -226,10 +228,6 @@ class Diagnoser:
             return Explanation(search.formal(), right_in_value=True)
         candidates = search.complete() or ([] if empty else search.inlined() or search.partial())
         return Explanation(next(iter(candidates), None), tuple(candidates[1:]), empty=empty)
-
-    def _has_unexplained_helper(self, module: str, function: str, above: Mapping[str, Explanation]) -> bool:
-        helpers = self.rubric.helpers(module, (function,))
-        return any(name in above and not above[name].complete for name in helpers)
 
     def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator[Table]:
         """The replies to be searched: beside correct helpers, then beside those that the submission has."""
@@ -258,13 +256,6 @@ def is_absent(record: Record) -> bool:
     return record.unwritten or (error is not None and error.hint in ("missing", "signature"))
 
 
-def _unnamed(records: list[Record], explanation: Explanation) -> tuple[Mistake, ...]:
-    """What was observed and does not come from the mistakes of the explanation."""
-    chosen = explanation.chosen if explanation.complete else None
-    left = [record for record in records if chosen is None or not chosen.fits_in_form(record)]
-    return tuple(m for m in observed(left, explanation.complete) if not has(explanation.named, m))
-
-
 def has(mistakes: Iterable[Mistake], mistake: Mistake) -> bool:
     """Whether a mistake is among others, made in whatever way."""
     return any(m.id == mistake.id for m in mistakes)
@@ -281,9 +272,13 @@ def computes_nothing(records: Iterable[Record]) -> bool:
     expected = {number for record in calls for number in _numbers(record.step.expected)}
     if len(numbers) <= 1 < len(expected):
         return True
-    given = [(_arguments(record.step), record.reply.value) for record in calls]
-    names = list(given[0][0]) if given else []
-    return any(_is_returned([(arguments.get(name), value) for arguments, value in given]) for name in names)
+    given = [(arguments(record.step), record.reply.value) for record in calls]
+    for name in given[0][0] if given else ():
+        # Objects of an earlier call cannot be compared any more.
+        comparable = [(args.get(name), value) for args, value in given if not isinstance(args.get(name), Kept)]
+        if comparable and all(_same(argument, value) for argument, value in comparable):
+            return True
+    return False
 
 
 def _numbers(value: Any) -> Iterator[float]:
@@ -294,18 +289,6 @@ def _numbers(value: Any) -> Iterator[float]:
     elif isinstance(value, np.ndarray | np.generic | float | int) and np.asarray(value).dtype.kind in "biuf":
         array = np.asarray(value)
         yield from {float(array.min()), float(array.max())} if array.size else ()
-
-
-def _arguments(step: Step) -> dict[str, Any]:
-    """The arguments of a call by name, also where they are given by position."""
-    bound = inspect.signature(reference.functions()[step.target.function]).bind_partial(*step.args, **step.kwargs)
-    return dict(bound.arguments)
-
-
-def _is_returned(pairs: Iterable[tuple[Any, Any]]) -> bool:
-    """Whether what came back is an argument as it is; objects of an earlier call cannot be compared any more."""
-    comparable = [(given, value) for given, value in pairs if not isinstance(given, Kept)]
-    return bool(comparable) and all(_same(given, value) for given, value in comparable)
 
 
 def _same(given: Any, value: Any) -> bool:
@@ -341,9 +324,8 @@ def observed(records: Sequence[Record], explained: bool) -> tuple[Mistake, ...]:
         if record.fault is not None:
             for mistake in seen(record, explained):
                 by_name.setdefault(mistake.name, mistake)
-    return tuple(
-        mistake for name, mistake in by_name.items() if name.removesuffix("_later") == name or name[:-6] not in by_name
-    )
+    again = {name for name in by_name if name.endswith("_later") and name[:-6] in by_name}
+    return tuple(mistake for name, mistake in by_name.items() if name not in again)
 
 
 def seen(record: Record, explained: bool) -> Iterator[Mistake]:
@@ -370,29 +352,19 @@ def seen(record: Record, explained: bool) -> Iterator[Mistake]:
 
 def _changed(record: Record) -> Iterator[Mistake]:
     later = record.step.kind == "changes"
-    for change in _one_each(record.reply.changed):
-        name, place = _place(record.target.function, change)
+    names = list(inspect.signature(reference.functions()[record.target.function]).parameters)
+    first: dict[int, Change] = {}  # of each argument
+    for change in record.reply.changed:
+        first.setdefault(change.argument, change)
+    for change in first.values():
+        name = names[change.argument] if change.argument < len(names) else f"argument_{change.argument}"
+        place = f"the argument `{name}`"
+        if change.path:
+            place = f"`{name}{''.join(f'[{key!r}]' for key in change.path)}`, a part of {place}"
         how = HOW.get(change.how, HOW["replaced"]).format(place=place)
         does = f"Your code {how}" + (", which shows only after the call." if later else ".")
         right = "Leave the caller's arguments as they are: work on copies or new arrays."
         yield _mistake(record, f"changes_{name}" + ("_later" if later else ""), does, right, COPIES)
-
-
-def _one_each(changes: Iterable[Change]) -> list[Change]:
-    """The first change of each argument."""
-    first: dict[int, Change] = {}
-    for change in changes:
-        first.setdefault(change.argument, change)
-    return list(first.values())
-
-
-def _place(function: str, change: Change) -> tuple[str, str]:
-    """The name of the argument, and the changed part of it as Python and in words."""
-    names = list(inspect.signature(reference.functions()[function]).parameters)
-    name = names[change.argument] if change.argument < len(names) else f"argument_{change.argument}"
-    if not change.path:
-        return name, f"the argument `{name}`"
-    return name, f"`{name}{''.join(f'[{key!r}]' for key in change.path)}`, a part of the argument `{name}`"
 
 
 def _dtypes(record: Record) -> tuple[str, str]:
@@ -401,7 +373,7 @@ def _dtypes(record: Record) -> tuple[str, str]:
     A wrong shape, or more or fewer results than expected, hide no wrong dtype.
     """
     reply, step = record.reply, record.step
-    expected = [part.dtype for part in leaves(step.expected) if isinstance(part, np.ndarray)]
+    expected = [part.dtype for part in arrays(step.expected)]
     due = next((dtype for dtype in expected if dtype.kind == "f"), None)
     if due is None or not step.rules.dtype or reply.error is not None or reply.ended is not None:
         return "", ""

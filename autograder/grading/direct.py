@@ -33,12 +33,9 @@ class Direct:
                 return Reply(copied(self._calls.look(step.args[0])))
             self._calls.write(*step.args)
         except Exception as error:
-            hint = "absent" if isinstance(error, Absent) else ""
-            return Reply(
-                error=Error(
-                    tuple(builtin_kinds(error)), text_of(error), "", 0, hint, tuple(passed(error, lambda name: True))
-                )
-            )
+            hint, kinds = "absent" if isinstance(error, Absent) else "", tuple(builtin_kinds(error))
+            names = tuple(passed(error, lambda name: True))
+            return Reply(error=Error(kinds, text_of(error), "", 0, hint, names))
         return Reply()
 
     def _call(self, step: Step) -> Reply:
@@ -52,8 +49,7 @@ class Direct:
 
 def play(functions: Mapping[str, Callable[..., Any]], steps: Iterable[Step]) -> list[Reply]:
     """The replies to steps of one script, in their order."""
-    direct = Direct(functions)
-    return [direct.play(step) for step in steps]
+    return list(map(Direct(functions).play, steps))
 
 
 def _nothing_is_lent(handle: wire.Handle) -> Callable[..., Any]:

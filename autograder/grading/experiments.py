@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -58,9 +59,9 @@ def trials(step: Step) -> tuple[Trial, ...]:
     if step.rules.error or any(map(callable, given.values())):
         return ()
     changes = dict[bytes, Trial]()  # by what is sent, since the same call may have several words
-    function = step.target.function
-    changed_so = (*plain(function, given), *_zeros(function, given), *_rows(given), *_whole_numbers(given))
-    for words, changed in changed_so:
+    parameters = inspect.signature(reference.functions()[step.target.function]).parameters.items()
+    zeros = [(f"`{n}=0.0`", given | {n: 0.0}) for n, p in parameters if isinstance(p.default, float)]  # such as an eps
+    for words, changed in (*plain(step.target.function, given), *zeros, *_rows(given), *_whole_numbers(given)):
         for variant in _made(step, changed):
             changes.setdefault(variant.call.payload, Trial(variant, words))
     moves = []
@@ -77,12 +78,9 @@ def played_again(outcomes: Sequence[Tried], play: Callable[[Sequence[Step]], Seq
     """The trials of one call. A move by which something of the right result moves and yours does not is played among other
     numbers too: beside an entry that is 0 in this call alone, an argument that counts looks as if it did not."""
     doubtful = [outcome for outcome in outcomes if outcome.trial.path and _rests(outcomes[0].record, outcome.record)]
-    given = [
-        arguments
-        for pairs in zip(*(outcome.trial.others for outcome in doubtful), strict=True)
-        for arguments in (pairs[0][0], *(after for _, after in pairs))
-    ]
-    steps = [step for arguments in given for step in _made(outcomes[0].trial.step, arguments)]
+    sets = zip(*(outcome.trial.others for outcome in doubtful), strict=True)
+    given = [args for pairs in sets for args in (pairs[0][0], *(after for _, after in pairs))]
+    steps = [step for args in given for step in _made(outcomes[0].trial.step, args)]
     records = play(steps) if steps and len(steps) == len(given) else ()
     rounds = [records[n : n + len(doubtful) + 1] for n in range(0, len(records), len(doubtful) + 1)]
     whole = len(records) == len(given)
@@ -118,9 +116,7 @@ def part(value: Any, number: int, names: Sequence[str]) -> Any:
 
 def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
     """By entry: 1 moved, 0 not moved, -1 neither clearly; None where that cannot be said."""
-    if not all(
-        isinstance(value, np.ndarray | float) and np.asarray(value).dtype.kind == "f" for value in (before, after)
-    ):
+    if not all(isinstance(v, np.ndarray | float) and np.asarray(v).dtype.kind == "f" for v in (before, after)):
         return None
     first, second = np.asarray(before), np.asarray(after)
     if first.shape != second.shape or np.isnan(first).any() or np.isnan(second).any():
@@ -130,10 +126,9 @@ def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
 
 
 def arguments(step: Step) -> Arguments:
-    """The arguments of a call by name."""
-    return dict(
-        inspect.signature(reference.functions()[step.target.function]).bind(*step.args, **step.kwargs).arguments
-    )
+    """The arguments of a call by name, also where they are given by position."""
+    bound = inspect.signature(reference.functions()[step.target.function]).bind_partial(*step.args, **step.kwargs)
+    return dict(bound.arguments)
 
 
 def _made(step: Step, given: Arguments) -> Iterator[Step]:
@@ -162,8 +157,9 @@ def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
     """Other flags, words and counts, defaults in the place of what was passed, and a causal mask."""
     parameters = inspect.signature(reference.functions()[function]).parameters
     for name, parameter in parameters.items():
-        default = parameter.default
-        if default is not parameter.empty and name in given and not _equals(given[name], default):
+        value, default = given.get(name), parameter.default
+        same = type(value) is type(default) and not isinstance(value, np.ndarray | dict | list) and value == default
+        if default is not parameter.empty and name in given and not same:
             yield f"`{name}={default!r}`", {n: v for n, v in given.items() if n != name}
     for name, value in given.items():
         if isinstance(value, bool):
@@ -181,13 +177,6 @@ def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
             yield "a causal mask", given | {"mask": causal if mask is None else mask & causal}
 
 
-def _zeros(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """Each float that has a default, such as an eps, as if it were not there."""
-    for name, parameter in inspect.signature(reference.functions()[function]).parameters.items():
-        if isinstance(parameter.default, float):
-            yield f"`{name}=0.0`", given | {name: 0.0}
-
-
 def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
     """Fewer axes, the first row alone, every row twice, in all arguments that have as many."""
     arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
@@ -195,11 +184,7 @@ def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
     cut: list[tuple[str, int, Callable[[Any, int], Any]]] = [
         ("the first row alone", 2, lambda array, axis: array.take([0], axis)),
         ("every row twice", 2, lambda array, axis: array.repeat(2, axis)),
-        (
-            "the first entry of the first axis alone",
-            3,
-            lambda array, axis: array[0] if axis + array.ndim == 0 else array,
-        ),
+        ("the first entry of the first axis alone", 3, lambda array, axis: array if axis + array.ndim else array[0]),
     ]
     for words, axes, change in cut:
         if first.ndim < axes or (axes == 2 and first.shape[-2] < 2 and "alone" in words):
@@ -227,22 +212,9 @@ def _whole_numbers(given: Arguments) -> Iterator[tuple[str, Arguments]]:
 @lru_cache(maxsize=1)
 def _known_words() -> set[str]:
     """Every text that an argument can be: what the references compare their arguments with."""
-    words = set[str]()
-    for function in reference.functions().values():
-        words.update(c for c in _constants(function.__code__) if isinstance(c, str) and c.isidentifier())
-    return words
-
-
-def _constants(code: Any) -> Iterator[Any]:
-    for constant in code.co_consts:
-        if isinstance(constant, tuple | frozenset):
-            yield from constant
-        else:
-            yield constant
-
-
-def _equals(first: Any, second: Any) -> bool:
-    return type(first) is type(second) and not isinstance(first, np.ndarray | dict | list) and bool(first == second)
+    constants = [constant for function in reference.functions().values() for constant in function.__code__.co_consts]
+    each = chain.from_iterable(c if isinstance(c, tuple | frozenset) else (c,) for c in constants)
+    return {constant for constant in each if isinstance(constant, str) and constant.isidentifier()}
 
 
 # Moves
@@ -250,8 +222,7 @@ def _equals(first: Any, second: Any) -> bool:
 
 def _moves(step: Step, given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
     """One entry of one argument moved, as long as few are left; then all entries of one, each by another amount."""
-    asks = bool(rubric.current().neighbours(step.target.module))
-    left = MOST_MOVES_ASKING if asks else MOST_MOVES
+    left = MOST_MOVES_ASKING if rubric.current().neighbours(step.target.module) else MOST_MOVES
     for path, value in _numbers(given):
         array = np.asarray(value)
         single = array.size <= min(MOST_ENTRIES, left)

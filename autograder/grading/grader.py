@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import islice
 
 import numpy as np
 
@@ -157,9 +158,8 @@ class _Grading:
         self.at_once = {m: self._reading(BEFORE_ALL, m, self._records(self.script.shown(m))) for m in modules}
         self.tried = {module: self._trials(module) for module in modules}
         whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
-        shown = {
-            m: [(c, self.at_once[m].charges[c.id].passed) for c in self.rubric.of(m) if c.visible] for m in modules
-        }
+        visible = {m: [c for c in self.rubric.of(m) if c.visible] for m in modules}
+        shown = {m: [(c, self.at_once[m].charges[c.id].passed) for c in own] for m, own in visible.items()}
         together = self._integration([criterion for criterion in whole if criterion.visible], shown)
         results: dict[str, ModuleResult] = {}
         for number, level in enumerate(self.player.levels):
@@ -196,29 +196,19 @@ class _Grading:
         unexplained = {name: own for name, own in self.examples[module].items() if not explanations[name].complete}
         examples = [alone.get(name) or own[0] for name, own in unexplained.items()]
         wrong = [e for e in examples if e.reply.ended is None and not is_absent(e)][:MOST_TRIED]
-        random = self._random(
-            module, {e.target.function for e in wrong} | (explanations.keys() - self.examples[module].keys())
-        )
+        doubtful = {e.target.function for e in wrong} | (explanations.keys() - self.examples[module].keys())
+        random = self._random(module, doubtful)
         unsteady = {e.step: random[e.target.function] for e in wrong if e.target.function in random}
         unsteady |= {own[0].trial.step: own for own in random.values()}
         of = {e.step: trials(e.step) for e in wrong if e.step not in unsteady and e in alone.values()}
         records = iter(self._tried(module, [trial.step for own in of.values() for trial in own]))
-        return unsteady | {
-            step: played_again(
-                [Tried(trial, record) for trial, record in zip(own, records, strict=False)],
-                partial(self._tried, module),
-            )
-            for step, own in of.items()
-        }
+        tried = {step: list(map(Tried, own, islice(records, len(own)))) for step, own in of.items()}
+        return unsteady | {step: played_again(own, partial(self._tried, module)) for step, own in tried.items()}
 
     def _random(self, module: str, functions: Set[str]) -> dict[str, tuple[Tried, ...]]:
         """A public call, made several times, for each unexplained function of some whose result is not always the same."""
-        explanations = self.at_once[module].explanations
-        steps = [
-            s
-            for s in self.script.examples[module]
-            if s.target.function in functions and not explanations[s.target.function].complete
-        ]
+        unexplained = {name for name in functions if not self.at_once[module].explanations[name].complete}
+        steps = [step for step in self.script.examples[module] if step.target.function in unexplained]
         repeated = self._tried(module, [step for step in steps for _ in range(TIMES)])
         of_steps = [tuple(Tried(Trial(step), r) for r in repeated if r.step is step) for step in steps]
         return {own[0].trial.step.target.function: own for own in of_steps if is_unsteady(own)}
@@ -229,21 +219,14 @@ class _Grading:
         return [judged([step], [reply])[0] for step, reply in zip(steps, replies, strict=False)]
 
     def _records(self, steps: Sequence[Step], alone: bool = False) -> list[Record]:
-        replies = [self.player.alone(step) if alone else self.replies[step] for step in steps]
-        return judged(steps, replies)
+        return judged(steps, [self.player.alone(step) if alone else self.replies[step] for step in steps])
 
     def _result(self, number: int, module: str) -> ModuleResult:
         records = self._records((*self.script.shown(module), *self.script.hidden.get(module, ())))
         reading = self._reading(number, module, records)
-        graded = tuple(self._graded(module, reading))
-        return ModuleResult(
-            module,
-            graded,
-            self.player.broken(module),
-            tuple(records),
-            dict(self._unexplained(reading)),
-            self.tried[module],
-        )
+        graded, unexplained = tuple(self._graded(module, reading)), dict(self._unexplained(reading))
+        broken = self.player.broken(module)
+        return ModuleResult(module, graded, broken, tuple(records), unexplained, self.tried[module])
 
     def _unexplained(self, reading: "_Reading") -> Iterator[tuple[str, tuple[Record, ...]]]:
         """The functions whose wrong values have no known cause: none of their own, and no helper that is unexplained as well."""
@@ -289,9 +272,7 @@ class _Grading:
 
         `earned` says of each module which criteria are.
         """
-        partly = tuple(
-            module for module, own in earned.items() if self.rubric.explains(module) and _is_partly_right(own)
-        )
+        partly = tuple(m for m, own in earned.items() if self.rubric.explains(m) and _is_partly_right(own))
         graded: dict[str, Graded] = {}
         for criterion in criteria:
             graded[criterion.id] = self._together(criterion)
@@ -318,7 +299,8 @@ class _Grading:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
             if helpers and self._may_be_excused(reading, function):
                 again = self._charged(self._played_again(number, reading, function, helpers))
-                reading = min(again, reading, key=lambda r: (r.cost, r.unanswered))
+                # Of two readings that cost the same, the one with fewer steps without a reply says more.
+                reading = min(again, reading, key=lambda r: (r.cost, sum(x.reply.ended is not None for x in r.records)))
         for function in reading.explanations if number != BEFORE_ALL else ():
             reading = self._repaired(number, reading, function)
         return reading
@@ -356,14 +338,9 @@ class _Grading:
 
     def _may_be_excused(self, reading: "_Reading", function: str) -> bool:
         """Whether calls of a function, which is there and written, are charged to it; worked examples go by value."""
-        wrong = [
-            record for record in reading.records if record.target.function == function and record.fault is not None
-        ]
-        lost = {
-            name
-            for name, charge in reading.charges.items()
-            if not charge.passed and charge.why != "form" and self.rubric.criteria[name].looks_at != "examples"
-        }
+        wrong = [r for r in reading.records if r.target.function == function and r.fault is not None]
+        lost = {name for name, charge in reading.charges.items() if not charge.passed and charge.why != "form"}
+        lost -= {name for name in lost if self.rubric.criteria[name].looks_at == "examples"}
         return any(record.step.criterion in lost for record in wrong) and not all(map(is_absent, wrong))
 
     def _played_again(self, number: int, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
@@ -400,11 +377,6 @@ class _Reading:
     @cached_property
     def wrong(self) -> frozenset[Step]:
         return frozenset(record.step for record in self.records if record.fault is not None)
-
-    @property
-    def unanswered(self) -> int:
-        """The number of steps that got no reply: of two readings that cost the same, the one with fewer says more."""
-        return sum(record.reply.ended is not None for record in self.records)
 
     @property
     def wrong_functions(self) -> frozenset[str]:

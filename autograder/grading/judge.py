@@ -27,8 +27,7 @@ def _judged(step: Step, reply: Reply, calls: Mapping[int, Reply]) -> Record:
         return Record(step, reply, Fault("changed_later"))
     earlier = calls.get(step.about)
     if step.kind == "look" and earlier is not None and earlier.error is None and earlier.ended is None:
-        same = values_agree(earlier.value, reply.value)
-        return Record(step, reply, None if same else Fault("overwritten"))
+        return Record(step, reply, None if values_agree(earlier.value, reply.value) else Fault("overwritten"))
     return Record(step, reply)
 
 

@@ -13,13 +13,8 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.direct import Direct
-from autograder.grading.record import Record, Step
-from autograder.grading.thresholds import (
-    JUST_AS_WRONG,
-    NOT_ROUNDED,
-    RUIN,
-    SAME_ROUNDING,
-)
+from autograder.grading.record import Record, Step, grouped
+from autograder.grading.thresholds import JUST_AS_WRONG, NOT_ROUNDED, RUIN, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, Version, made
 from autograder.sandbox.messages import Reply
@@ -110,25 +105,14 @@ class Played:
             others = {step.target.function for step in steps} - {self.function}
             functions = {name: reference.functions()[name] for name in others}
             functions[self.function] = version.fresh(self.helpers)
-        direct = Direct(functions)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            return [direct.play(step) for step in steps]
+            return list(map(Direct(functions).play, steps))
 
     @cached_property
     def _groups(self) -> dict[int, list[Step]]:
         """For each step, those that it must be played with, in their order."""
-        leader: dict[int, int] = {step.number: step.number for step in self.every}
-
-        def top(number: int) -> int:
-            while leader[number] != number:
-                number = leader[number]
-            return number
-
-        for step in self.every:
-            for number in step.needs:
-                leader[top(step.number)] = top(number)
-        return {n: [step for step in self.every if top(step.number) == top(n)] for n in self.steps}
+        return {step.number: own for own in grouped(self.every, lambda step: step.needs) for step in own}
 
 
 def alike(step: Step, first: Reply, second: Reply) -> bool:
@@ -161,11 +145,6 @@ def same_if_other_type(step: Step, first: Reply, second: Reply) -> bool:
     if first.error is not None or second.error is not None or not _of_another_type(step, first):
         return True
     return equal(first.value, second.value, step.allowed)
-
-
-def same_words(first: Reply, second: Reply) -> bool:
-    """Whether two replies raise errors in the same words; True where one of them raises none."""
-    return first.error is None or second.error is None or first.error.text == second.error.text
 
 
 def alike_in_form(step: Step, first: Reply, second: Reply) -> bool:
@@ -201,12 +180,6 @@ def alike_in_rounding(step: Step, exact: Reply, inexact: Reply, reply: Reply) ->
     return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
 
 
-def mostly_shown(pairs: Sequence[tuple[Any, Any]], values: Sequence[Any], allowed: Sequence[float]) -> bool:
-    """Whether most values that exact mistakes spoil are wrong just as these are. `pairs` are the right value and the spoilt one."""
-    verdicts = [_shown(*pair, value, close) for pair, value, close in zip(pairs, values, allowed, strict=True)]
-    return verdicts.count(True) > verdicts.count(False)
-
-
 def distance(exact: Any, value: Any) -> float:
     """The largest deviation of a value or of its parts; negative where it has another form, infinite where not all is finite."""
     if exact is None or value is None:
@@ -221,7 +194,7 @@ def distance(exact: Any, value: Any) -> float:
     return deviation(np.asarray(exact), np.asarray(value))
 
 
-def _shown(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
+def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
     """Whether a value is wrong as that of exact mistakes is: far nearer to it than to the right one. None where they do nothing."""
     apart, left = distance(right, exact), distance(exact, value)
     if 0 <= apart <= allowed:

@@ -116,9 +116,8 @@ class Player:
         self.rubric = script.rubric
         self.levels: list[Level] = []
         self.restarts = 0
-        self.asked: dict[
-            tuple[int, bool], list[tuple[bytes, bytes]]
-        ] = {}  # by this submission, if nothing is known yet
+        # By this submission, if nothing is known yet.
+        self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}
         self.whole = Level((), INTEGRATED)
         self.edits = 0  # edited versions of its functions that may be tried
         self.spent: Callable[[], float] = float  # the share of its processor time that is used up
@@ -149,8 +148,7 @@ class Player:
         for level in self.levels:  # which may become more on the way: see _load
             for module in level.modules:
                 self._load(level, self._own(module))
-            steps = {m: self.script.shown(m) for m in level.modules}
-            replies |= self._play(level, steps, hidden=False)
+            replies |= self._play(level, {m: self.script.shown(m) for m in level.modules}, hidden=False)
         return replies
 
     def alone(self, step: Step) -> Reply:
@@ -185,8 +183,7 @@ class Player:
         for lower in self.levels[:number]:
             self._close(lower)
         level.asked = True
-        steps = {m: self.script.hidden.get(m, ()) for m in level.modules}
-        return self._play(level, steps, hidden=True)
+        return self._play(level, {m: self.script.hidden.get(m, ()) for m in level.modules}, hidden=True)
 
     def together(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
         """Play a criterion of the integration; whether the modules could be imported together.
@@ -314,24 +311,20 @@ class Player:
     def _play(self, level: Level, steps: dict[str, tuple[Step, ...]], hidden: bool) -> dict[Step, Reply]:
         """Replies to all steps of a level: those of a module that cannot be imported say why."""
         replies = {step: level.broken[m] for m in steps if m in level.broken for step in steps[m]}
-        waiting = {m: list(steps[m]) for m in steps if m not in level.broken}
+        waiting = {m: own for m, own in steps.items() if m not in level.broken}
         before = len(level.process.asked) if level.process is not None else 0
         known = self.known.get((level.height, hidden), ())
-        replies |= self._batch(level, [step for m in waiting for step in waiting[m]], known)
+        todo = [step for own in waiting.values() for step in own]
+        if todo and level.process is not None and level.process.ended is None:
+            # What the process has not answered when it ends is missing.
+            played = zip(todo, level.process.play(todo, known), strict=False)
+            replies |= {step: reply for step, reply in played if reply.ended is None}
         if level.process is not None:
             self.asked.setdefault((level.height, hidden), []).extend(level.process.asked[before:])
-        for name, todo in waiting.items():
-            left = [step for step in todo if step not in replies]
-            if left:
-                replies |= self._one_by_one(level.loaded[name], steps[name], left)
+        for name, own in waiting.items():
+            if left := [step for step in own if step not in replies]:
+                replies |= self._one_by_one(level.loaded[name], own, left)
         return replies
-
-    def _batch(self, level: Level, steps: Sequence[Step], known: Pairs = ()) -> dict[Step, Reply]:
-        """Play steps with one message; what the process had not answered when it ended is missing."""
-        if not steps or level.process is None or level.process.ended is not None:
-            return {}
-        replies = level.process.play(steps, known)
-        return {step: reply for step, reply in zip(steps, replies, strict=False) if reply.ended is None}
 
     def _one_by_one(self, imports: Imports, every: Sequence[Step], left: list[Step]) -> dict[Step, Reply]:
         """Steps that a process has left unanswered, in new ones: a function that ends its process again is not called any more."""

@@ -7,7 +7,7 @@ A step is one thing that a hidden test, or a public example, asks of a student's
 - "look": what the result of an earlier call holds now.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -112,6 +112,24 @@ def with_needed(every: Sequence[Step], wanted: Iterable[Step]) -> list[Step]:
         if step.number in numbers or (step.kind == "write" and step.about in numbers and step.number < last):
             numbers |= {step.number, *step.needs}
     return [step for step in every if step.number in numbers]
+
+
+def grouped(steps: Iterable[Step], linked: Callable[[Step], Iterable[int]]) -> list[list[Step]]:
+    """Steps in groups, each with those, by number, that it is linked to; in their order."""
+    leader = {step.number: step.number for step in steps}
+
+    def top(number: int) -> int:
+        while leader[number] != number:
+            number = leader[number]
+        return number
+
+    for step in steps:
+        for number in linked(step):
+            leader[top(step.number)] = top(number)
+    groups: dict[int, list[Step]] = {}
+    for step in steps:
+        groups.setdefault(top(step.number), []).append(step)
+    return list(groups.values())
 
 
 @dataclass(frozen=True, eq=False)

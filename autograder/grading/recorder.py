@@ -42,9 +42,8 @@ class Recorder:
     on_step: Callable[[Step], object] = lambda step: None
     steps: list[Step] = field(default_factory=list)
     lent: dict[int, Callable[..., Any]] = field(default_factory=dict)  # functions among the arguments
-    kept: dict[int, tuple[Any, Kept]] = field(
-        default_factory=dict
-    )  # by id; the object is held, so that no other gets its id
+    # By id; the object is held, so that no other gets its id.
+    kept: dict[int, tuple[Any, Kept]] = field(default_factory=dict)
 
     @property
     def context(self) -> str:
@@ -83,9 +82,8 @@ class Recorder:
     def look(self, value: Any) -> None:
         """Record a look at what the result of an earlier call holds now."""
         kept = self._known(value)
-        self._add(
-            self._next(), self._target(kept), "look", prepared_look(self.context, kept), kept.call, PLAIN, ((kept,), {})
-        )
+        call = prepared_look(self.context, kept)
+        self._add(self._next(), self._target(kept), "look", call, kept.call, PLAIN, ((kept,), {}))
 
     def _expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
         function = self.functions[f"{target.module}.{target.function}"]
@@ -147,9 +145,8 @@ class Recorder:
         """Know an object again, and the arrays inside it."""
         if isinstance(value, np.ndarray | dict | list | tuple):
             self.kept[id(value)] = (value, kept)
-        parts = (
-            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
-        )
+        listed = value if isinstance(value, list | tuple) else ()
+        parts = value.items() if isinstance(value, dict) else enumerate(listed)
         for key, part in parts:
             self._keep(part, Kept(kept.call, (*kept.path, key)))
 

@@ -63,8 +63,7 @@ class Repairs:
             made = replace(first[0], call=prepared_edit(module, function, others, edit))
             with self.player.apart(number, module, helpers, [made]) as play:
                 said, *replies = play(steps) or [GONE]
-            right = len(replies) == len(steps) and _all_right(steps, replies, function)
-            return tuple(said.value) if right else ()
+            return tuple(said.value) if len(replies) == len(steps) and _all_right(steps, replies, function) else ()
 
         with self.player.apart(number, module, helpers) as play:
             asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others))
@@ -92,9 +91,7 @@ class Repairs:
         reply: Replied,
     ) -> bool:
         """Whether an edit makes the function reply as a known mistake does, whose replies `reply` gives."""
-        steps = [
-            _as(record.step, reply(record)) if record.target.function == function else record.step for record in records
-        ]
+        steps = [_as(r.step, reply(r)) if r.target.function == function else r.step for r in records]
         named = [step.expected for step in steps if step.parts and step.kind == "call" and not step.rules.error]
         fits = all(isinstance(value, tuple) for value in named)
         altered = judged(steps, [record.reply for record in records])
@@ -107,14 +104,11 @@ class Repairs:
             self.edits -= len(left)
             for step in first:
                 edited = [replace(step, call=prepared_edited(step.call, number)) for number, *_ in left]
-                replies = play(edited) if self._goes_on else []
+                ends = self.endless >= MOST_ENDLESS or self.player.spent() >= MOST_SPENT
+                replies = [] if ends else play(edited)
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in replies)
                 left = [edit for edit, reply in zip(left, replies, strict=False) if _all_right([step], [reply])]
             yield from left
-
-    @property
-    def _goes_on(self) -> bool:
-        return self.endless < MOST_ENDLESS and self.player.spent() < MOST_SPENT
 
 
 def _as(step: Step, reply: Reply) -> Step:
@@ -131,21 +125,12 @@ def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, recor
     in_value = {record.step.criterion for record in own if wrong_in_value(record)}
     wrong = {record.step.criterion for record in own if record.fault is not None}
     criteria = [c.id for c in rubric.of(module) if c.id in wrong and c.looks_at != "examples"]
-    home = next(
-        (name for name in criteria if name in in_value and rubric.criteria[name].looks_at == "values"), criteria[0]
-    )
+    home = next((c for c in criteria if c in in_value and rubric.criteria[c].looks_at == "values"), criteria[0])
     place, shown = repair
     where = f" in {' or in '.join(map(_place, shown))}" if shown else ""
     does = f"One small change{where} makes `{function}` right."
-    return Mistake(
-        module,
-        function,
-        f"repair ({place})",
-        (home,),
-        does,
-        "",
-        f"the docstring of `{function}` in `{module}.py`",
-    )
+    read = f"the docstring of `{function}` in `{module}.py`"
+    return Mistake(module, function, f"repair ({place})", (home,), does, "", read)
 
 
 def _all_right(steps: Sequence[Step], replies: Sequence[Reply], function: str = "") -> bool:

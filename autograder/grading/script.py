@@ -74,9 +74,7 @@ def record(rubric: Rubric) -> Script:
                 (visible if shown else hidden).setdefault(recorder.module, []).append(step)
         by_module = {module: _examples(module, rubric) for module in rubric.modules}
     examples = {module: tuple(recorder.steps) for module, recorder in by_module.items()}
-    lent = {
-        number: function for recorder in (*recorders, *by_module.values()) for number, function in recorder.lent.items()
-    }
+    lent = {n: f for recorder in (*recorders, *by_module.values()) for n, f in recorder.lent.items()}
     return Script(rubric, _frozen(hidden), _frozen(visible), examples, lent)
 
 

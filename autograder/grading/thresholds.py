@@ -15,23 +15,20 @@ VERSION_SECONDS = (
     0.001  # of a submission's processor time, charged for each of them; 0.4 to 0.7 ms where 500 and more were tried
 )
 UNLIKELY = 0.6  # share of the records above which they rule a pair out; by audit with --pairs
-MOST_INLINED = (
-    400  # mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions
-)
+# Mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions.
+MOST_INLINED = 400
 MOST_RIVALS = 8  # sets of a helper's mistakes that do the same there, tried in the functions built on it; by judgement
 SAME_ROUNDING = 100.0  # ratio of two errors of rounding, up to which they are of one kind; by judgement
 NOT_ROUNDED = 0.1  # share of the tolerance up to which a known error of rounding counts as none in a call; by judgement
 RUIN = 0.05  # share of the largest value above which an error of rounding leaves nothing to compare; by judgement
-JUST_AS_WRONG = (
-    0.1  # distance from a spoilt value, as a share of its own error, up to which a value is wrong alike; by judgement
-)
+# Distance from a spoilt value, as a share of its own error, up to which a value is wrong alike; by judgement.
+JUST_AS_WRONG = 0.1
 
 # Of edits of a student's text (repair.py). `MOST_EDITS` and `LARGEST` in sandbox/student/edits.py: edits of one function that are
 # tried, and nodes that one exchanges; of 15 doubles in one function that one edit made right, 9 needed a larger one.
 FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played on all; by judgement
-LEAST_EVIDENCE = (
-    3  # calls with the wrong reply of a known mistake that is told as one of several; chosen on 280 modules
-)
+# Calls with the wrong reply of a known mistake that is told as one of several; chosen on 280 modules.
+LEAST_EVIDENCE = 3
 MOST_EVIDENT = 2  # known mistakes that an edit is sought beside, of one function; by judgement
 MOST_FUNCTIONS = 4  # of one submission that are searched; by judgement
 MOST_SURVIVORS = 20  # edits of one size that are played on every call of the function; by judgement
@@ -47,14 +44,12 @@ MOST_SPENT = 0.5  # share of a submission's processor time after which no search
 NEARLY_ALL = 0.95  # share of the wrong records that mistakes must reproduce to be told to the student; by judgement
 SMALLEST_TELLING = 1e-5  # deviation from which on an example is preferred; printed numbers show it
 MOST_MOVES = 120  # entries that are moved in one public example, one at a time; by judgement
-MOST_MOVES_ASKING = (
-    40  # the same where a module may ask for others, since a question costs as much as some calls; by judgement
-)
+# The same where a module may ask for others, since a question costs as much as some calls; by judgement.
+MOST_MOVES_ASKING = 40
 MOST_ENTRIES = 24  # entries of an argument up to which they are moved one at a time; by judgement
 MOST_TRIED = 3  # functions of a module that trials are made for; by judgement
-MOST_TRIALS_SPENT = (
-    0.03  # share of a submission's processor time after which no more are made; only slow code comes near it
-)
+# Share of a submission's processor time after which no more are made; only slow code comes near it.
+MOST_TRIALS_SPENT = 0.03
 TIMES = 5  # that a wrong public example is called, to see whether its result is always the same; by judgement
 MOVES, RESTS = 1e-5, 1e-9  # deviation from which on a result has moved, and up to which it has not; by judgement
 MOST_CHANGES = 2  # things of which each, if another, makes a result right, that are named; by judgement

@@ -99,8 +99,13 @@ def of_case(row: Row) -> Iterator[str]:
     elif row.case.kind == "nothing":
         yield from _of_nothing(row)
     else:
-        yield from _too_little(row)
-        yield from _too_much(row)
+        if not row.lost:
+            yield f"{row.case.name} keeps full marks"
+        for name in sorted(row.case.criteria - row.lost.keys()) if row.lost else ():
+            yield f"{row.case.name} keeps {name}, where it belongs"
+        for name, graded in row.lost.items():
+            if name not in row.case.criteria and not may_lose(row.case, graded):
+                yield f"{row.case.name} loses {name} as well ({graded.why})"
         yield from _names(row)
 
 
@@ -140,20 +145,6 @@ def _of_nothing(row: Row) -> Iterator[str]:
         yield from (f"{row.case.name}: {name} says that {module}.py earns nothing" for module in others)
 
 
-def _too_little(row: Row) -> Iterator[str]:
-    if not row.lost:
-        yield f"{row.case.name} keeps full marks"
-        return
-    for name in sorted(row.case.criteria - row.lost.keys()):
-        yield f"{row.case.name} keeps {name}, where it belongs"
-
-
-def _too_much(row: Row) -> Iterator[str]:
-    for name, graded in row.lost.items():
-        if name not in row.case.criteria and not may_lose(row.case, graded):
-            yield f"{row.case.name} loses {name} as well ({graded.why})"
-
-
 def may_lose(case: Case, graded: Graded) -> bool:
     """Whether mistakes may lose a criterion that they do not belong to: they hide it, or it goes by all results."""
     criterion = graded.criterion
@@ -168,7 +159,9 @@ def hides(graded: Graded) -> bool:
 def _names(row: Row) -> Iterator[str]:
     if row.case.kind == "pair":
         return  # two mistakes may reply as another one does, see pairs.py
-    others = sorted(name for name in row.named if not _is_of(name, row.case))
+    # The same mistake in another function of the module, or inside one, is no other one.
+    same = row.case.ids | {mistake.name for mistake in row.case.mistakes}
+    others = sorted(name for name in row.named if name not in row.case.ids and name.partition(".")[2] not in same)
     yield from (f"{row.case.name} is named {name}" for name in others)
     if not row.lost or row.case.ids & row.named:
         return
@@ -177,12 +170,6 @@ def _names(row: Row) -> Iterator[str]:
         yield f"{row.case.name} is not named" + (f", but may be one of {rivals}" if rivals else "")
     elif not shared(row.graded.values()):
         yield f"{row.case.name} cannot be told from {rivals}, and shares no sentence with them"
-
-
-def _is_of(name: str, case: Case) -> bool:
-    """Whether an id is one of the case's mistakes, or of the same mistake in another function of the module, or inside one."""
-    rest = name.partition(".")[2]
-    return name in case.ids or rest in case.ids or rest in {mistake.name for mistake in case.mistakes}
 
 
 def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
@@ -267,25 +254,19 @@ def mark(row: Row, criterion: str) -> str:
         return "+"
     if criterion not in row.case.criteria and hides(graded):
         return "H"
-    if criterion not in row.case.criteria and _by_result(criterion):
+    whole = rubrics.current().criteria[criterion]
+    if criterion not in row.case.criteria and (whole.looks_at == "examples" or whole.module == INTEGRATION):
         return "E"
     if set(row.case.mistakes) & set(graded.mistakes):
         return "N"
     return "S" if set(row.case.mistakes) & set(graded.undecided) and shared([graded]) else "x"
 
 
-def _by_result(criterion: str) -> bool:
-    graded = rubrics.current().criteria[criterion]
-    return graded.looks_at == "examples" or graded.module == INTEGRATION
-
-
 def hidden(row: Row) -> list[str]:
     """The criteria that the mistake of a row hides, each with the mistakes that could not be seen."""
     lost = {name: g for name, g in row.lost.items() if name not in row.case.criteria and hides(g)}
-    return [
-        f"{name} ({', '.join(m.id for m in g.unseen) or 'nothing runs, or nothing would show'})"
-        for name, g in lost.items()
-    ]
+    unseen = {name: ", ".join(m.id for m in g.unseen) for name, g in lost.items()}
+    return [f"{name} ({ids or 'nothing runs, or nothing would show'})" for name, ids in unseen.items()]
 
 
 def unnamed(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
@@ -302,30 +283,23 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     for module in rubrics.current().modules:
         for kind, head in HEADS.items():
             own = [row for row in rows if (row.case.module, row.case.kind) == (module, kind)]
-            yield from _table(module, head, own) if own else ()
+            if own:
+                criteria = [c.id for name in (module, INTEGRATION) for c in rubrics.current().of(name)]
+                yield f"\n{module}: {head}"
+                yield "  " + ", ".join(f"{number} {_short(name)}" for number, name in enumerate(criteria, 1))
+                yield "  " + "".join(f"{number:<3}" for number in range(1, len(criteria) + 1))
+                yield from ("  " + "".join(f"{mark(row, c):<3}" for c in criteria) + row.case.name for row in own)
     yield "\ncorrect alternatives"
     for row in (row for row in rows if row.case.kind == "alternative"):
         yield f"  {row.case.name}: " + (", ".join(row.lost) or "nothing lost")
     yield from _summary(rows)
 
 
-def _table(module: str, head: str, rows: Iterable[Row]) -> Iterator[str]:
-    criteria = [c.id for name in (module, INTEGRATION) for c in rubrics.current().of(name)]
-    yield f"\n{module}: {head}"
-    yield "  " + ", ".join(f"{number} {_short(name)}" for number, name in enumerate(criteria, 1))
-    yield "  " + "".join(f"{number:<3}" for number in range(1, len(criteria) + 1))
-    yield from ("  " + "".join(f"{mark(row, name):<3}" for name in criteria) + row.case.name for row in rows)
-
-
 def _summary(rows: Sequence[Row]) -> Iterator[str]:
     yield "\nwhat mistakes hide, so that it is lost with them"
-    yield from (
-        f"  {row.case.name}: {'; '.join(sentences)}"
-        for row in rows
-        if row.case.kind == "mistake" and (sentences := hidden(row))
-    )
+    written = [row for row in rows if row.case.kind == "mistake"]
+    yield from (f"  {row.case.name}: {'; '.join(sentences)}" for row in written if (sentences := hidden(row)))
     yield "\nmistakes without a name of their own, and those that they cannot be told from"
     yield from (f"  {row.case.name}: {others}" for row, others in unnamed(rows))
-    written = [row for row in rows if row.case.kind == "mistake"]
     named = sum(bool(row.case.ids & row.named) for row in written)
     yield f"\n{named} of {len(written)} known mistakes are named as themselves."

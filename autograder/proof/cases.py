@@ -104,11 +104,8 @@ def nothings(module: str) -> list[Case]:
     each = {f: trivial(module, f) for f in rubrics.current().modules[module].functions}
     trivials = [Case("nothing", m.id, module, f, (m,)) for f, own in each.items() for m in own]
     for number, name in enumerate((*TRIVIAL, "first_argument")):
-        trivials.append(
-            Case(
-                "nothing", f"{module}.*.{name}", module, "", tuple(own[number] for own in each.values() if own[number:])
-            )
-        )
+        together = tuple(own[number] for own in each.values() if own[number:])
+        trivials.append(Case("nothing", f"{module}.*.{name}", module, "", together))
     return trivials
 
 
@@ -200,8 +197,7 @@ class InProcess:
     def _needed(self, module: str, touched: frozenset[str]) -> frozenset[Step]:
         """The steps of functions that are touched by what is wrong, those whose objects they are given, and the integration."""
         if (module, touched) not in self._wanted:
-            everything = (*self.script.shown(module), *self.script.hidden.get(module, ()))
-            steps = {step.number: step for step in everything}
+            steps = {s.number: s for s in (*self.script.shown(module), *self.script.hidden.get(module, ()))}
             own = {number for number, step in steps.items() if step.target.function in touched}
             for number in sorted(own, reverse=True):  # an object comes from an earlier step
                 own |= steps[number].needs
@@ -239,9 +235,7 @@ class DirectProcess:
         return Reply()
 
     def play(self, steps: Sequence[Step], known: Pairs = ()) -> list[Reply]:
-        return [
-            self.right[step] if step in self.right else self.contexts[step.call.context].play(step) for step in steps
-        ]
+        return [self.right[s] if s in self.right else self.contexts[s.call.context].play(s) for s in steps]
 
     def close(self) -> None:
         """There is nothing to end."""
@@ -354,9 +348,8 @@ class Row:
 def row_of(case: Case, result: Result, deviations: bool = True) -> Row:
     """The row of a graded case; without deviations if they are not wanted."""
     graded = {g.criterion.id: g for g in result.graded if not g.passed or g.mistakes or g.undecided or g.blamed}
-    causes = {
-        name: whole.causes(g, result) for name, g in graded.items() if not g.passed and name.startswith(INTEGRATION)
-    }
+    lost = {name: g for name, g in graded.items() if not g.passed and name.startswith(INTEGRATION)}
+    causes = {name: whole.causes(g, result) for name, g in lost.items()}
     absent = {name: _absent(g.record) for name, g in graded.items() if g.record is not None and not causes.get(name)}
     light = {name: replace(entry, record=None, shown=None) for name, entry in graded.items()}
     return Row(case, light, absent, causes, dict(_deviations(result)) if deviations else {})
@@ -373,8 +366,7 @@ def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
             step, kind = record.step, record.fault.kind if record.fault is not None else "value"
             compared = step.kind == "call" and step.test and not step.rules.error and not step.rules.question
             if compared and kind == "value" and record.reply.error is None and record.reply.ended is None:
-                wide = tolerance((step.args, step.kwargs)) == TOLERANCE["float32"]
-                dtype = "float32" if wide else "float64"
+                dtype = "float32" if tolerance((step.args, step.kwargs)) == TOLERANCE["float32"] else "float64"
                 place = GradedCall(module.module, step.test, step.number, dtype, step.allowed, step.criterion)
                 yield place, record.deviation
 
@@ -393,7 +385,5 @@ def differing(rows: Iterable[Row], before: Mapping[str, Any]) -> Iterator[str]:
             yield f"{row.name}: a new case"
         elif old != new:
             names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
-            changes = (
-                f"\n  {n}: {json.dumps(old.get(n, 'right'))} -> {json.dumps(new.get(n, 'right'))}" for n in names
-            )
-            yield row.name + "".join(changes)
+            both = ((n, *(json.dumps(plain.get(n, "right")) for plain in (old, new))) for n in names)
+            yield row.name + "".join(f"\n  {n}: {before} -> {after}" for n, before, after in both)

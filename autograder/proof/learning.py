@@ -73,9 +73,8 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     helpers = tuple(f for f in rubric.current().modules[module].functions if f in used and f != member.function)
     every = (*script.shown(module), *script.hidden.get(module, ()))
     steps = with_needed(every, [step for step in every if step.target.function == member.function])
-    imports = [
-        f"from {m} import {f}" for m, names in rubric.current().neighbours(module).items() for f in names if f in used
-    ]
+    neighbours = rubric.current().neighbours(module).items()
+    imports = [f"from {m} import {f}" for m, names in neighbours for f in names if f in used]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
     with Player.in_sandbox(grader.sandbox, script, draft, {}) as player:

@@ -35,9 +35,8 @@ from autograder.proof import cases
 from autograder.proof.cases import Case, each, submission
 
 RECORD = Path(__file__).with_name("equivalent_mutants.yaml")
-Graded = tuple[
-    Case, frozenset[int]
-]  # a mutant and the steps, by their numbers, at which it is wrong; none for a survivor
+# A mutant and the steps, by their numbers, at which it is wrong; none for a survivor.
+Graded = tuple[Case, frozenset[int]]
 
 
 def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Graded]:
@@ -167,11 +166,7 @@ def _differing(right: str, wrong: str) -> tuple[str, str]:
         before, after = before[1:], after[1:]
     while before and after and before[-1] == after[-1]:
         before, after = before[:-1], after[:-1]
-    return _one_line(before), _one_line(after)
-
-
-def _one_line(lines: list[str]) -> str:
-    return "; ".join(line.strip() for line in lines)
+    return "; ".join(map(str.strip, before)), "; ".join(map(str.strip, after))
 
 
 # The changes
@@ -244,11 +239,14 @@ class Scope:
             case ast.Constant(value=value):
                 yield from map(ast.Constant, self._constants(value))
             case ast.Name(id=name, ctx=ast.Load()):
-                yield from (ast.Name(alternative) for alternative in self._names(name))
+                others = [variable for variable in self.variables if variable != name]
+                yield from map(ast.Name, (*(others if name in self.variables else ()), *_alike(name)))
             case ast.expr():
                 yield from _expression(node)
-            case ast.Slice():
-                yield from _slice(node)
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                yield from (ast.Slice(None, upper, step), ast.Slice(lower, None, step), ast.Slice(lower, upper, None))
+                yield from [ast.Slice(ast.Constant(1), upper, step)] if lower is None else []
+                yield from [ast.Slice(lower, ast.Constant(-1), step)] if upper is None else []
 
     def _statement(self, node: ast.stmt) -> Iterator[ast.AST]:
         match node:
@@ -287,11 +285,6 @@ class Scope:
             yield self.texts[(self.texts.index(value) + 1) % len(self.texts)]
             yield value + "_"
 
-    def _names(self, name: str) -> Iterator[str]:
-        if name in self.variables:
-            yield from (variable for variable in self.variables if variable != name)
-        yield from _alike(name)
-
 
 def _alike(name: str) -> Iterator[str]:
     yield from (similar for names in ALIKE if name in names for similar in names if similar != name)
@@ -311,7 +304,8 @@ def _expression(node: ast.expr) -> Iterator[ast.AST]:
             yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
             yield from values
         case ast.Compare(left=left, ops=[op], comparators=[right]):
-            others = COMPARISONS[type(op)][: 1 if _text(right) else None]  # texts are not ordered
+            text = isinstance(right, ast.Constant) and isinstance(right.value, str)
+            others = COMPARISONS[type(op)][: 1 if text else None]  # texts are not ordered
             yield from (ast.Compare(left, [comparison()], [right]) for comparison in others)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield from (body, orelse, ast.IfExp(test, orelse, body))
@@ -328,10 +322,6 @@ def _expression(node: ast.expr) -> Iterator[ast.AST]:
             yield from (ast.Dict(keys, order) for order in _swapped(values))
 
 
-def _text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
 def _call(node: ast.Call) -> Iterator[ast.AST]:
     """Arguments swapped, arguments left out, the call itself left out."""
     yield from (ast.Call(node.func, order, node.keywords) for order in _swapped(node.args))
@@ -340,15 +330,6 @@ def _call(node: ast.Call) -> Iterator[ast.AST]:
     yield from node.args[:1]
     if isinstance(node.func, ast.Attribute):
         yield node.func.value
-
-
-def _slice(node: ast.Slice) -> Iterator[ast.AST]:
-    lower, upper, step = node.lower, node.upper, node.step
-    yield from (ast.Slice(None, upper, step), ast.Slice(lower, None, step), ast.Slice(lower, upper, None))
-    if lower is None:
-        yield ast.Slice(ast.Constant(1), upper, step)
-    if upper is None:
-        yield ast.Slice(lower, ast.Constant(-1), step)
 
 
 def _swapped(parts: list[Any]) -> Iterator[list[Any]]:

@@ -8,12 +8,13 @@ mistake, or as another pair, is "like" that one. What is left is "wrong", and a 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 from autograder.grading.played import Played, alike_in_form
 from autograder.homework import mistakes
 from autograder.homework import rubric as rubrics
-from autograder.homework.mistakes import Mistake, Version, made
+from autograder.homework.mistakes import Version, made
 from autograder.proof.audit import may_lose
 from autograder.proof.cases import Case, InProcess, Row, each, row_of, submission
 
@@ -79,16 +80,15 @@ def _like(played: Played, case: Case, graded: Row) -> tuple[What, tuple[str, ...
     right = played.version(())
     if right is not None and _replies_as(played, pair, right):
         return "like", ("the correct function",)  # two mistakes may undo one another
-    for mistake in _singles_first(case):
+    known = mistakes.of_function(case.module, case.function)
+    for mistake in (*case.mistakes, *(m for m in known if m not in case.mistakes)):
         if _replies_as(played, pair, mistake.alone):
             return ("hidden" if mistake.id in case.ids else "like"), (mistake.id,)
     named = graded.named | graded.undecided
-    candidates = [m for m in mistakes.of_function(case.module, case.function) if m.id in named]
-    for first in candidates:
-        for second in candidates:
-            version = made(case.module, case.function, (first, second)) if first.id < second.id else None
-            if version is not None and {first.id, second.id} != case.ids and _replies_as(played, pair, version):
-                return "like", (first.id, second.id)
+    for first, second in product([m for m in known if m.id in named], repeat=2):
+        version = made(case.module, case.function, (first, second)) if first.id < second.id else None
+        if version is not None and {first.id, second.id} != case.ids and _replies_as(played, pair, version):
+            return "like", (first.id, second.id)
     return "wrong", ()
 
 
@@ -99,12 +99,6 @@ def _hides_form(played: Played, case: Case, missing: Sequence[str]) -> tuple[str
         return ()
     steps = [number for number, step in played.steps.items() if step.criterion in missing]
     return next(((m.id,) for m in case.mistakes if _replies_as(played, pair, m.alone, steps)), ())
-
-
-def _singles_first(case: Case) -> Iterator[Mistake]:
-    """The mistakes of the pair, then the others of the function."""
-    yield from case.mistakes
-    yield from (m for m in mistakes.of_function(case.module, case.function) if m not in case.mistakes)
 
 
 def _replies_as(played: Played, first: Version, second: Version, numbers: Iterable[int] | None = None) -> bool:

@@ -84,9 +84,8 @@ def _made(mistake: Mistake) -> ModuleType:
     """The reference module with the mistake in it, as a student who wrote it would have it."""
     made = ModuleType(mistake.module)
     made.__file__ = str(kit.solutions() / f"{mistake.module}.py")
-    made.__dict__.update(
-        {name: value for name, value in vars(references.modules()[mistake.module]).items() if name[:2] != "__"}
-    )
+    right = vars(references.modules()[mistake.module]).items()
+    made.__dict__.update({name: value for name, value in right if name[:2] != "__"})
     for function in rubrics.current().modules[mistake.module].functions:
         text = mistake.source if function == mistake.function else mistakes.correct(mistake.module, function).source
         exec(compile(text, made.__file__, "exec"), made.__dict__)  # noqa: S102 - the kit's own text
@@ -95,10 +94,8 @@ def _made(mistake: Mistake) -> ModuleType:
 
 def _failing(module: str) -> Iterator[tuple[str, Any]]:
     """The public checks of the module that do not pass, with their errors."""
-    caller, failed = (
-        importlib.import_module("student_calls").Caller,
-        importlib.import_module("student_errors").CheckFailed,
-    )
+    caller = importlib.import_module("student_calls").Caller
+    failed = importlib.import_module("student_errors").CheckFailed
     for name, check in vars(importlib.import_module(f"test_{module}")).items():
         if name.startswith("test_"):
             try:

@@ -21,7 +21,7 @@ from autograder.grading.direct import Direct
 from autograder.grading.grader import diagnoser_of
 from autograder.grading.judge import judged
 from autograder.grading.played import Played, alike_in_form
-from autograder.grading.record import Step
+from autograder.grading.record import Step, grouped
 from autograder.homework import factors, mistakes, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake
@@ -74,20 +74,8 @@ def run(module: str, needs: Sequence[Need]) -> dict[CallGroup, list[str]]:
 
 def groups(steps: Sequence[Step]) -> list[CallGroup]:
     """Steps with those that speak of them or are given their objects, the dearest first."""
-    leader = {step.number: step.number for step in steps}
-
-    def top(number: int) -> int:
-        while leader[number] != number:
-            number = leader[number]
-        return number
-
-    for step in steps:
-        for number in step.needs | ({step.rules.repeats} if step.rules.repeats else set()):
-            leader[top(step.number)] = top(number)
-    together: dict[int, list[Step]] = {}
-    for step in steps:
-        together.setdefault(top(step.number), []).append(step)
-    return sorted((CallGroup(tuple(own), _cost(own)) for own in together.values()), key=lambda group: -group.cost)
+    together = grouped(steps, lambda step: step.needs | ({step.rules.repeats} if step.rules.repeats else set()))
+    return sorted((CallGroup(tuple(own), _cost(own)) for own in together), key=lambda group: -group.cost)
 
 
 def _cost(steps: Iterable[Step]) -> float:

@@ -66,21 +66,15 @@ class Budget:
     own_seconds: float = 0.0  # processor time that grader and fork server have spent because of the submission
     received_bytes: int = 0
     kept_values: int = 0
-    endless: set[str] = field(
-        default_factory=set
-    )  # what has used up the processor time of a call, as Call.runs names it
-    running: dict[int, float] = field(
-        default_factory=dict
-    )  # processes, with their processor time before this submission
+    # What has used up the processor time of a call, as Call.runs names it; processes, with their time before this submission.
+    endless: set[str] = field(default_factory=set)
+    running: dict[int, float] = field(default_factory=dict)
 
     @property
     def processor_seconds(self) -> float:
         """Processor time of all processes of the submission, also those that have ended, and of what they have caused."""
-        return (
-            self.ended_seconds
-            + self.own_seconds
-            + sum(_processor_seconds(pid) - before for pid, before in self.running.items())
-        )
+        running = sum(_processor_seconds(pid) - before for pid, before in self.running.items())
+        return self.ended_seconds + self.own_seconds + running
 
     def run(self, pid: int) -> None:
         """Count the processor time of a process from now on."""

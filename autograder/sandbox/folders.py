@@ -25,6 +25,9 @@ from autograder.sandbox.layers.user import Users
 MIN_FREE_BYTES = 48 * 2**20  # of a file system in the memory, to be used at all
 NEVER_READ_SECONDS = 7 * 86_400
 PACKAGE = Path(__file__).resolve().parents[1]
+_NOT_NEEDED = shutil.ignore_patterns(
+    *("site-packages", "dist-packages", "test", "tests", "*.so", "*.a", "*.opt-1.pyc", "*.opt-2.pyc", "*.pyd")
+)
 
 
 class Folder:
@@ -147,7 +150,7 @@ def _open_view(folder: Path) -> str:
     view.mkdir()
     for source, name in ((stdlib, "stdlib"), (numpy_folder, "numpy")):
         try:
-            shutil.copytree(source, view / name, ignore=_not_needed, copy_function=_link, symlinks=False)
+            shutil.copytree(source, view / name, symlinks=False, ignore=_NOT_NEEDED, copy_function=_link)
         except shutil.Error as error:
             # Its text names every file that could not be copied: thousands where a disk is full.
             raise OSError(str(error.args[0][0][-1])) from None
@@ -156,11 +159,6 @@ def _open_view(folder: Path) -> str:
         for inner in folders:
             os.chmod(os.path.join(place, inner), 0o755)
     return str(view)
-
-
-def _not_needed(_: str, names: list[str]) -> list[str]:
-    skipped = {"site-packages", "dist-packages", "test", "tests"}
-    return [n for n in names if n in skipped or n.endswith((".so", ".a", ".opt-1.pyc", ".opt-2.pyc", ".pyd"))]
 
 
 def _link(source: str, target: str) -> None:

@@ -18,12 +18,8 @@ PLAIN = 2  # the version of the format that gives equal code equal bytes
 
 def packed(function: Callable[..., Any]) -> bytes:
     """The function's code; b"" where it refers to anything but its arguments, built-in names and NumPy as `np`."""
-    if (
-        type(function) is not types.FunctionType
-        or function.__closure__
-        or function.__defaults__
-        or function.__kwdefaults__
-    ):
+    variables = ("__closure__", "__defaults__", "__kwdefaults__")
+    if type(function) is not types.FunctionType or any(getattr(function, name) for name in variables):
         return b""
     space = {name: value for name, value in function.__globals__.items() if not (name == "np" and value is np)}
     return b"" if _names(function.__code__) & space.keys() else marshal.dumps(_nameless(function.__code__), PLAIN)
@@ -36,11 +32,8 @@ def unpacked(code: bytes) -> Callable[..., Any]:
 
 def _names(code: types.CodeType) -> set[str]:
     """All names that the code looks up as globals or attributes, also within its inner functions."""
-    return set(code.co_names).union(*map(_names, _inner(code)))
-
-
-def _inner(code: types.CodeType) -> list[types.CodeType]:
-    return [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    return set(code.co_names).union(*map(_names, inner))
 
 
 def _nameless(code: types.CodeType) -> types.CodeType:

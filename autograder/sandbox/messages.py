@@ -104,14 +104,8 @@ def prepared(
     named = dict(kwargs or {})
     payload = wire.encode(("call", context, module, function, args, named, checks, number), from_grader=True)
     arguments = (*args, *named.values())
-    return Call(
-        "call",
-        context,
-        payload,
-        frozenset(leaf.id for leaf in leaves(arguments) if isinstance(leaf, Handle) and not leaf.code),
-        arguments,
-        f"{module}.{function}",
-    )
+    lent = frozenset(leaf.id for leaf in leaves(arguments) if isinstance(leaf, Handle) and not leaf.code)
+    return Call("call", context, payload, lent, arguments, f"{module}.{function}")
 
 
 def prepared_changes(context: str, number: int, call: Call) -> Call:
@@ -133,8 +127,7 @@ def prepared_load(
     context: str, modules: Sequence[str], proxies: Mapping[str, Mapping[str, Parameters]], replaced: Sequence[str]
 ) -> Call:
     """Import modules into a context; see `StudentProcess.load`."""
-    payload = wire.encode(("load", context, modules, proxies, replaced))
-    return Call("load", context, payload, runs=" ".join(modules))
+    return Call("load", context, wire.encode(("load", context, modules, proxies, replaced)), runs=" ".join(modules))
 
 
 def prepared_edits(call: Call, module: str, function: str, others: Sequence[str]) -> Call:
@@ -161,7 +154,7 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
     match call.kind, message:
         case _, ["raised", list() as error]:
             return Reply(error=_error(error, lines))
-        case "load", ["loaded"]:
+        case ("load", ["loaded"]) | ("write", ["written"]):
             return Reply()
         case "call" | "invoke", ["returned", value, list() as changed, bool() as shared]:
             return Reply(value=value, changed=_changes(changed, call.arguments), shared=shared)
@@ -169,8 +162,7 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
             return Reply(changed=_changes(changed, call.arguments))
         case "look", ["holds", value]:
             return Reply(value=value)
-        case "write", ["written"]:
-            return Reply()
+
         case "edits", ["edits", np.ndarray() as edits] if edits.dtype == np.int64 and edits.shape[1:] == (3,):
             return Reply(value=edits)
         case "edit", ["edit", list() as places] if all(type(n) is int and 0 < n <= lines[call.context] for n in places):

@@ -91,7 +91,7 @@ def seccomp(*_: object) -> list[str]:
     return tried(
         {
             "opened a socket": socket.socket,
-            "started a process": _fork_and_end,
+            "started a process": lambda: os._exit(0) if os.fork() == 0 else os.wait(),
             "signalled the fork server": lambda: os.kill(os.getppid(), 0),
             "traced the fork server": lambda: _trace(os.getppid()),
             "changed permissions": lambda: os.chmod(".", 0o700),
@@ -109,12 +109,6 @@ def not_dumpable(_: str, __: str, grader: int) -> list[str]:
             for file in ("mem", "environ", "maps")
         }
     )
-
-
-def _fork_and_end() -> None:
-    if os.fork() == 0:
-        os._exit(0)
-    os.wait()
 
 
 def _trace(pid: int) -> None:

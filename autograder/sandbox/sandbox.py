@@ -127,9 +127,8 @@ class Sandbox:
                 self._single[slot] = self._launch(theirs, slot)
             pid = self._single[slot].pid if self._server is None else self._fork(slot, theirs)
         self.budget.run(pid)
-        self.processes[slot] = StudentProcess(
-            ours, pid, self.answerer, self.folder.lines, partial(self._end, slot), partial(self._is_full, slot)
-        )
+        end, is_full = partial(self._end, slot), partial(self._is_full, slot)
+        self.processes[slot] = StudentProcess(ours, pid, self.answerer, self.folder.lines, end, is_full)
         return self.processes[slot]
 
     def _fork(self, slot: int, theirs: socket.socket) -> int:

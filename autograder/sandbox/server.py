@@ -47,7 +47,9 @@ def main(essential: frozenset[str]) -> None:
     control = socket.socket(fileno=int(sys.argv[2]))
     sys.argv[:] = sys.orig_argv[:] = [""]  # they say where the kit lies
     _preload_extensions()
-    readable = _readable(settings)
+    # What every student process may read: the submission, the interpreter and NumPy, without other packages.
+    exactly, roots = _places(settings)
+    readable = [*map(Path, exactly), *landlock.without(roots, [Path(place) for place in settings.closed_places])]
     _import_only_from(settings.view)
     if settings.has("mounts"):
         _mount(settings)
@@ -80,15 +82,8 @@ def _preload_extensions() -> None:
                 importlib.import_module(name)
 
 
-def _readable(settings: Confinement) -> list[Path]:
-    """What every student process may read: the submission, the interpreter and NumPy, without other packages."""
-    exactly, roots = _places(settings)
-    holes = [Path(place) for place in settings.closed_places]
-    return [*map(Path, exactly), *landlock.without(roots, holes)]
-
-
 def _places(settings: Confinement) -> tuple[list[str], list[str]]:
-    """Where that lies: places that are readable as a whole, and those with other packages among them."""
+    """Where lies what may be read: places that are readable as a whole, and those with other packages among them."""
     numpy_folder = os.path.dirname(numpy.__file__)
     roots = _SYSTEM_FILES if settings.view else (*_library_paths(), *_SYSTEM_FILES)
     exactly = [settings.submission, settings.view or numpy_folder, numpy_folder + ".libs"]

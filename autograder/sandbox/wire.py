@@ -18,23 +18,8 @@ import numpy as np
 
 from autograder.values.kinds import Opaque
 
-DTYPES = [
-    np.dtype(kind)
-    for kind in (
-        "?",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "float16",
-        "float32",
-        "float64",
-    )
-]
+_NAMES = "? int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+DTYPES = [np.dtype(name) for name in _NAMES.split()]
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 OPAQUE_KINDS = (
     "an ndarray subclass", "an array of objects", "a complex array", "an array of text", "an array of another kind",
@@ -89,9 +74,8 @@ def encode(value: Any, from_grader: bool = False) -> bytes:
     equal bytes. Raises WireError for anything else.
     """
     try:
-        data: bytes = msgpack.packb(
-            value, default=_extend_by_columns if from_grader else _extend, unicode_errors="replace"
-        )
+        extend = _extend_by_columns if from_grader else _extend
+        data: bytes = msgpack.packb(value, default=extend, unicode_errors="replace")
     except (TypeError, ValueError, OverflowError) as error:
         raise WireError(str(error)) from None
     return data

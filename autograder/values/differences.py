@@ -14,9 +14,8 @@ from .compare import compare, deviations, equal, magnitude
 from .kinds import describe
 
 MANY = 5  # rows, columns or entries that are named one by one
-UNEXPLAINED = (
-    1e-3  # share of an entry's difference that "every entry is ..." may leave: an eps in the formula blurs factors
-)
+# Share of an entry's difference that "every entry is ..." may leave: an eps in the formula blurs factors.
+UNEXPLAINED = 1e-3
 SEVERAL = 3  # entries that share an amount or a factor by more than chance
 MOST_DIGITS = 6  # decimals that a rounded result may have kept
 NEARLY = 1e-3  # largest deviation of a result that is nearly right
@@ -53,8 +52,14 @@ def form(
     if difference is None or difference.kind not in FORMS:
         return ""
     kind = difference.kind
-    part, wanted, got = _first_refused(expected, actual, allowed, dtype, names)
-    came = {"type": _type, "length": _length, "shape": _shape_of, "dtype": _dtype_of}[kind](wanted, got)
+    named = _paired(expected, actual, names)
+    refused = ((f" in {place}", right, came) for place, right, came in named if not equal(right, came, allowed, dtype))
+    part, wanted, got = next(refused, ("", expected, actual))
+    if kind == "type":
+        both = isinstance(wanted, np.ndarray) and type(got) is np.ndarray
+        came = f"an array of {got.dtype}" if both else kind_of(got)
+    else:
+        came = str(len(got) if kind == "length" else got.shape if kind == "shape" else got.dtype)
     hint = f" {NO_RETURN}" if got is None else ""
     return f"{FORMS[kind]}{part}: {came}; {_due(kind, wanted, part, returned, names)}.{hint}"
 
@@ -74,16 +79,6 @@ def kind_of(value: Any) -> str:
     return "an array" if type(value) is np.ndarray and value.ndim else describe(value)
 
 
-def _first_refused(
-    expected: Any, actual: Any, allowed: float, dtype: bool, names: Sequence[str]
-) -> tuple[str, Any, Any]:
-    """The part of the result that is refused (" in part [1]", "" for the whole), what was expected there, and what came back."""
-    for place, wanted, got in _paired(expected, actual, names):
-        if not equal(wanted, got, allowed, dtype):
-            return f" in {place}", wanted, got
-    return "", expected, actual
-
-
 def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple[str, Any, Any]]:
     """The parts of two tuples of one length by name; none where they are something else."""
     if not isinstance(expected, tuple) or not isinstance(actual, tuple | list) or len(actual) != len(expected):
@@ -94,23 +89,6 @@ def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple
     return list(zip(places, expected, actual, strict=True))
 
 
-def _type(expected: Any, actual: Any) -> str:
-    both = isinstance(expected, np.ndarray) and type(actual) is np.ndarray
-    return f"an array of {actual.dtype}" if both else kind_of(actual)
-
-
-def _length(expected: Any, actual: Any) -> str:
-    return str(len(actual))
-
-
-def _shape_of(expected: Any, actual: Any) -> str:
-    return str(actual.shape)
-
-
-def _dtype_of(expected: Any, actual: Any) -> str:
-    return str(actual.dtype)
-
-
 def _due(kind: str, expected: Any, part: str, returned: str, names: Sequence[str]) -> str:
     if kind == "dtype":
         return f"expected is {expected.dtype}, since {KEEP_DTYPE}"
@@ -118,16 +96,12 @@ def _due(kind: str, expected: Any, part: str, returned: str, names: Sequence[str
     if isinstance(expected, tuple):
         due = f"a tuple of {len(expected)}" + (f" ({', '.join(f'`{name}`' for name in names)})" if names else "")
     elif isinstance(expected, np.ndarray) and kind != "shape":
-        due = f"an array of {_entries(expected)} with shape {expected.shape}"
+        entries = {"b": "bools", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
+        due = f"an array of {entries} with shape {expected.shape}"
     if part or not returned:
         return f"expected {'there ' if part else ''}is {due}"
-    return (
-        f"expected is {due}, and the docstring says {returned}" if kind == "shape" else f"the docstring says {returned}"
-    )
-
-
-def _entries(expected: Array) -> str:
-    return {"b": "bools", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
+    said = f"the docstring says {returned}"
+    return f"expected is {due}, and {said}" if kind == "shape" else said
 
 
 # Its values
@@ -142,20 +116,15 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     if fault is None or fault.kind not in ("shape", "value"):
         return ""
     if isinstance(expected, float | np.floating):
-        return _of_number(np.asarray(expected), np.asarray(actual), allowed)
+        wanted, got = np.asarray(expected), np.asarray(actual)
+        if not np.isfinite(got):
+            return f"The result is {got}; expected is a finite number."
+        return "The result has the wrong sign." if equal(-wanted, got, allowed) else _rounded(wanted, got, allowed)
     if not isinstance(expected, np.ndarray):
         return ""
     if fault.kind == "shape":
         return _shape(expected, actual, allowed) if actual.dtype.kind in "biuf" else ""
     return next(filter(None, _values(expected, actual, allowed)), "")
-
-
-def _of_number(expected: Array, actual: Array, allowed: float) -> str:
-    if not np.isfinite(actual):
-        return f"The result is {actual}; expected is a finite number."
-    if equal(-expected, actual, allowed):
-        return "The result has the wrong sign."
-    return _rounded(expected, actual, allowed)
 
 
 def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
@@ -178,11 +147,8 @@ def factor(expected: Array, actual: Array, allowed: float) -> float | None:
         return None
     finite = np.isfinite(expected)
     wanted, got = expected[finite].astype(float), actual[finite].astype(float)
-    if (
-        not wanted.any()
-        or 1 < wanted.size < SEVERAL
-        or not np.array_equal(expected[~finite], actual[~finite], equal_nan=True)
-    ):
+    unlike = not np.array_equal(expected[~finite], actual[~finite], equal_nan=True)
+    if unlike or not wanted.any() or 1 < wanted.size < SEVERAL:
         return None
     with np.errstate(all="ignore"):
         ratio = float(got @ wanted / (wanted @ wanted))
@@ -223,11 +189,8 @@ def _too_few_or_many(place: str, less: int, entries: bool) -> str:
     number = abs(less)
     thing = ("entry" if number == 1 else "entries") if entries else ("row" if number == 1 else "rows")
     if less > 0:
-        return (
-            f"Right, but the {place} {thing} is missing."
-            if number == 1
-            else f"Right, but the {place} {number} {thing} are missing."
-        )
+        missing = f"{thing} is" if number == 1 else f"{number} {thing} are"
+        return f"Right, but the {place} {missing} missing."
     are = "is one" if number == 1 else f"are {number}"
     return f"Right, but there {are} {thing} too many at the {'end' if place == 'last' else 'start'}."
 
@@ -243,11 +206,8 @@ def _bools(expected: Array, actual: Array) -> str:
         if np.array_equal(actual.T, expected):
             return "The result is right up to a transpose."
         wrong = actual != expected
-        where = {
-            "on the diagonal": np.eye(len(wrong), dtype=bool),
-            "above the diagonal": ~np.tri(len(wrong), dtype=bool),
-        }
-        where["below the diagonal"] = where["above the diagonal"].T
+        on, above = np.eye(len(wrong), dtype=bool), ~np.tri(len(wrong), dtype=bool)
+        where = {"on the diagonal": on, "above the diagonal": above, "below the diagonal": above.T}
         for name, place in where.items():
             if not (wrong & ~place).any():
                 which = "Every entry" if wrong[place].all() else "Something"
@@ -267,10 +227,17 @@ def _values(expected: Array, actual: Array, allowed: float) -> Iterator[str]:
         yield _of_all(expected.astype(float), actual.astype(float), allowed)
         yield _sums(expected, actual)
         yield _rounded(expected, actual, allowed)
-        yield _nearly(expected, actual)
+        off = float(deviations(expected, actual).max())
+        if off <= NEARLY:
+            off *= magnitude(expected)
+            unit = 10.0 ** np.floor(np.log10(off))
+            yield f"Nearly right: no entry is off by more than {np.ceil(round(off / unit, 6)) * unit:.1g}."
     wrong = deviations(expected, actual) > (allowed if expected.dtype.kind == "f" else 0.0)
     yield _lines(wrong)
-    yield _count(expected, actual, wrong)
+    if wrong.size > 1:
+        first = tuple(int(i) for i in np.argwhere(wrong)[0])
+        here = f"entry {list(first)} is {actual[first]:.7g}, not {expected[first]:.7g}"
+        yield f"{wrong.sum()} of {wrong.size} entries differ: {here}."
 
 
 def _not_finite(expected: Array, actual: Array) -> str:
@@ -345,15 +312,6 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
     return ""
 
 
-def _nearly(expected: Array, actual: Array) -> str:
-    off = float(deviations(expected, actual).max())
-    if off > NEARLY:
-        return ""
-    off *= magnitude(expected)
-    unit = 10.0 ** np.floor(np.log10(off))
-    return f"Nearly right: no entry is off by more than {np.ceil(round(off / unit, 6)) * unit:.1g}."
-
-
 def _lines(wrong: Array) -> str:
     """Which rows, columns or entries are wrong, if they are few and others are right."""
     if wrong.ndim == 0 or wrong.all():
@@ -377,10 +335,3 @@ def _but(singular: str, plural: str, wrong: Any) -> str:
     places = [tuple(int(i) for i in index) for index in indices]
     named = ", ".join(str(place[0] if len(place) == 1 else place) for place in places)
     return f"Right {'except' if few else 'only'} for the {singular if len(indices) == 1 else plural} {named}."
-
-
-def _count(expected: Array, actual: Array, wrong: Array) -> str:
-    if wrong.size < 2:
-        return ""
-    first = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return f"{wrong.sum()} of {wrong.size} entries differ: entry {list(first)} is {actual[first]:.7g}, not {expected[first]:.7g}."

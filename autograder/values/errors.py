@@ -87,8 +87,7 @@ def _loops(name: str) -> list[ast.While | ast.For]:
         nodes = ast.walk(ast.parse(Path(name).read_bytes()))
     except (OSError, SyntaxError, ValueError):
         return []
-    loops = [node for node in nodes if isinstance(node, ast.While | ast.For)]
-    return sorted(loops, key=lambda node: -node.lineno)
+    return sorted((node for node in nodes if isinstance(node, ast.While | ast.For)), key=lambda node: -node.lineno)
 
 
 def advice(kind: str, text: str) -> str:

@@ -37,7 +37,9 @@ def display(
     `names` are those of a tuple's parts; with them each stands on a line of its own.
     """
     if type(value) is np.ndarray and value.size <= LARGEST:
-        return _numbers(value, digits, width) + _tags(value)
+        obvious = value.ndim and value.dtype in (np.float64, np.bool_, np.int64)
+        dtype, shape = "" if obvious else f"  ({value.dtype})", f"  (shape {value.shape})" if value.ndim > 2 else ""
+        return _numbers(value, digits, width) + dtype + shape
     if isinstance(value, tuple | list) and depth:
         likes = list(like) if isinstance(like, tuple | list) else []
         shown = [
@@ -73,11 +75,6 @@ def _numbers(value: Any, digits: int, width: int = WIDTH) -> str:
     return np.array2string(
         value, precision=digits, suppress_small=few, separator=", ", threshold=LARGEST, max_line_width=width
     )
-
-
-def _tags(value: Array) -> str:
-    obvious = value.ndim and value.dtype in (np.float64, np.bool_, np.int64)
-    return ("" if obvious else f"  ({value.dtype})") + (f"  (shape {value.shape})" if value.ndim > 2 else "")
 
 
 # Values as Python source
@@ -146,7 +143,6 @@ def _nested(array: Array) -> str:
 
 def _number(value: Any) -> str:
     """A float32 gets its own few digits, not those of the float64 that equals it."""
-    text = (
-        str(value) if isinstance(value, np.float32) else repr(value.item() if isinstance(value, np.generic) else value)
-    )
+    item = value.item() if isinstance(value, np.generic) else value
+    text = str(value) if isinstance(value, np.float32) else repr(item)
     return text.replace("inf", "np.inf").replace("nan", "np.nan")

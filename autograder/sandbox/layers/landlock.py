@@ -49,10 +49,8 @@ def restrict(ruleset: int) -> None:
 
 
 def _everything(version: int) -> int:
-    rights = (1 << 13) - 1
-    return (
-        rights | (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0) | (_IOCTL if version >= 5 else 0)
-    )
+    newer = (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0) | (_IOCTL if version >= 5 else 0)
+    return (1 << 13) - 1 | newer
 
 
 def _allow(ruleset: int, path: Path, rights: int) -> None:

@@ -30,9 +30,8 @@ def missing() -> str:
         return advice
     if os.geteuid() != 0 or not held >> _CAP_SYS_ADMIN & 1:
         return advice
-    return (
-        "" if _tried() else "this root may not make a mount namespace: a container may forbid it by seccomp or AppArmor"
-    )
+    refused = "this root may not make a mount namespace: a container may forbid it by seccomp or AppArmor"
+    return "" if _tried() else refused
 
 
 @cache

@@ -15,13 +15,8 @@ def limit(*, memory: int, file_size: int, seconds: int, open_files: int, threads
     import resource as r  # POSIX systems only
 
     threading.stack_size(THREAD_STACK)
-    wanted = {
-        r.RLIMIT_AS: memory,
-        r.RLIMIT_FSIZE: file_size,
-        r.RLIMIT_CPU: seconds,
-        r.RLIMIT_NOFILE: open_files,
-        r.RLIMIT_CORE: 0,
-    }
+    wanted = {r.RLIMIT_AS: memory, r.RLIMIT_FSIZE: file_size, r.RLIMIT_CPU: seconds, r.RLIMIT_NOFILE: open_files}
+    wanted[r.RLIMIT_CORE] = 0
     if threads is not None and LINUX:
         wanted[r.RLIMIT_NPROC] = threads
     if LINUX:

@@ -96,17 +96,8 @@ _OF_PROCESS = (  # sched_getaffinity, _getscheduler, _getparam, _getattr, _rr_ge
     (1, ((140, 141), (252, 31))),  # getpriority, ioprio_get
 )
 _FCNTL_SIGNALS = (8, 10, 15, 1024, 1026)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
-_FCNTL_SHARED = (
-    5,
-    6,
-    7,
-    36,
-    37,
-    38,
-    1025,
-    1036,
-    1038,
-)  # locks (F_*LK*, F_OFD_*), F_GETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT
+# Locks (F_*LK*, F_OFD_*), F_GETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT.
+_FCNTL_SHARED = (5, 6, 7, 36, 37, 38, 1025, 1036, 1038)
 _IOCTL_SIGNALS = (0x5412, 0x8901, 0x8902)  # TIOCSTI, FIOSETOWN, SIOCSPGRP
 _ALLOW, _EPERM, _ENOSYS = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
 _LOAD, _JEQ, _JGT, _JSET, _RET = 0x20, 0x15, 0x25, 0x45, 0x06

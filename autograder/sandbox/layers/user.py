@@ -1,9 +1,7 @@
 """Another user for each student process, where the grader is root."""
 
-import itertools
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.sandbox.layers.kernel import LINUX
@@ -49,7 +47,9 @@ class Users:
     """
 
     def __init__(self) -> None:
-        for first in _starts():
+        count = (LAST + 1 - FIRST) // BLOCK
+        for number in range(os.getpid(), os.getpid() + count):  # each process looks from another place on
+            first = FIRST + BLOCK * (number % count)
             mark = _marked(first)
             if mark is not None and not any(map(_exists, range(first, first + BLOCK))):
                 self.mark, self.numbers = mark, tuple(range(first, first + BLOCK))
@@ -58,12 +58,6 @@ class Users:
 
     def close(self) -> None:
         self.mark.close()
-
-
-def _starts() -> Iterator[int]:
-    """Where the blocks begin, each process looking from another place on."""
-    count = (LAST + 1 - FIRST) // BLOCK
-    return (FIRST + BLOCK * (number % count) for number in itertools.islice(itertools.count(os.getpid()), count))
 
 
 def _marked(first: int) -> socket.socket | None:

@@ -19,7 +19,7 @@ from autograder.values.tree import mapped
 MAX_REMEMBERED, MAX_REMEMBERED_BYTES = 1000, 65_536  # answers, and the largest of them
 MARGIN_BYTES = 16  # around a message
 _REFUSALS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (ValueError, TypeError, MemoryError)}
-_EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_EITHER, _EMPTY = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
 Target = str | Handle
 
 
@@ -83,12 +83,8 @@ class Questions:
             ask.__qualname__ = ask.__name__
         if parameters:
             ask.__defaults__ = tuple(default for _, *defaults in parameters for default in defaults) or None
-            vars(ask)["__signature__"] = inspect.Signature(
-                [
-                    inspect.Parameter(name, _EITHER, default=d[0] if d else inspect.Parameter.empty)
-                    for name, *d in parameters
-                ]
-            )
+            declared = (inspect.Parameter(n, _EITHER, default=d[0] if d else _EMPTY) for n, *d in parameters)
+            vars(ask)["__signature__"] = inspect.Signature(list(declared))
         return ask
 
     def _ask(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

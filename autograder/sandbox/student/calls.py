@@ -100,9 +100,8 @@ class Calls:
         if call is None or (first == "result" and not call.returned):
             raise Absent(f"nothing is kept of call {kept.call}")
         try:
-            value: Any = (
-                call.result if first == "result" else call.args[first] if isinstance(first, int) else call.kwargs[first]
-            )
+            given: Any = call.args if isinstance(first, int) else call.kwargs
+            value = call.result if first == "result" else given[first]
             for step in kept.path[1:]:
                 if type(value) not in (list, dict) and not isinstance(value, tuple):
                     raise LookupError

@@ -122,13 +122,8 @@ class Text:
         seen = set()
         for unit in self.units:
             for edit in self._edits(unit):
-                key = (
-                    id(edit.places[0].parent),
-                    edit.places[0].field,
-                    edit.places[0].index,
-                    len(edit.places),
-                    _text(edit.new[0]),
-                )
+                place = edit.places[0]
+                key = (id(place.parent), place.field, place.index, len(edit.places), _text(edit.new[0]))
                 if edit.size <= LARGEST and key not in seen and _text(edit.old) != key[-1]:
                     seen.add(key)
                     yield edit
@@ -138,8 +133,7 @@ class Text:
         same: dict[tuple[str, str], list[Edit]] = defaultdict(list)
         for place in _places(unit):
             node = place.node
-            news = _statement(node) if isinstance(node, ast.stmt) else self._expression(node, place, names)
-            for new in news:
+            for new in _statement(node) if isinstance(node, ast.stmt) else self._expression(node, place, names):
                 edit = _edit(unit, [place], [new])
                 yield edit
                 if isinstance(node, ast.expr):
@@ -204,11 +198,7 @@ def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.st
             if name in names and not isinstance(statement, ast.Import | ast.ImportFrom):
                 yield statement
                 used = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
-                new = [
-                    identifier
-                    for identifier in dict.fromkeys(used)
-                    if identifier not in seen and any(identifier in own for own, _ in bound)
-                ]
+                new = [n for n in dict.fromkeys(used) if n not in seen and any(n in own for own, _ in bound)]
                 seen.update(new, names)
                 wanted += new
 
@@ -217,12 +207,8 @@ def _numbers(nodes: Iterable[ast.AST]) -> list[Any]:
     """The numbers of a text, those in its docstrings too."""
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
     plain = [value for value in values if type(value) in (int, float)]
-    written = [
-        float(digits)
-        for text in values
-        if isinstance(text, str)
-        for digits in re.findall(r"\b\d+(?:\.\d+)?(?:e-?\d+)?\b", text[:2000])
-    ]
+    texts = (value[:2000] for value in values if isinstance(value, str))
+    written = [float(digits) for text in texts for digits in re.findall(r"\b\d+(?:\.\d+)?(?:e-?\d+)?\b", text)]
     numbers = (*plain, *(int(number) if number.is_integer() and number < 1e15 else number for number in written))
     return list(dict.fromkeys(number for number in numbers if number == number))[:MOST_CONSTANTS]
 
@@ -230,9 +216,8 @@ def _numbers(nodes: Iterable[ast.AST]) -> list[Any]:
 def _words(nodes: Iterable[ast.AST]) -> list[str]:
     """The strings of a text that are names, such as keys: no messages, no docstrings."""
     values = (node.value for node in nodes if isinstance(node, ast.Constant))
-    return list(dict.fromkeys(value for value in values if isinstance(value, str) and value.isidentifier()))[
-        :MOST_CONSTANTS
-    ]
+    words = dict.fromkeys(value for value in values if isinstance(value, str) and value.isidentifier())
+    return list(words)[:MOST_CONSTANTS]
 
 
 def _names(unit: ast.stmt) -> list[str]:
@@ -287,16 +272,9 @@ def _locate(node: ast.AST, where: ast.AST) -> None:
 
 def _together(group: Sequence[Edit]) -> Edit:
     """The same edit in several places."""
-    first = group[0]
-    places, new = [edit.places[0] for edit in group], [edit.new[0] for edit in group]
-    return Edit(
-        first.unit,
-        tuple(places),
-        first.old,
-        tuple(new),
-        tuple(sorted({edit.lines[0] for edit in group})),
-        first.size + 1,
-    )
+    first, lines = group[0], tuple(sorted({edit.lines[0] for edit in group}))
+    places, new = tuple(edit.places[0] for edit in group), tuple(edit.new[0] for edit in group)
+    return Edit(first.unit, places, first.old, new, lines, first.size + 1)
 
 
 def _text(node: Any) -> str:
@@ -350,9 +328,7 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
             yield operand
         case ast.BoolOp(op=op, values=values):
             yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
-            yield from (
-                operands[0] if len(operands) == 1 else ast.BoolOp(op, operands) for operands in _shorter(values)
-            )
+            yield from (own[0] if len(own) == 1 else ast.BoolOp(op, own) for own in _shorter(values))
         case ast.Compare(left=left, ops=ops, comparators=parts):
             for i, compares in enumerate(ops):
                 others: tuple[Any, ...] = ORDER if isinstance(compares, ORDER) else (OPPOSITES[type(compares)],)
@@ -435,8 +411,9 @@ def _stored(node: ast.AST) -> bool:
 
 def _exchanged(node: ast.expr) -> Iterator[ast.AST]:
     """P(Q(x)) as Q(P(x)): two operations in the other order."""
-    for outer, inner in _operands(node):
-        for place, _ in _operands(inner):
+    for outer in _operands(node):
+        inner = outer.node
+        for place in _operands(inner):
             lowered, raised = copy.copy(node), copy.copy(inner)
             operand = place.node
             _set(raised, place, lowered)
@@ -444,19 +421,17 @@ def _exchanged(node: ast.expr) -> Iterator[ast.AST]:
             yield raised
 
 
-def _operands(node: ast.AST) -> Iterator[tuple[Place, ast.expr]]:
+def _operands(node: ast.AST) -> list[Place]:
     match node:
         case ast.BinOp():
-            places = [Place(node, "left", None), Place(node, "right", None)]
+            return [Place(node, "left", None), Place(node, "right", None)]
         case ast.UnaryOp():
-            places = [Place(node, "operand", None)]
+            return [Place(node, "operand", None)]
         case ast.Subscript(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
-            places = [Place(node, "value", None)]
+            return [Place(node, "value", None)]
         case ast.Call(args=args):
-            places = [Place(node, "args", i) for i, arg in enumerate(args) if not isinstance(arg, ast.Starred)]
-        case _:
-            places = []
-    yield from ((place, place.node) for place in places)
+            return [Place(node, "args", i) for i, arg in enumerate(args) if not isinstance(arg, ast.Starred)]
+    return []
 
 
 def _set(node: ast.AST, place: Place, value: ast.AST) -> None:
@@ -473,9 +448,8 @@ def _statement(node: ast.stmt) -> Iterator[ast.AST]:
     match node:
         case ast.AugAssign(target=target, op=op, value=value):
             yield ast.Assign([target], value)
-            yield from (
-                ast.AugAssign(target, operator(), value) for operator in ARITHMETIC[:4] if not isinstance(op, operator)
-            )
+            others = (operator() for operator in ARITHMETIC[:4] if not isinstance(op, operator))
+            yield from (ast.AugAssign(target, other, value) for other in others)
             loaded = copy.copy(target)
             loaded.ctx = ast.Load()
             yield ast.Assign([target], ast.BinOp(loaded, op, value))
@@ -496,18 +470,14 @@ def _bodies(unit: ast.stmt) -> Iterator[Edit]:
             body = getattr(node, field, None)
             if not isinstance(body, list) or not body:
                 continue
-            start = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-            for i, new in _moved(body, int(start)):
+            start = int(isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant))
+            for i, new in _moved(body, start):
                 edit = _edit(unit, [Place(node, field, None)], [new], 3)
                 yield Edit(unit, edit.places, edit.old, edit.new, (body[i].lineno,), 3)
             if node is unit and isinstance(unit, ast.FunctionDef):
                 for arg in unit.args.args:
                     copied = ast.Call(ast.Attribute(_name(arg.arg), "copy", ast.Load()), [], [])
-                    new = [
-                        *body[: int(start)],
-                        ast.Assign([ast.Name(arg.arg, ast.Store())], copied),
-                        *body[int(start) :],
-                    ]
+                    new = [*body[:start], ast.Assign([ast.Name(arg.arg, ast.Store())], copied), *body[start:]]
                     yield _edit(unit, [Place(unit, field, None)], [new], 5)
 
 

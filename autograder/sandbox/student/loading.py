@@ -35,8 +35,7 @@ class Loader(importlib.machinery.SourceFileLoader):
             tree = edited or ast.parse(data, path)
             return compile(with_replaced(tree, names), path, "exec", dont_inherit=True, optimize=_optimize)
         if (data, path) not in self.submission.compiled:
-            code = super().source_to_code(data, path, _optimize=_optimize)
-            self.submission.compiled[data, path] = code
+            self.submission.compiled[data, path] = super().source_to_code(data, path, _optimize=_optimize)
         return self.submission.compiled[data, path]
 
     def exec_module(self, module: ModuleType) -> None:
@@ -250,14 +249,12 @@ def _inside(statement: ast.stmt, names: Mapping[str, Any]) -> None:
 def _bindings(statement: ast.stmt, names: Mapping[str, Any]) -> list[ast.stmt]:
     bound = {name for name, _ in bound_names([statement])}
     hit = [name for name in names if name in bound or "*" in bound]
-    also = [
-        (statement.value.id, name)
-        for name in hit
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name)
-    ]
+    pairs = [(name, name) for name in hit]
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
+        pairs += [(statement.value.id, name) for name in hit]
     return [
         ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], ast.Name(_hidden(source), ast.Load())), statement)
-        for name, source in [*((name, name) for name in hit), *also]
+        for name, source in pairs
     ]
 
 

@@ -119,10 +119,7 @@ class Session:
         self, context: str, modules: list[str], proxies: dict[str, dict[str, Parameters]], replaced: list[str]
     ) -> tuple[Any, ...]:
         ask = self.questions.function
-        functions = {
-            name: {f: ask(f"{name}.{f}", parameters) for f, parameters in entry.items()}
-            for name, entry in proxies.items()
-        }
+        functions = {m: {f: ask(f"{m}.{f}", declared) for f, declared in own.items()} for m, own in proxies.items()}
         self.submission.load(context, modules, functions, {name: ask(f"{modules[0]}.{name}") for name in replaced})
         return ("loaded",)
 

@@ -11,12 +11,8 @@ from autograder.values.tree import arrays
 
 def sendable(value: Any, limit: int) -> Any:
     """The value as plain data of less than half of `limit` bytes, or an Opaque that says what it is instead."""
-    if (
-        type(value) is np.ndarray
-        and value.dtype in wire.CODES
-        and 0 < value.nbytes < limit // 2 - 64
-        and value.ndim <= wire.MAX_AXES
-    ):
+    sent = type(value) is np.ndarray and value.dtype in wire.CODES and value.ndim <= wire.MAX_AXES
+    if sent and 0 < value.nbytes < limit // 2 - 64:
         return value  # nearly all values
     try:
         plain = _plain(value, wire.MAX_NESTING - 2)
@@ -42,7 +38,9 @@ def _plain(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return str.__str__(value)[:10_000]  # also where it is a member of an Enum, or NumPy's
     if isinstance(value, np.generic):
-        return _scalar(value)
+        if value.dtype == np.longdouble:
+            return np.float64(value)
+        return value if value.dtype in wire.CODES else _array_opaque(np.asarray(value))
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
@@ -55,22 +53,12 @@ def _plain(value: Any, depth: int) -> Any:
     if isinstance(value, dict) and all(isinstance(key, str) or type(key) in _KEYS for key in value):
         if len(value) > wire.MAX_VALUES // 4:
             return Opaque("something too large to send")
-        return {_key(key): _plain(part, depth - 1) for key, part in value.items()}
+        return {str.__str__(k) if isinstance(k, str) else k: _plain(part, depth - 1) for k, part in value.items()}
     name = describe(value)
     return Opaque(name if name in wire.OPAQUE_KINDS else "an object of another type")
 
 
 _KEYS = (int, float, bool, type(None))
-
-
-def _key(key: Any) -> Any:
-    return str.__str__(key) if isinstance(key, str) else key
-
-
-def _scalar(value: "np.generic[Any]") -> Any:
-    if value.dtype == np.longdouble:
-        return np.float64(value)
-    return value if value.dtype in wire.CODES else _array_opaque(np.asarray(value))
 
 
 def _array_opaque(value: "np.ndarray[Any, Any]") -> Any:

@@ -58,7 +58,7 @@ def _message(graded: Graded, result: Result) -> str:
         return _earned(graded)
     module = next(m for m in result.modules if m.module == criterion.module)
     if module.broken is not None:
-        file, first = f"`{module.module}.py` could not be imported", next(_earlier(graded, module), None)
+        file, first = f"`{module.module}.py` could not be used", next(_earlier(graded, module), None)
         return f"{file}: see `{first.criterion.id}`.\n" if first else not_imported(module, result.submission) + "\n"
     if said := unwritten(graded.record, result.submission):
         return f"{said}\n"
@@ -81,9 +81,8 @@ def _earned(graded: Graded) -> str:
     if graded.blamed and graded.why == "right":
         names = " and ".join(f"`{name}`" for name in graded.blamed)
         lacks = needed(graded.record) if graded.record is not None else ""
-        are = "is" if len(graded.blamed) == 1 else "are"
-        why = f"`{_function(graded)}` needs {lacks}" if lacks else f"this works as soon as {names} {are} right"
-        return f"Earned: {why}. It was tried with a correct {names} in place of yours.\n"
+        needs = f"`{_function(graded)}` needs {lacks}; " if lacks else ""
+        return f"Earned: {needs}with a correct {names} in place of yours this works.\n"
     if graded.why != "elsewhere":
         return ""
     single = len({mistake.name for mistake in graded.mistakes}) < 2

@@ -21,7 +21,7 @@ from autograder.values.source import instead_of_python
 ALONE = (
     "Every module is graded alone, next to correct versions of the others. A mistake that is recognised costs the criterion that "
     "it belongs to, any other each criterion whose calls it makes wrong; and the point of the worked examples, if one of them "
-    "shows it."
+    "shows it. What cannot be checked because of a mistake is not earned yet."
 )
 UTF8 = "The file is not saved as UTF-8. Save it again in this encoding."
 

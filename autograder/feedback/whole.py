@@ -75,7 +75,7 @@ def _not_together(graded: Graded, result: Result) -> str:
     """Why the modules cannot be imported together. Of that import, which comes late, only name and line of an error are said."""
     alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in _needed(graded)]
     if alone:
-        return f"{_listed(alone)} could not be imported; the message on top says why.\n"
+        return f"{_listed(alone)} could not be used; the message on top says why.\n"
     error = graded.record.reply.error if graded.record is not None else None
     raised = f": {error.kind}{where(error.file, error.line, contract_files())}" if error is not None else ""
     return (

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 def no_python(data: bytes, name: str) -> str:
     """A sentence about what a file is instead of Python; "" where it can be read, or its error needs no other words."""
+    if not data.strip():
+        return f"{name} is blank: save your work in it"
     try:
         ast.parse(data)
     except (SyntaxError, ValueError) as error:

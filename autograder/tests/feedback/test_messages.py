@@ -161,7 +161,8 @@ def test_a_hidden_verdict_is_not_told_under_a_visible_criterion() -> None:
 
 
 def test_a_pass_without_a_helper_and_a_plain_one() -> None:
-    assert "as soon as `softmax` is right" in told(Graded(criterion("layernorm.affine"), blamed=("softmax",)))
+    text = told(Graded(criterion("layernorm.affine"), blamed=("softmax",)))
+    assert text == "Earned: with a correct `softmax` in place of yours this works.\n"
     assert told(Graded(criterion("layernorm.affine"))) == ""
 
 
@@ -289,7 +290,7 @@ def test_a_module_that_cannot_be_imported_says_why_once() -> None:
     first, second = lost(EXAMPLE, record=None), lost(SECRET, record=None)
     module = ModuleResult("layernorm", (first, second), broken)
     assert "ZeroDivisionError: in 'x.py' (line 3 of `layernorm.py`)" in message(first, result(module))
-    assert message(second, result(module)) == f"`layernorm.py` could not be imported: see `{EXAMPLE}`.\n"
+    assert message(second, result(module)) == f"`layernorm.py` could not be used: see `{EXAMPLE}`.\n"
 
 
 @pytest.mark.parametrize("word", ["contract", "No entry is right", "No row is right"])

@@ -12,7 +12,7 @@ from autograder.proof.cases import InProcess, cases, sample, submission
 
 SAMPLE = [case for case in sample([case for case in cases() if case.kind in ("mistake", "hole")], 1) if case.module]
 PLACE = re.compile(r"charged under ((?:`[^`]*`(?: and )?)+)|[Ll]ost to the same mistakes? as ((?:`[^`]*`(?: and )?)+)")
-WORKS = re.compile(r"works as soon as ((?:`\w+`(?: and )?)+) (?:is|are) right")
+WORKS = re.compile(r"with a correct ((?:`\w+`(?: and )?)+) in place of yours this works")
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ def not_imported(error: Error) -> Graded:
 def test_a_module_that_cannot_be_imported_is_named() -> None:
     error = Error(("SyntaxError",), "", "", 0, "")
     alone = ModuleResult("layernorm", (), Reply(error=error))
-    assert "`layernorm.py` could not be imported" in told(alone, graded=not_imported(error))[0]
+    assert "`layernorm.py` could not be used" in told(alone, graded=not_imported(error))[0]
 
 
 @pytest.mark.parametrize(

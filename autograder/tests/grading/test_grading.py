@@ -112,7 +112,7 @@ def test_what_needs_an_unwritten_or_a_missing_function_says_so(grade: Grade, alt
     )
     found = entries(grade(alter("scaled_attention", stub), ("scaled_attention",)))
     told = found["scaled_attention.attention"]["output"]
-    assert told.startswith("Earned: `scaled_dot_product_attention` needs `softmax`, which is not written yet.")
+    assert told.startswith("Earned: `scaled_dot_product_attention` needs `softmax`, which is not written yet; with")
     assert found["scaled_attention.softmax"]["output"].startswith("`softmax` is not written yet. `softmax` is defined")
     found = entries(grade(alter("scaled_attention", "soft_max = softmax\ndel softmax"), ("scaled_attention",)))
     told = found["scaled_attention.attention"]["output"]
@@ -161,7 +161,7 @@ WRONG_THINGS = {
     "exit": ("raise SystemExit(0)", "SystemExit", "SystemExit"),
     "stopped": ("import os; os._exit(0)", "Python itself stopped", "Python itself stopped"),
     "endless": ("while True: pass", "took too long", "took too long"),
-    "signature": (None, "cannot be called as `layer_norm(x, gamma, beta, eps)`", "cannot be called"),
+    "signature": (None, "arguments are not those of `layer_norm(x, gamma, beta, eps)`", "arguments are not those of"),
 }
 
 

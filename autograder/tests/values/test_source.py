@@ -10,6 +10,7 @@ from autograder.values.source import definitions, is_stub, no_python, twice
     ("data", "said"),
     [
         (b"x = 1\n", ""),
+        (b" \n\n", "m.py is blank: save your work in it"),
         (b"x = (1\n", ""),  # its own error says what is wrong
         (b'"""\n>>> f(1)\n%time\n"""\n', ""),
         ("x = 1".encode("utf-16"), "m.py is saved as UTF-16: save it as UTF-8"),

@@ -14,11 +14,12 @@ import numpy as np
 
 from autograder.grading.direct import Direct
 from autograder.grading.record import Record, Step, grouped
-from autograder.grading.thresholds import JUST_AS_WRONG, NOT_ROUNDED, RUIN, SAME_ROUNDING
+from autograder.grading.thresholds import JUST_AS_WRONG, NOT_ROUNDED, RUIN, SAME_REPLY, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, Version, made
 from autograder.sandbox.messages import Reply
 from autograder.values.compare import compare, deviation, equal
+from autograder.values.tree import leaves
 
 
 class Played:
@@ -129,7 +130,16 @@ def alike(step: Step, first: Reply, second: Reply) -> bool:
     of_type = _of_another_type(step, first)
     if of_type:
         return of_type == _of_another_type(step, second)  # of numbers in the place of booleans it does not matter which
-    return equal(step.counted(first.value), step.counted(second.value), step.allowed)
+    return equal(step.counted(first.value), step.counted(second.value), _allowed(step, first.value))
+
+
+def _allowed(step: Step, value: Any) -> float:
+    """What two wrong replies may differ by: more than the step allows, where that is made for a much smaller right value."""
+    if not 0 < step.allowed < SAME_REPLY:
+        return step.allowed
+    arrays = [np.abs(leaf[np.isfinite(leaf)]) for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
+    largest = max((float(array.max(initial=0.0)) for array in arrays), default=0.0)
+    return max(step.allowed, SAME_REPLY * min(1.0, largest))
 
 
 def _of_another_type(step: Step, reply: Reply) -> str:

@@ -18,6 +18,7 @@ UNLIKELY = 0.6  # share of the records above which they rule a pair out; by audi
 # Mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions.
 MOST_INLINED = 400
 MOST_RIVALS = 8  # sets of a helper's mistakes that do the same there, tried in the functions built on it; by judgement
+SAME_REPLY = 1e-12  # share of a wrong value by which another one may differ and be the same; sums of another order differ by 1e-15
 SAME_ROUNDING = 100.0  # ratio of two errors of rounding, up to which they are of one kind; by judgement
 NOT_ROUNDED = 0.1  # share of the tolerance up to which a known error of rounding counts as none in a call; by judgement
 RUIN = 0.05  # share of the largest value above which an error of rounding leaves nothing to compare; by judgement

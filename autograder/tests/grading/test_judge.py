@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.judge import judged
+from autograder.grading.played import alike
 from autograder.grading.record import Record, Rules, Step, Target
 from autograder.sandbox.messages import Call, Ended, Error, Reply, prepared
 from autograder.values.changes import Change
@@ -98,3 +99,13 @@ def test_arguments_that_changed_after_the_call() -> None:
 def test_a_write_is_not_judged() -> None:
     assert fault(judged([other("write", 1)], [Reply()])[0]) == ""
     assert isinstance(prepared("m", "m", "f"), Call)
+
+
+@pytest.mark.parametrize(("differs_by", "same"), [(5e-17, True), (1e-9, False)])
+def test_large_wrong_replies_are_the_same_up_to_rounding_where_right_ones_are_tiny(
+    differs_by: float, same: bool
+) -> None:
+    tiny = call(expected=np.array([1e-14]), allowed=1e-22)
+    first, second = (Reply(np.array([0.47 + more])) for more in (0.0, differs_by))
+    assert alike(tiny, first, second) == same
+    assert not alike(tiny, Reply(np.array([1e-14])), Reply(np.array([1.001e-14])))

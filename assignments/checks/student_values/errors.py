@@ -105,7 +105,9 @@ def missing(function: str, module: str) -> str:
 
 def no_such_call(function: str, parameters: str) -> str:
     """Of a function that does not take the arguments that its docstring names."""
-    return f"Its arguments are not those of `{function}({parameters})`: check their names, their order and their number."
+    return (
+        f"Its arguments are not those of `{function}({parameters})`: check their names, their order and their number."
+    )
 
 
 def in_words(kind: str, text: str) -> str:

@@ -22,12 +22,12 @@ QUICK = Limits(call_seconds=0.5, submission_seconds=20)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """One process for each core, unless -n says otherwise; a file's tests stay together. Not in addopts: `solutions/` lies below
-    the same pyproject.toml, and its checks must run without xdist."""
+    """One process for each core, unless -n says otherwise; a file's tests stay together, but the slow ones, of which a few take
+    half of the time. Not in addopts: `solutions/` lies below the same pyproject.toml, and its checks must run without xdist."""
     ours = not hasattr(config, "workerinput") and config.option.numprocesses is None
     if ours and not config.option.collectonly:
         config.option.numprocesses = "logical"  # xdist makes it 0 for --pdb
-        config.option.dist = "loadfile"
+        config.option.dist = "worksteal" if config.option.markexpr == "slow" else "loadfile"
 
 
 @pytest.fixture(scope="session")

@@ -337,4 +337,7 @@ def _place(result: Any, results: list[Any]) -> int:
 
 
 def _short(leaf: Any) -> Any:
-    return round(float(f"{leaf:.{DIGITS}g}"), DIGITS) + 0.0 if isinstance(leaf, float) else leaf  # no -0.0
+    """A number of few digits. Rounded twice: half a last digit would go up on one machine and down on another, by 1e-16."""
+    if not isinstance(leaf, float):
+        return leaf
+    return round(float(f"{float(f'{leaf:.12g}'):.{DIGITS}g}"), DIGITS) + 0.0  # no -0.0

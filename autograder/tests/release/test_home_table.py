@@ -152,3 +152,9 @@ def seen(known: ModuleType, mistake: mistakes.Mistake, calls: list[Any], other: 
             good = known.same(entry, expected, 5e-6)
             found.append(known.Seen(call.key, entry, good, 5e-6))
     return found
+
+
+@pytest.mark.parametrize("number", [0.78417075, 0.5, 1e-9, -0.00000001, 123456.75])
+def test_its_numbers_do_not_depend_on_the_last_bit(number: float) -> None:
+    beside = (np.nextafter(number, -np.inf), np.nextafter(number, np.inf))
+    assert {handout._short(float(one)) for one in beside} == {handout._short(number)}

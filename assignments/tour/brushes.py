@@ -15,6 +15,7 @@ from matplotlib.patches import FancyBboxPatch, Rectangle
 # never without a label or a line style as well. Blue is what the homework does, red what goes wrong.
 BLUE, RED, GREEN, PURPLE, GREY, PALE = "#0072B2", "#C2500A", "#00795A", "#8F4B93", "#5F5F5F", "#EDEDED"
 LAYOUT = "constrained"  # what finds places for axes; the tests do without, since it takes as long as drawing
+GROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.7}  # of a text that a line runs through
 MINUS_TO_PLUS, ZERO_TO_ONE = colormaps["PuOr_r"], colormaps["cividis"]
 
 
@@ -107,8 +108,7 @@ def bars(axes: Axes, heights: Sequence[float], form: str = ".2f", **options: Any
     places = np.arange(1, len(heights) + 1)
     drawn = axes.bar(places, heights, **options)
     texts = [f"{np.round(h, int(form[1])) + 0.0:{form}}" for h in heights]
-    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.7}  # for a line that runs through
-    axes.bar_label(drawn, texts, fontsize=7.5, padding=1.5, bbox=ground)
+    axes.bar_label(drawn, texts, fontsize=7.5, padding=1.5, bbox=GROUND)
 
 
 def token(axes: Axes, values: np.ndarray, colour: str, title: str) -> None:

@@ -23,7 +23,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from tour import known
+from tour import known, names
 from tour.guesses import ASK, Guess, Said, ipython, ipywidgets
 
 HOME = Path(__file__).parents[1]
@@ -86,6 +86,7 @@ class Player:
         if self.controls:
             layout = ipywidgets.Layout(flex_flow="row wrap")
             self.box = ipywidgets.HBox([*films, *self.controls.values()], layout=layout)
+        self.now = self.start
         self.result: Any = ""
         self.doubt = ""
         self.handle: Any = None
@@ -108,9 +109,9 @@ class Player:
     def redraw(self) -> None:
         """Draw with what the controls say now, in the place of what was drawn before."""
         with DRAWING, uncollected():
-            now = {name: control.value for name, control in self.controls.items()}
+            self.now = {**self.start, **{name: control.value for name, control in self.controls.items()}}
             Lazy.called.clear()
-            self.result = attempt(self.draw, *self.given, **{**self.start, **now})
+            self.result = attempt(self.draw, *self.given, **self.now)
             self.doubt = "" if missing(self.result) else known.doubt(Lazy.called)
             if self.handle is not None:
                 self.handle.update(self.shown())
@@ -162,7 +163,7 @@ class Player:
                 return ipython.Image(data, format="png", width=width, alt=figure.get_suptitle())
             self.result = data
         if missing(self.result):
-            return Missing(self.result, self.name, self.folded)
+            return Missing(self.result, self.name, self.folded, self.now != self.start)
         if self.folded:
             return Folded(self.folded, self.result)
         return self.result if hasattr(self.result, "_repr_html_") else ipython.Pretty(self.result)
@@ -199,8 +200,8 @@ class Folded:
 class Missing:
     """A line that says what is not there, and the picture or table that will be there."""
 
-    def __init__(self, line: str, name: str, folded: str = ""):
-        self.line, self.name, self.folded = line, name, folded
+    def __init__(self, line: str, name: str, folded: str = "", moved: bool = False):
+        self.line, self.name, self.folded, self.moved = line, name, folded, moved
 
     def __repr__(self) -> str:
         return self.line
@@ -210,7 +211,7 @@ class Missing:
         ready = self.ready_made() if "is not written yet" in self.line else ""
         if not ready:
             return line
-        text = "This is how it will look:"
+        text = f"This is how it will look{', with the controls as they were at first' if self.moved else ''}:"
         if self.folded:
             return f"{line}<details><summary>{html.escape(self.folded)}</summary><p>{text}</p>{ready}</details>"
         return f"{line}<p>{text}</p>{ready}"
@@ -269,7 +270,7 @@ def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:
         warnings.filterwarnings("default", category=RuntimeWarning, module=f"({yours})$")  # those are kept
         try:
             return draw(*given, **settings)
-        except NotImplementedError as missing:
+        except (NotImplementedError, names.Unusable) as missing:
             return NOTHING + (str(missing) or "something is not written yet")
         except (Exception, SystemExit) as error:
             return NOTHING + reason(error)

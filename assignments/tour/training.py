@@ -15,7 +15,7 @@ def typed(text: str) -> list[str]:
     """The names in a text, which are parted by commas or blanks, each once; at least two."""
     found = list(dict.fromkeys(filter(None, map(names.letters, re.split(r"[\s,;]+", text)))))
     if len(found) < 2:
-        raise ValueError("type two names or more, with letters from a to z")
+        raise names.Unusable("type two names or more, with letters from a to z")
     return found
 
 

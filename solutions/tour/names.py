@@ -33,6 +33,10 @@ NOTHING = "nothing"
 CHANGES = (NOTHING, NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_NETWORK, NO_ORDER, SWAPPED)
 
 
+class Unusable(ValueError):
+    """What somebody has typed cannot be used: no fault of their modules."""
+
+
 class Modules(NamedTuple):
     """The modules of yours that a decoder is made of."""
 

@@ -151,5 +151,5 @@ def geometry(layernorm: Any, spread: float = 1.0, turn: int = 40) -> Figure:
             "ortho"
         )  # so that a plane seen from its side is a line, and with equal axes a circle is round
         axis.set_box_aspect((1, 1, 1))
-        axis.view_init(elev=ABOVE, azim=turn)
+        axis.view_init(elev=ABOVE, azim=min(turn, 179.9))  # at 180 rounding would turn some labels upside down
     return figure

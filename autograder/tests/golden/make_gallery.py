@@ -26,7 +26,7 @@ sys.path.insert(0, str(SOLUTIONS))
 from tour import known, stage  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 from tour.tables import Table  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 
-DOTS, COLOURS = 80, 48  # an inch; few enough that forty pictures take half a megabyte
+DOTS, COLOURS = 80, 96  # an inch; few enough that forty pictures take half a megabyte
 
 
 def sources() -> list[str]:
@@ -38,8 +38,12 @@ def sources() -> list[str]:
 
 
 def small(figure: Figure) -> bytes:
-    """A figure as a PNG with few colours."""
-    image = Image.open(io.BytesIO(stage.png(figure, DOTS))).convert("RGB").quantize(COLOURS)
+    """A figure as a PNG with few colours, chosen so that a thin green line does not turn blue, nor a pale band grey."""
+    image = (
+        Image.open(io.BytesIO(stage.png(figure, DOTS)))
+        .convert("RGB")
+        .quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=2)
+    )
     file = io.BytesIO()
     image.save(file, format="png", optimize=True)
     return file.getvalue()

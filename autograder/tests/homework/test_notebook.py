@@ -22,6 +22,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from nbclient import NotebookClient
+from PIL import Image
 
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
@@ -1035,6 +1036,56 @@ def test_what_cannot_be_taken_out_is_said(
     assert not rows["no norms"].startswith("(no difference")
 
 
+def test_what_is_wrong_already_is_not_said_to_be_elsewhere(
+    homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A causal mask that hides nothing is called, and what takes its place gives the same."""
+    for name in ("causal_mask", "decoder"):
+        monkeypatch.setattr(homework_modules[name], "causal_mask", lambda t: np.ones((t, t), dtype=bool))
+    rows = {row[0]: row[2] for row in homework_modules["pictures"].changes(modules).rows}
+    assert "does without it already" in rows["no mask"] and "does not call" not in rows["no mask"]
+
+
+def test_what_is_typed_is_no_fault_of_a_module(homework_modules: dict[str, ModuleType]) -> None:
+    said = homework_modules["stage"].attempt(homework_modules["training"].typed, "ada")
+    assert said == "Nothing to show: type two names or more, with letters from a to z"
+
+
+def test_losses_that_rise_stay_in_the_picture(homework_modules: dict[str, ModuleType], modules: Any) -> None:
+    """Of five names one is kept apart, and its loss doubles."""
+    m = homework_modules
+    run = m["training"].Training(m["names"].model(), [2.5, 0.3, 0.2], [3.9, 7.8, np.inf])
+    axes = m["pictures"].own_names(modules, run, 1e-9).axes[0]
+    assert axes.get_ylim() == (0, pytest.approx(1.1 * 7.8))
+
+
+def test_costs_of_a_wrong_decoder_stay_in_the_picture(
+    homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some are above those of chance, and where it sees the future, some of a single character below 0."""
+    m = homework_modules
+    monkeypatch.setattr(m["names"], "costs", lambda *_, **__: np.array([3.98]))
+    assert m["pictures"].ladder(modules).axes[0].get_xlim()[1] > 1.1 * 3.98
+    monkeypatch.setattr(m["decoder"], "sequence_log_prob", lambda tokens, *_: [0.0, -2.0, -1.0][len(tokens) % 3])
+    monkeypatch.setattr(m["pictures.names"], "_nats", lambda *_: np.array([3.0]))
+    [lowest, _] = m["pictures"].likely(modules).axes[1].get_ylim()
+    assert lowest < -1.0
+
+
+def test_what_is_ready_made_shows_the_controls_as_they_were_at_first(
+    homework_modules: dict[str, ModuleType],
+) -> None:
+    m = homework_modules
+
+    def draw(**settings: Any) -> Any:
+        raise NotImplementedError("layer_norm is not written yet")
+
+    player = m["tour"].play(draw, like="layer_norm_steps", gamma=m["tour"].Slide(-2, 2, 1))
+    assert "This is how it will look:" in player.shown()._repr_html_()
+    player.controls["gamma"].value = 2.0
+    assert "look, with the controls as they were at first:" in player.shown()._repr_html_()
+
+
 def test_heads_look_where_it_is_said(homework_modules: dict[str, ModuleType], modules: Any) -> None:
     names, pictures, found, shares = homework_modules["names"], homework_modules["pictures.names"], [], []
     for name in names.census()[1][::5]:
@@ -1185,3 +1236,13 @@ def test_the_gallery_has_each_picture_and_table_and_no_other(with_solutions: Cel
     assert len([*(TOUR / "gallery").glob("*.png")]) == drawn
     assert all(re.search(f'pictures\\.{name}\\b|like="{name}"', code_of_the_tour) for name in gallery)
     assert sum(path.stat().st_size for path in (TOUR / "gallery").iterdir()) < 600_000
+
+
+def test_the_gallery_has_the_colours_of_the_pictures(homework_modules: dict[str, ModuleType]) -> None:
+    """With the usual palette of few colours a thin green line became as blue as the one beside it."""
+    brushes = homework_modules["brushes"]
+    with Image.open(TOUR / "gallery" / "depth.png") as image:
+        found = np.unique(np.asarray(image.convert("RGB")).reshape(-1, 3), axis=0).astype(int)
+    for colour in (brushes.BLUE, brushes.RED, brushes.GREEN, brushes.PURPLE):
+        wanted = (255 * np.array(to_rgb(colour))).round()
+        assert np.abs(found - wanted).max(axis=1).min() <= 20, colour

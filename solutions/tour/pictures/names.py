@@ -11,6 +11,7 @@ from tour.brushes import (
     BLUE,
     GREEN,
     GREY,
+    GROUND,
     MINUS_TO_PLUS,
     PALE,
     PURPLE,
@@ -76,7 +77,7 @@ def ladder(modules: names.Modules) -> Figure:
     axes[0].bar_label(drawn, [f"{cost:.2f}" for _, cost, _ in rows], fontsize=8.5, padding=3)
     axes[0].set_yticks(range(len(rows)), [name for name, *_ in rows])
     axes[0].invert_yaxis()
-    axes[0].set_xlim(0, 3.7)
+    axes[0].set_xlim(0, 1.12 * max(cost for _, cost, _ in rows if np.isfinite(cost)))
     label(axes[0], "dotted: counting; plain: your decoder; hatched: your decoder with a part taken out", "nats")
     return figure
 
@@ -96,11 +97,11 @@ def likely(modules: names.Modules, yours: str = "ada") -> Figure:
     for row, (_, costs, colour) in enumerate(groups):
         axes[0].plot(costs, row + rng.uniform(-0.25, 0.25, len(costs)), ".", color=colour, markersize=2)
         axes[0].plot(costs.mean(), row, "|", color="black", markersize=22, markeredgewidth=2)
-        axes[0].text(costs.mean(), row + 0.33, f"mean {costs.mean():.2f}", ha="center", fontsize=8.5)
+        axes[0].text(costs.mean(), row + 0.33, f"mean {costs.mean():.2f}", ha="center", fontsize=8.5, bbox=GROUND)
     letters = names.letters(yours)
     cost = names.nats(modules, letters)
     axes[0].plot(cost, 3, "D", color=PURPLE)
-    axes[0].text(cost, 3.33, f"{cost:.2f}", ha="center", fontsize=8.5)
+    axes[0].text(cost, 3.33, f"{cost:.2f}", ha="center", fontsize=8.5, bbox=GROUND)
     chance = np.log(len(names.ALPHABET))
     axes[0].axvline(chance, color=GREY, linestyle=":")
     axes[0].text(chance, -0.75, " 27 characters by chance", fontsize=8, va="center")
@@ -126,7 +127,8 @@ def _by_character(axes: Any, modules: names.Modules, name: str, remark: str) -> 
     drawn = axes.bar(range(len(costs)), costs, color=PURPLE)
     axes.bar_label(drawn, [f"{cost:.1f}" for cost in costs], fontsize=8)
     axes.set_xticks(range(len(costs)), [*name, "end"])
-    axes.set_ylim(0, 1.15 * max(costs.max(), 1))
+    low, high = min(costs.min(), 0), 1.15 * max(costs.max(), 1)  # below 0 where a decoder sees later characters
+    axes.set_ylim(low and low - 0.15 * (high - low), high)
     title = "yours, character by character"
     label(axes, f"{title}\n{remark.partition(': ')[0]}" if remark else title, "", "nats")
 
@@ -265,13 +267,16 @@ def own_names(
     """A training of the last layer: the losses, and names written before and after it."""
     steps = len(run.losses) - 1
     title = f"After {steps} steps: {run.losses[-1]:.2f} nats on your names, {run.unseen[-1]:.2f} on those kept apart"
-    figure, axes = canvas(10.4, 3.4, 2, title, width_ratios=(3, 2))
+    figure, axes = canvas(10.4, 3.7, 2, title, width_ratios=(3, 2))
     axes[0].plot(run.losses, color=BLUE, marker="o", markevery=[-1], label="your names")
     axes[0].plot(run.unseen, "--", color=RED, marker="s", markevery=[-1], label="every fourth of them, kept apart")
     axes[0].axhline(np.log(len(names.ALPHABET)), color=GREY, linestyle=":", label="27 characters by chance")
-    axes[0].set_ylim(0, 1.1 * max(run.losses[0], run.unseen[0], 3.3))
+    axes[0].set_ylim(0, 1.1 * max(loss for loss in (*run.losses, *run.unseen, 3.3) if np.isfinite(loss)))
+    axes[0].yaxis.set_major_formatter("{x:.1f}")  # always as wide, so that what stands beside it is not cut off
     axes[0].set_xlim(0, max(steps, 1))
-    legend(axes[0], loc="lower left")
+    legend(
+        axes[0], loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, columnspacing=1.2
+    )  # no corner is always free
     label(axes[0], f"gradient and finite differences: largest gap {gap:.0e}", "gradient step", "nats a character")
     axes[1].axis("off")
     for column, (head, params) in enumerate((("before", None), ("after", run.params))):
@@ -293,8 +298,8 @@ def changes(modules: names.Modules, temperature: float = 0.8, seed: int = 1) -> 
         changed = [names.logits(modules, names.tokens(name), change) for name in some]
         if change != names.NOTHING and all(map(np.array_equal, usual, changed)):
             said = (
-                "(no difference: your decoder does not call the function of yours that has been replaced; "
-                "if it fails its check, this may be why, else you have written that part yourself)"
+                "(no difference: either your decoder does without it already, and fails its check, "
+                "or you have written it elsewhere than in the function that was replaced)"
             )
         rows.append((change, f"{cost:.2f}", said))
     return Table(rows, ("taken out", "nats a character on unseen names", "what it writes"))

@@ -29,10 +29,10 @@ def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other(rows:
 
 
 @pytest.mark.slow
-def test_nine_of_ten_mistakes_that_a_check_sees_are_named_and_none_as_another() -> None:
+def test_of_the_mistakes_that_a_check_sees_so_many_are_named_and_none_as_another() -> None:
     seen = [one for one in public.run() if one.checks]
     assert [one.mistake.id for one in seen if one.answer == "misnamed"] == []
-    assert len([one for one in seen if one.answer == "named"]) >= 0.9 * len(seen) > 800
+    assert (len(seen), len([one for one in seen if one.answer == "named"])) == (962, 900)  # to be raised, never lowered
 
 
 def test_the_hidden_suites_are_not_taken_for_the_public_checks(rows: list[Seen]) -> None:

@@ -161,18 +161,20 @@ def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
     wanted, needed = bound.get(function), list[ast.stmt]()
     if not isinstance(wanted, ast.FunctionDef):
         return None
-    current = rubric.current()
-    module = current.module_of(function)
-    given = {"np", *current.modules[module].functions}
+    module = rubric.current().modules[rubric.current().module_of(function)]
+    given = {"np", *module.functions}
     waiting: list[ast.AST] = [wanted]
     while waiting:
         used = [node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)]
         for definition in (bound[name] for name in used if name in bound and name not in given):
+            # Functions of other modules that are imported by their own names: every version of a function finds those.
             if (
-                definition is not wanted
-                and definition not in needed
-                and not _is_from(definition, current.modules[module].uses)
+                isinstance(definition, ast.ImportFrom)
+                and definition.module in module.uses
+                and not any(alias.asname for alias in definition.names)
             ):
+                continue
+            if definition is not wanted and definition not in needed:
                 needed.append(definition)
                 waiting.append(definition)
     wanted.decorator_list = []
@@ -201,11 +203,6 @@ def _without(words: Set[str], source: str) -> str:
 def _words(text: str) -> set[str]:
     """The words of a name or an identifier, of two letters or digits or more, in lower case."""
     return {word.lower() for word in re.findall(r"\d\d+|[^\W\d_A-Z]{2,}|[A-Z][^\W\d_A-Z]+|[A-Z]{2,}", text)}
-
-
-def _is_from(node: ast.stmt, modules: Sequence[str]) -> bool:
-    """Whether functions of other modules are imported by their own names, which every version of a function finds."""
-    return isinstance(node, ast.ImportFrom) and node.module in modules and not any(alias.asname for alias in node.names)
 
 
 def _bound(node: ast.stmt) -> list[str]:

@@ -50,12 +50,7 @@ def submission_digest(submission: Submission) -> str:
 @cache
 def kit_digest() -> str:
     """Over rubric, solutions and all files of the rooms that grade, and the versions of NumPy and Python."""
-    versions = [
-        np.__version__,
-        platform.python_implementation(),
-        platform.python_version(),
-        platform.machine(),
-    ]
+    versions = [np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()]
     # The rubric as data, since a comment in it changes no grade.
     rules = {key: value for key, value in rubric.current().model_dump().items() if key not in AFTERWARDS}
     parts = [*versions, json.dumps(rules, sort_keys=True)]

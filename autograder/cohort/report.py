@@ -64,7 +64,11 @@ def rendered(template: str, **content: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, when=_when, percent=lambda share: f"{100 * share:.0f}%")
+    environment.filters.update(
+        number=number,
+        when=lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        percent=lambda share: f"{100 * share:.0f}%",
+    )
     return environment.get_template(template).render(**content)
 
 
@@ -76,13 +80,15 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     counts = histogram(grades)
     most = max(grades[0].max_score if grades else 0, 1)
     tallest = max(*counts, 1)
-    edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
+    edges = [number(most * i / BINS) for i in range(BINS + 1)]
     items = item_analysis(grades)
-    titles = _titles()
+    titles = {name: module.title for name, module in rubric.current().modules.items()} | {
+        INTEGRATION: "The whole model"
+    }
     return {
         "anonymous": anonymous,
         "picture": picture(grades, names, lambda name: _described(name)[0], {} if anonymous else _places(run.rows)),
-        "titles": _titles(),
+        "titles": titles,
         "title": rubric.current().title,
         "run": run,
         "grades": grades,
@@ -100,7 +106,7 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
             }
             for scores in by_module(grades)
         ],
-        "hardest": sorted(item_analysis(grades), key=lambda item: item.rate)[:HARDEST],
+        "hardest": sorted(items, key=lambda item: item.rate)[:HARDEST],
         "sections": any(row.section for row in run.rows),
         "mistakes": mistakes(run.rows),
         "alike": [(list(group), lessons.shortest(group)) for group in groups if len(group) > 1],
@@ -121,11 +127,6 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for somebody, each once; without those in which there was nothing to grade."""
     counting = (row.grade for row in rows if row.grade and not row.excused and not row.grade.empty)
     return list({grade.key: grade for grade in counting}.values())
-
-
-def _titles() -> dict[str, str]:
-    """The titles of the modules, by name."""
-    return {name: module.title for name, module in rubric.current().modules.items()} | {INTEGRATION: "The whole model"}
 
 
 def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
@@ -176,15 +177,9 @@ def _names(rows: Sequence[StudentRow], key: str) -> list[str]:
 
 def _layers(grades: Sequence[Grade]) -> list[tuple[tuple[str, ...], tuple[str, ...], int]]:
     """Each set of layers in use, what it lacks, and how many submissions were graded under it."""
-    counts: dict[tuple[str, ...], int] = {}
-    for grade in grades:
-        counts[grade.layers] = counts.get(grade.layers, 0) + 1
+    counts = Counter(grade.layers for grade in grades)
     possible = tuple(layers.available())
     return [(used, tuple(name for name in possible if name not in used), count) for used, count in counts.items()]
-
-
-def _when(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 # The picture of a class
@@ -336,15 +331,13 @@ def item_analysis(grades: Sequence[Grade]) -> list[Item]:
             passed.setdefault(mark.criterion, []).append(right)
             if grade.score > 0:
                 pairs.setdefault(mark.criterion, []).append((right, grade.score - mark.score))
-    return [_item(name, *criteria[name], all_, pairs.get(name, [])) for name, all_ in passed.items()]
-
-
-def _item(
-    criterion: str, name: str, points: float, passed: Sequence[bool], cases: Sequence[tuple[bool, float]]
-) -> Item:
-    right = sum(passes for passes, _ in cases)
-    rarer = min(right, len(cases) - right)
-    return Item(criterion, name, points, sum(passed), len(passed), len(cases), rarer, _correlation(cases))
+    items = []
+    for criterion, all_ in passed.items():
+        cases = pairs.get(criterion, [])
+        passing = sum(passes for passes, _ in cases)
+        counts = (sum(all_), len(all_), len(cases), min(passing, len(cases) - passing))
+        items.append(Item(criterion, *criteria[criterion], *counts, _correlation(cases)))
+    return items
 
 
 def by_module(grades: Sequence[Grade]) -> list[dict[str, Any]]:

@@ -47,9 +47,7 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=Folder)
 @click.option("-o", "--out", required=True, type=Folder, help="where results, grades.csv and report.html go")
 @click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="submissions at a time; as many as there are cores unless given",
+    "--jobs", type=click.IntRange(min=1), help="submissions at a time; as many as there are cores unless given"
 )
 @click.option("--fresh", is_flag=True, help="grade everything again, also what has not changed")
 @click.option(

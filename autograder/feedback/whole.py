@@ -67,13 +67,14 @@ def _may_be_named(name: str, graded: Graded, result: Result) -> bool:
 
 
 def _builds_on(module: str) -> set[str]:
-    below = rubric.current().modules[module].uses
-    return {module}.union(*(_builds_on(name) for name in below))
+    return {module}.union(*map(_builds_on, rubric.current().modules[module].uses))
 
 
 def _not_together(graded: Graded, result: Result) -> str:
     """Why the modules cannot be imported together. Of that import, which comes late, only name and line of an error are said."""
-    alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in _needed(graded)]
+    called = {step.target.module for step in scripts.current().together(graded.criterion.id)}
+    needed = set[str]().union(*map(_builds_on, called))
+    alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in needed]
     if alone:
         return f"{_listed(alone)} could not be imported; the message on top says why.\n"
     error = graded.record.reply.error if graded.record is not None else None
@@ -82,8 +83,3 @@ def _not_together(graded: Graded, result: Result) -> str:
         f"The modules could not be imported together{raised}. Each can be imported alone, so look at the names that they import "
         "from one another.\n"
     )
-
-
-def _needed(graded: Graded) -> set[str]:
-    called = {step.target.module for step in scripts.current().together(graded.criterion.id)}
-    return set[str]().union(*map(_builds_on, called))

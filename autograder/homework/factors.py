@@ -64,7 +64,19 @@ class InputClass:
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether a call is of this class; `values` as `seen` gives them."""
-        return all(_holds(condition, values) for condition in self.conditions)
+        for condition in self.conditions:
+            wanted = [values[name] for name in parameters(condition)]
+            if any(isinstance(value, Exception) for value in wanted):
+                return False
+            try:
+                if not condition(*wanted):
+                    return False
+            except IndexError:  # it speaks of an axis, or of an entry, that this call does not have
+                return False
+            except Exception as error:
+                error.add_note(f"in {condition} of {parameters(condition)}")
+                raise
+        return True
 
 
 def factor(name: str, about: str, values: Values) -> Factor:
@@ -134,19 +146,6 @@ def defaults(function: str) -> dict[str, Any]:
 def parameters(condition: Condition) -> tuple[str, ...]:
     """The names of the values that a condition asks for: its parameters without a default."""
     return tuple(p.name for p in inspect.signature(condition).parameters.values() if p.default is p.empty)
-
-
-def _holds(condition: Condition, values: Mapping[str, Any]) -> bool:
-    wanted = [values[name] for name in parameters(condition)]
-    if any(isinstance(value, Exception) for value in wanted):
-        return False
-    try:
-        return bool(condition(*wanted))
-    except IndexError:  # it speaks of an axis, or of an entry, that this call does not have
-        return False
-    except Exception as error:
-        error.add_note(f"in {condition} of {parameters(condition)}")
-        raise
 
 
 def _input_class(module: str, function: str, chosen: Mapping[str, Factor]) -> InputClass:

@@ -157,9 +157,8 @@ def _said_in_readme(rubric: Rubric) -> dict[str, str]:
     visible = sum(criterion.most for criterion in rubric.criteria.values() if criterion.visible)
     limits = {name: getattr(rubric.limits, name) for name in ("call_seconds", "submission_seconds", "memory_mb")}
     numbers = {**limits, "visible": visible, "points": rubric.most}
-    return {"module": module, "function": next(iter(entry.functions))} | {
-        name: str(number(value)) for name, value in numbers.items()
-    }
+    words = {"module": module, "function": next(iter(entry.functions))}
+    return words | {name: str(number(value)) for name, value in numbers.items()}
 
 
 def modules_table(rubric: Rubric) -> str:
@@ -305,11 +304,9 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
             rows.append(row)
     sentences: list[Any] = []
     others = {str(place): result for place, (call, _) in enumerate(expected) if (result := _others(call, sentences))}
-    keys = [call.key for call, _ in expected]
-    parameters = ", ".join(inspect.signature(right).parameters)
     return {
-        "parameters": parameters,
-        "calls": keys,
+        "parameters": ", ".join(inspect.signature(right).parameters),
+        "calls": [call.key for call, _ in expected],
         "results": results,
         "mistakes": rows,
         "sentences": sentences,

@@ -78,9 +78,7 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
         )
     pairs = _pairs(then, now)
     paired_then, paired_now = ({pair[side] for pair in pairs} for side in (0, 1))
-    every = [
-        _change(first, second, before.get(first.submission), after.get(second.submission)) for first, second in pairs
-    ]
+    every = [_change(one, two, before.get(one.submission), after.get(two.submission)) for one, two in pairs]
     changed = [change for change in every if change.criteria or change.old != change.new]
     return RunChanges(
         len(pairs),

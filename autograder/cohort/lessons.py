@@ -75,9 +75,7 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
 
 def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[Student] = ()) -> list[Group]:
     """Those of all submissions, by key, that reply alike: the largest group first; no variable has a name or id of `people`."""
-    words = {
-        word for person in people for word in _words(f"{person.name} {person.sid} {person.email.partition('@')[0]}")
-    }
+    words = {word for p in people for word in _words(f"{p.name} {p.sid} {p.email.partition('@')[0]}")}
     alike: dict[tuple[str, str], list[tuple[str, Unexplained]]] = {}
     for key, every in submissions.items():
         for entry in every:
@@ -128,9 +126,7 @@ def _rounded(value: Any, step: float) -> Any:
 def _example(module: ModuleResult, function: str) -> str:
     """The public example that is shown of it, without imports, for a teacher to read."""
     shown = (graded.shown for graded in module.graded)
-    record = next(
-        (candidate for candidate in shown if candidate is not None and candidate.target.function == function), None
-    )
+    record = next((r for r in shown if r is not None and r.target.function == function), None)
     if record is None:
         return ""
     if record.reply.error is not None:  # its text is the student's
@@ -266,9 +262,7 @@ def guesses(submission: Submission) -> list[Guess]:
     """The guesses of a submission, in the order of the notebook; none of a file that is not as the notebook writes it."""
     try:
         document = json.loads(submission.text(FILE) or b"{}")
-        given = [
-            Guess(question, str(answer["guess"]), answer["right"] is True) for question, answer in document.items()
-        ]
+        given = [Guess(text, str(own["guess"]), own["right"] is True) for text, own in document.items()]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
     places = _texts()
@@ -302,8 +296,7 @@ def _texts() -> dict[str, int]:
     """The texts that the code of the notebook holds, with their places in it."""
     places: dict[str, int] = {}
     with contextlib.suppress(OSError):  # a kit without a notebook
-        cells = json.loads((kit.solutions() / MASTER).read_bytes())["cells"]
-        for cell in cells:
+        for cell in json.loads((kit.solutions() / MASTER).read_bytes())["cells"]:
             with contextlib.suppress(SyntaxError):  # a cell for Jupyter alone
                 tree = ast.parse("".join(cell["source"]) if cell["cell_type"] == "code" else "")
                 texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))

@@ -224,12 +224,10 @@ def patience(limits: Limits) -> float:
 def local(jobs: int) -> Pool:
     """Worker processes on this machine; started fresh, since a process with threads is not safely forked."""
     context = get_context("spawn")
-
-    def make() -> Executor:
-        started = context.Value("i", 0)
-        return ProcessPoolExecutor(jobs, mp_context=context, initializer=start, initargs=(started,))
-
-    return Pool(make, jobs)
+    return Pool(
+        lambda: ProcessPoolExecutor(jobs, mp_context=context, initializer=start, initargs=(context.Value("i", 0),)),
+        jobs,
+    )
 
 
 def cluster(address: str) -> Pool:

@@ -119,10 +119,8 @@ def moodle_table(rows: Sequence[StudentRow]) -> str:
     lines: list[list[object]] = [list(MOODLE)]
     for row in rows:
         if row.student.moodle and row.score is not None:
-            student, most = row.student, number(row.grade.max_score) if row.grade else ""
-            lines.append(
-                [f"Participant {student.moodle}", student.name, student.email, row.status, number(row.score), most, ""]
-            )
+            who, most = row.student, number(row.grade.max_score) if row.grade else ""
+            lines.append([f"Participant {who.moodle}", who.name, who.email, row.status, number(row.score), most, ""])
     return csv_text(lines)
 
 

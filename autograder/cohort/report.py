@@ -74,17 +74,15 @@ def rendered(template: str, **content: object) -> str:
 
 def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     grades = submissions_that_count(run.rows)
-    people = [row.student for row in run.rows]
-    groups = lessons.groups({grade.key: grade.unexplained for grade in grades}, people)
+    groups = lessons.groups({grade.key: grade.unexplained for grade in grades}, [row.student for row in run.rows])
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
     counts = histogram(grades)
     most = max(grades[0].max_score if grades else 0, 1)
     tallest = max(*counts, 1)
     edges = [number(most * i / BINS) for i in range(BINS + 1)]
     items = item_analysis(grades)
-    titles = {name: module.title for name, module in rubric.current().modules.items()} | {
-        INTEGRATION: "The whole model"
-    }
+    titles = {name: module.title for name, module in rubric.current().modules.items()}
+    titles[INTEGRATION] = "The whole model"
     return {
         "anonymous": anonymous,
         "picture": picture(grades, names, lambda name: _described(name)[0], {} if anonymous else _places(run.rows)),
@@ -198,9 +196,7 @@ def picture(
     key; those that are not in it stay unnamed. `places` are the numbers of their rows, for links. None for an empty class.
     """
     criteria = list(dict.fromkeys(mark.criterion for grade in grades for mark in grade.marks))
-    columns = sorted(
-        grades, key=lambda grade: (-grade.score, [grade.points.get(criterion, 0.0) for criterion in criteria])
-    )
+    columns = sorted(grades, key=lambda grade: (-grade.score, [grade.points.get(name, 0.0) for name in criteria]))
     if not columns or not criteria:
         return None
     marks = [{mark.criterion: mark for mark in grade.marks} for grade in columns]
@@ -224,13 +220,12 @@ def picture(
         "cells": cells,
         "mistakes": [sentence(mistake) or mistake for mistake in mistakes],
     }
-    groups = Counter(criterion.partition(".")[0] for criterion in criteria)
     return {
         "width": len(columns),
         "height": len(criteria),
         "lost": _path(states, "x"),
         "named": _path(states, "#"),
-        "groups": tuple(groups.items()),
+        "groups": tuple(Counter(criterion.partition(".")[0] for criterion in criteria).items()),
         "data": data,
     }
 

@@ -69,8 +69,7 @@ def _lines(path: Path, example: str, needed: tuple[str, ...] = ()) -> Iterator[t
         raise ArgumentsError(f"{path}: is no csv; a workbook of Excel must be saved as csv (UTF-8). Give {example}")
     try:
         text = _decoded(data)
-        first = text.partition("\n")[0]
-        separator = max(SEPARATORS, key=first.count)
+        separator = max(SEPARATORS, key=text.partition("\n")[0].count)
         rows = list(csv.reader(text.splitlines(keepends=True), delimiter=separator))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ArgumentsError(f"{path}: cannot be read ({error}); save it in UTF-8, as {example}") from None
@@ -175,10 +174,7 @@ def _joined(first: Person, second: Person) -> Person:
     """What two lines say of one student. Raises ValueError where they contradict one another."""
     if (first.due and second.extension) or (first.extension and second.due):
         raise ValueError("one has due, the other extension_hours")
-    parts = [
-        _either(part.name, getattr(first.student, part.name), getattr(second.student, part.name))
-        for part in fields(Student)
-    ]
+    parts = [_either(f.name, getattr(first.student, f.name), getattr(second.student, f.name)) for f in fields(Student)]
     sections = dict.fromkeys(part for person in (first, second) for part in person.section.split(", ") if part)
     return Person(
         Student(*parts),
@@ -201,11 +197,9 @@ def _either(name: str, first: Any, second: Any) -> Any:
 def _as_written(value: Any) -> str:
     if isinstance(value, timedelta):
         return f"{value / timedelta(hours=1):g}"
-    return (
-        value.isoformat(timespec="minutes")
-        if isinstance(value, datetime)
-        else {True: "yes", False: "no"}.get(value, value)
-    )
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="minutes")
+    return str({True: "yes", False: "no"}.get(value, value))
 
 
 def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, timedelta]:
@@ -503,8 +497,7 @@ def with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Ru
     completed = [_completed(row, persons[row.student], rubric) if row.student in persons else row for row in rows]
     there = set(persons.values())
     absent = [person for person in roster if person not in there]
-    nothing = 0.0 if rubric.missing == "zero" else None
-    empty = StudentRow(Student(), Entry("", None), None, absent=True, total=nothing)
+    empty = StudentRow(Student(), Entry("", None), None, absent=True, total=0.0 if rubric.missing == "zero" else None)
     return completed + [_completed(empty, person, rubric) for person in absent]
 
 

@@ -171,10 +171,8 @@ class _Lost:
         first = self.graded.record
         if self.graded.why not in ("unexplained", "form") or self.graded.blamed or first is None:
             return None
-        own = (
-            r for r in self.module.records if r.step.criterion == self.graded.criterion.id and r.target == first.target
-        )
-        return next((r for r in own if r.fault is not None and not _alike(r, first)), None)
+        own = (r for r in self.module.records if r.step.criterion == self.graded.criterion.id)
+        return next((r for r in own if r.target == first.target and r.fault is not None and not _alike(r, first)), None)
 
     def beyond(self) -> str:
         """Public calls are explained alone, since what is said of them is shown first."""
@@ -221,9 +219,8 @@ class _Lost:
             return f"A call that goes wrong is shown under `{self.place}`."
         label = "For example" if _alike(self.example, self.graded.record) else "Another wrong call"
         outcomes = self.module.tried.get(self.example.step, ())
-        return counterexample(
-            self.example, _is_named(self.graded), _examples(self.example, self.module), label, outcomes
-        )
+        examples = _examples(self.example, self.module)
+        return counterexample(self.example, _is_named(self.graded), examples, label, outcomes)
 
     def at_home(self) -> str:
         record = self._record_without_example()
@@ -253,8 +250,7 @@ class _Lost:
         examples = _examples(record, self.module)
         if any(example.fault is not None for example in examples):
             return REMEMBERED if graded.depends else ""
-        of_value = examples and record.fault.kind in OF_VALUE and not graded.criterion.visible
-        return PUBLIC_IS_RIGHT if of_value else ""
+        return PUBLIC_IS_RIGHT if examples and record.fault.kind in OF_VALUE and not graded.criterion.visible else ""
 
     def read(self) -> str:
         record = self.graded.record

@@ -84,10 +84,8 @@ def notes(result: Result) -> tuple[TopNote, ...]:
     """Notes on the upload, on modules that could not be used, and on answers that are none."""
     upload = [TopNote(note.kind, note.path, str(note)) for note in result.submission.notes]
     paths = {note.path for note in upload}
-    modules = [
-        note for module in result.modules for note in _of_module(module, result.submission) if note.path not in paths
-    ]
-    return (*upload, *modules)
+    of_modules = (note for module in result.modules for note in _of_module(module, result.submission))
+    return (*upload, *(note for note in of_modules if note.path not in paths))
 
 
 def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote]:

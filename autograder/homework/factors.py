@@ -110,8 +110,7 @@ def classes(module: str) -> Iterator[InputClass]:
                 "given by name": (lambda named, name=name: name in named, (name,))
             }
             if name in optional:
-                given = lambda named, left_out, name=name: name not in named | left_out  # noqa: E731
-                ways["given by position"] = (given, (name,))
+                ways["given by position"] = (lambda named, left_out, name=name: name not in named | left_out, (name,))
                 ways["left out"] = (lambda left_out, name=name: name in left_out, ())
             for way, (condition, uses) in ways.items():
                 used = tuple(use for use in uses if use in optional)

@@ -55,15 +55,14 @@ def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
         problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
     # submission_9 before submission_10
     folders = sorted(
-        tree.folders, key=lambda name: [(int(p) if p.isdigit() else 0, p) for p in re.split(r"(\d+)", name)]
+        tree.folders, key=lambda name: [(int(n) if n.isdigit() else 0, n) for n in re.split(r"(\d+)", name)]
     )
     entries = [_with_upload(tree.folders[name], name, counting.get(name) or earlier.get(name)) for name in folders]
     unknown = [entry.key for entry in entries if not entry.students and not problems]
     problems += [f"{key}: {METADATA} does not say whose it is; it was graded all the same" for key in unknown]
     problem = f"it is in {METADATA}, but the export has no folder for it"
-    return entries + [
-        replace(entry, problem=problem) for name, entry in counting.items() if name not in folders
-    ], problems
+    lost = [replace(entry, problem=problem) for name, entry in counting.items() if name not in folders]
+    return entries + lost, problems
 
 
 def _with_upload(upload: Tree, name: str, entry: Entry | None) -> Entry:

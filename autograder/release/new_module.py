@@ -150,9 +150,7 @@ def write(name: str) -> list[Path]:
     values = {"name": name, "title": name.replace("_", " ").capitalize()}
     if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name):
         raise ArgumentsError(f"{name!r} cannot be a module's name: lower-case letters, digits, underscores")
-    texts = {
-        home / Template(path).substitute(values): Template(text).substitute(values) for path, text in FILES.items()
-    }
+    texts = {home / Template(p).substitute(values): Template(t).substitute(values) for p, t in FILES.items()}
     taken = [path for path in texts if path.exists()]
     if taken or any(name in module.functions for module in current.modules.values()):
         raise ArgumentsError(f"{name!r} is taken{f': there is {taken[0]}' if taken else ', by a function'}")

@@ -242,8 +242,7 @@ def grade(place: Path, used: Environment) -> Rehearsal:
     seconds = time.monotonic() - start
     reason = _reason(errors)
     try:
-        text = (place / "results" / "results.json").read_text(encoding="utf-8")
-        document = json.loads(text, parse_constant=_refuse)
+        document = json.loads((place / "results" / "results.json").read_text(encoding="utf-8"), parse_constant=_refuse)
     except FileNotFoundError:
         raise CommandError(f"there is no results.json; the submission would stay ungraded: {reason}") from None
     except ValueError as error:

@@ -337,18 +337,11 @@ def item_analysis(grades: Sequence[Grade]) -> list[Item]:
 
 def by_module(grades: Sequence[Grade]) -> list[dict[str, Any]]:
     """Of each module: its name, mean, standard deviation (of this class, so by its number) and maximum of the points."""
-    scores: dict[str, list[float]] = {}
-    most: dict[str, float] = {}
+    scores, most = dict[str, list[float]](), dict[str, float]()
     for grade in grades:
-        own: dict[str, float] = {}
-        of: dict[str, float] = {}
-        for mark in grade.marks:
-            module = mark.criterion.partition(".")[0]
-            own[module] = own.get(module, 0.0) + mark.score
-            of[module] = of.get(module, 0.0) + mark.max_score
-        for module, score in own.items():
+        for module, (score, of) in _subtotals(grade).items():
             scores.setdefault(module, []).append(score)
-        most |= of
+            most[module] = of
     return [
         {"module": module, "mean": fmean(points), "deviation": pstdev(points), "most": most[module]}
         for module, points in scores.items()

@@ -85,8 +85,7 @@ def _other_arguments(wrong: Sequence[Record], made_up: Sequence[Record]) -> str:
 
 
 def _agrees(record: Record, sentence: str) -> bool:
-    values = [value for said, value in others(record.step) if said == sentence]
-    return not values or _mixed(record, values[0])
+    return next((_mixed(record, value) for said, value in others(record.step) if said == sentence), True)
 
 
 def _mixed(record: Record, value: Any) -> bool:

@@ -64,7 +64,12 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     shutil.copy(solutions / "conftest.py", folder)
     shutil.copytree(kit.PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
     _rewrite(folder / notebook, without_otter, folder / notebook)
-    _remove_junk(folder)
+    # What an instructor's own runs have left in folders that Otter copied whole.
+    for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
     (folder / MISTAKES).write_text(mistakes_table(solutions, rubric), encoding="utf-8", newline="\n")
     forgotten = list(missing(folder, solutions, rubric, notebook))
     if forgotten:
@@ -224,15 +229,6 @@ def grading_table(rubric: Rubric) -> str:
             rows.append(f"| {criterion.id} | {number(criterion.most)} | {about} | {WHEN[criterion.visibility]} |")
     rows.append(f"| **all** | **{number(rubric.most)}** | | |")
     return "\n".join(rows)
-
-
-def _remove_junk(folder: Path) -> None:
-    """Remove what an instructor's own runs have left in folders that Otter copied whole."""
-    for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
 
 
 # checks/mistakes.json of the students' folder: what known mistakes give for the inputs of the public checks, their

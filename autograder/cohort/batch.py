@@ -97,31 +97,27 @@ def run(
                     end()
 
 
+@dataclass
 class _Batch:
     """One run; its methods stand in the order in which a submission meets them."""
 
-    def __init__(
-        self,
-        store: Store,
-        workers: Pool,
-        limits: Limits,
-        display: Display,
-        outcome: ClassGrades,
-        running: dict[Future[Document], _Job],
-        fresh: bool,
-        accept_names: bool,
-    ):
-        self.store, self.workers, self.limits, self.display = store, workers, limits, display
-        self.outcome, self.running, self.fresh, self.accept_names = outcome, running, fresh, accept_names
-        self.suspects: deque[_Job] = deque()
-        self.failed_writes = self.breaks = 0
-        self.patience = pool.patience(limits)
+    store: Store
+    workers: Pool
+    limits: Limits
+    display: Display
+    outcome: ClassGrades
+    running: dict[Future[Document], _Job]
+    fresh: bool
+    accept_names: bool
+    suspects: deque[_Job] = field(default_factory=deque)
+    failed_writes: int = 0
+    breaks: int = 0
 
     def all(self, entries: Sequence[Entry]) -> ClassGrades:
         self.display.start(len(entries))
         jobs = self._jobs(entries)
         while self._fill(jobs) and not self.outcome.stopped:
-            done = wait(self.running, self.patience, FIRST_COMPLETED).done
+            done = wait(self.running, pool.patience(self.limits), FIRST_COMPLETED).done
             for future in done:
                 self._settle(future)
             if not done and self.running:  # silence for far longer than any submission may take counts as a crash
@@ -198,7 +194,7 @@ class _Batch:
 
     def _broken(self) -> None:
         """A worker is dead, nobody knows of which submission: all that were on their way are suspects."""
-        for future in [future for future in self.running if _succeeded(future)]:
+        for future in [f for f in self.running if f.done() and not f.cancelled() and f.exception() is None]:
             self._settle(future)
         self.breaks += 1
         if self.breaks >= BREAKS:
@@ -241,7 +237,3 @@ class _Batch:
         self.outcome.faults[entry.key] = " ".join(why.split())
         self.store.set_aside(entry.key)
         self.display.advance(None)
-
-
-def _succeeded(future: "Future[Document]") -> bool:
-    return future.done() and not future.cancelled() and future.exception() is None

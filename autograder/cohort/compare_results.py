@@ -78,9 +78,7 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
         )
     pairs = _pairs(then, now)
     paired_then, paired_now = ({pair[side] for pair in pairs} for side in (0, 1))
-    every = [
-        _change(first, second, before.get(first.submission), after.get(second.submission)) for first, second in pairs
-    ]
+    every = [_change(one, two, before.get(one.submission), after.get(two.submission)) for one, two in pairs]
     changed = [change for change in every if change.criteria or change.old != change.new]
     return RunChanges(
         len(pairs),
@@ -131,18 +129,13 @@ def _change(then: Outcome, now: Outcome, old: Grade | None, new: Grade | None) -
     criteria = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in {**before, **after}}
     who = now.student.name or then.student.name
     change = ScoreChange(now.submission, who, then.total, now.total, {name: d for name, d in criteria.items() if d})
-    resubmitted = (
-        ""
-        if then.submission == now.submission
-        else f"{now.submission or 'none'} counts, not {then.submission or 'none'}"
-    )
-    unexplained = change.rest or (then.total is None) != (now.total is None)
-    return replace(change, reason="; ".join(filter(None, (resubmitted, _reason(then, now) if unexplained else ""))))
-
-
-def _reason(then: Outcome, now: Outcome) -> str:
-    was, is_now = "; ".join(then.reasons), "; ".join(now.reasons)
-    return was if was == is_now else f"was: {was or 'nothing'}; now: {is_now or 'nothing'}"
+    reasons = []
+    if then.submission != now.submission:
+        reasons.append(f"{now.submission or 'none'} counts, not {then.submission or 'none'}")
+    if change.rest or (then.total is None) != (now.total is None):
+        was, is_now = "; ".join(then.reasons), "; ".join(now.reasons)
+        reasons.append(was if was == is_now else f"was: {was or 'nothing'}; now: {is_now or 'nothing'}")
+    return replace(change, reason="; ".join(filter(None, reasons)))
 
 
 def _criteria(

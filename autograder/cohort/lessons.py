@@ -75,9 +75,7 @@ def unexplained(result: Result) -> Iterator[Unexplained]:
 
 def groups(submissions: Mapping[str, Iterable[Unexplained]], people: Iterable[Student] = ()) -> list[Group]:
     """Those of all submissions, by key, that reply alike: the largest group first; no variable has a name or id of `people`."""
-    words = {
-        word for person in people for word in _words(f"{person.name} {person.sid} {person.email.partition('@')[0]}")
-    }
+    words = {word for p in people for word in _words(f"{p.name} {p.sid} {p.email.partition('@')[0]}")}
     alike: dict[tuple[str, str], list[tuple[str, Unexplained]]] = {}
     for key, every in submissions.items():
         for entry in every:
@@ -128,9 +126,7 @@ def _rounded(value: Any, step: float) -> Any:
 def _example(module: ModuleResult, function: str) -> str:
     """The public example that is shown of it, without imports, for a teacher to read."""
     shown = (graded.shown for graded in module.graded)
-    record = next(
-        (candidate for candidate in shown if candidate is not None and candidate.target.function == function), None
-    )
+    record = next((r for r in shown if r is not None and r.target.function == function), None)
     if record is None:
         return ""
     if record.reply.error is not None:  # its text is the student's
@@ -161,18 +157,20 @@ def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
     wanted, needed = bound.get(function), list[ast.stmt]()
     if not isinstance(wanted, ast.FunctionDef):
         return None
-    current = rubric.current()
-    module = current.module_of(function)
-    given = {"np", *current.modules[module].functions}
+    module = rubric.current().modules[rubric.current().module_of(function)]
+    given = {"np", *module.functions}
     waiting: list[ast.AST] = [wanted]
     while waiting:
         used = [node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)]
         for definition in (bound[name] for name in used if name in bound and name not in given):
+            # Functions of other modules that are imported by their own names: every version of a function finds those.
             if (
-                definition is not wanted
-                and definition not in needed
-                and not _is_from(definition, current.modules[module].uses)
+                isinstance(definition, ast.ImportFrom)
+                and definition.module in module.uses
+                and not any(alias.asname for alias in definition.names)
             ):
+                continue
+            if definition is not wanted and definition not in needed:
                 needed.append(definition)
                 waiting.append(definition)
     wanted.decorator_list = []
@@ -201,11 +199,6 @@ def _without(words: Set[str], source: str) -> str:
 def _words(text: str) -> set[str]:
     """The words of a name or an identifier, of two letters or digits or more, in lower case."""
     return {word.lower() for word in re.findall(r"\d\d+|[^\W\d_A-Z]{2,}|[A-Z][^\W\d_A-Z]+|[A-Z]{2,}", text)}
-
-
-def _is_from(node: ast.stmt, modules: Sequence[str]) -> bool:
-    """Whether functions of other modules are imported by their own names, which every version of a function finds."""
-    return isinstance(node, ast.ImportFrom) and node.module in modules and not any(alias.asname for alias in node.names)
 
 
 def _bound(node: ast.stmt) -> list[str]:
@@ -269,9 +262,7 @@ def guesses(submission: Submission) -> list[Guess]:
     """The guesses of a submission, in the order of the notebook; none of a file that is not as the notebook writes it."""
     try:
         document = json.loads(submission.text(FILE) or b"{}")
-        given = [
-            Guess(question, str(answer["guess"]), answer["right"] is True) for question, answer in document.items()
-        ]
+        given = [Guess(text, str(own["guess"]), own["right"] is True) for text, own in document.items()]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
     places = _texts()
@@ -305,8 +296,7 @@ def _texts() -> dict[str, int]:
     """The texts that the code of the notebook holds, with their places in it."""
     places: dict[str, int] = {}
     with contextlib.suppress(OSError):  # a kit without a notebook
-        cells = json.loads((kit.solutions() / MASTER).read_bytes())["cells"]
-        for cell in cells:
+        for cell in json.loads((kit.solutions() / MASTER).read_bytes())["cells"]:
             with contextlib.suppress(SyntaxError):  # a cell for Jupyter alone
                 tree = ast.parse("".join(cell["source"]) if cell["cell_type"] == "code" else "")
                 texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))

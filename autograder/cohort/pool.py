@@ -50,12 +50,7 @@ def submission_digest(submission: Submission) -> str:
 @cache
 def kit_digest() -> str:
     """Over rubric, solutions and all files of the rooms that grade, and the versions of NumPy and Python."""
-    versions = [
-        np.__version__,
-        platform.python_implementation(),
-        platform.python_version(),
-        platform.machine(),
-    ]
+    versions = [np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()]
     # The rubric as data, since a comment in it changes no grade.
     rules = {key: value for key, value in rubric.current().model_dump().items() if key not in AFTERWARDS}
     parts = [*versions, json.dumps(rules, sort_keys=True)]
@@ -229,12 +224,10 @@ def patience(limits: Limits) -> float:
 def local(jobs: int) -> Pool:
     """Worker processes on this machine; started fresh, since a process with threads is not safely forked."""
     context = get_context("spawn")
-
-    def make() -> Executor:
-        started = context.Value("i", 0)
-        return ProcessPoolExecutor(jobs, mp_context=context, initializer=start, initargs=(started,))
-
-    return Pool(make, jobs)
+    return Pool(
+        lambda: ProcessPoolExecutor(jobs, mp_context=context, initializer=start, initargs=(context.Value("i", 0),)),
+        jobs,
+    )
 
 
 def cluster(address: str) -> Pool:

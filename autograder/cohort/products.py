@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -80,6 +81,7 @@ def table(rows: Sequence[StudentRow]) -> str:
     for row in rows:
         points = row.grade.points if row.grade else {}
         marks = [number(points[name]) if name in points else "" for name in criteria]
+        raw, less = number(row.grade.score) if row.grade else "", 0 if row.grade else ""
         due = [row.due.isoformat(timespec="seconds") if row.due else ""] if own_dates else []
         student, entry = row.student, row.entry
         scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
@@ -88,7 +90,7 @@ def table(rows: Sequence[StudentRow]) -> str:
             [
                 *_canvas(row),
                 *[student.name, student.sid, student.email, *scores, row.status, entry.key, entry.created_at],
-                *(_final(row) if final else ()),
+                *((raw, number(row.deduction) if row.late else less) if final else ()),
                 *[row.late or ("late" if row.entry.late else ""), uploads, row.remark],
                 *marks,
                 *due,
@@ -117,10 +119,8 @@ def moodle_table(rows: Sequence[StudentRow]) -> str:
     lines: list[list[object]] = [list(MOODLE)]
     for row in rows:
         if row.student.moodle and row.score is not None:
-            student, most = row.student, number(row.grade.max_score) if row.grade else ""
-            lines.append(
-                [f"Participant {student.moodle}", student.name, student.email, row.status, number(row.score), most, ""]
-            )
+            who, most = row.student, number(row.grade.max_score) if row.grade else ""
+            lines.append([f"Participant {who.moodle}", who.name, who.email, row.status, number(row.score), most, ""])
     return csv_text(lines)
 
 
@@ -132,11 +132,6 @@ def assignment(wanted: str, title: str) -> str:
 def _canvas(row: StudentRow) -> list[object]:
     student = row.student
     return [student.name, student.canvas, student.sid, student.email, row.section]
-
-
-def _final(row: StudentRow) -> list[object]:
-    raw = number(row.grade.score) if row.grade else ""
-    return [raw, number(row.deduction) if row.late else 0 if row.grade else ""]
 
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:
@@ -194,8 +189,9 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if row.student.name:
         yield f"For {markdown(row.student.name)}"
     tests = [test for test in document["tests"] if test.get("visibility") != "hidden"]
-    lost = [test for test in tests if _is_lost(test, row)]
     assert row.grade is not None
+    points = row.grade.points  # none of a criterion that was dropped
+    lost = [test for test in tests if points.get(test["extra_data"]["criterion"], inf) < test["max_score"]]
     if row.score is None:
         yield "**Excused: no points count.**"
     else:
@@ -225,12 +221,6 @@ def _criterion(test: Mapping[str, Any], rubric: Rubric) -> Criterion:
     return rubric.criteria[test["extra_data"]["criterion"]]
 
 
-def _is_lost(test: Mapping[str, Any], row: StudentRow) -> bool:
-    assert row.grade is not None
-    points = row.grade.points.get(test["extra_data"]["criterion"])
-    return points is not None and points < test["max_score"]
-
-
 def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
     """The others, on a line each but for those with something to be said."""
     if tests:
@@ -241,15 +231,8 @@ def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -
 
 
 def _line(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> str:
-    """A criterion by its id, what it is about, and its points."""
-    criterion = _criterion(test, rubric)
-    return f"`{criterion.id}`: {markdown(criterion.about)}: {_points(test, row)}"
-
-
-def _points(test: Mapping[str, Any], row: StudentRow) -> str:
-    """The points as they count for this student, after what was dropped, given or set by hand."""
+    """A criterion by its id, what it is about, and its points, after what was dropped, given or set by hand."""
     assert row.grade is not None
-    criterion = test["extra_data"]["criterion"]
-    if criterion not in row.grade.points:
-        return "dropped"
-    return f"{number(row.grade.points[criterion])} of {number(test['max_score'])}"
+    criterion, points = _criterion(test, rubric), row.grade.points
+    earned = f"{number(points[criterion.id])} of {number(test['max_score'])}" if criterion.id in points else "dropped"
+    return f"`{criterion.id}`: {markdown(criterion.about)}: {earned}"

@@ -64,25 +64,29 @@ def rendered(template: str, **content: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, when=_when, percent=lambda share: f"{100 * share:.0f}%")
+    environment.filters.update(
+        number=number,
+        when=lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        percent=lambda share: f"{100 * share:.0f}%",
+    )
     return environment.get_template(template).render(**content)
 
 
 def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     grades = submissions_that_count(run.rows)
-    people = [row.student for row in run.rows]
-    groups = lessons.groups({grade.key: grade.unexplained for grade in grades}, people)
+    groups = lessons.groups({grade.key: grade.unexplained for grade in grades}, [row.student for row in run.rows])
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
     counts = histogram(grades)
     most = max(grades[0].max_score if grades else 0, 1)
     tallest = max(*counts, 1)
-    edges = [f"{number(most * i / BINS)}" for i in range(BINS + 1)]
+    edges = [number(most * i / BINS) for i in range(BINS + 1)]
     items = item_analysis(grades)
-    titles = _titles()
+    titles = {name: module.title for name, module in rubric.current().modules.items()}
+    titles[INTEGRATION] = "The whole model"
     return {
         "anonymous": anonymous,
         "picture": picture(grades, names, lambda name: _described(name)[0], {} if anonymous else _places(run.rows)),
-        "titles": _titles(),
+        "titles": titles,
         "title": rubric.current().title,
         "run": run,
         "grades": grades,
@@ -100,7 +104,7 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
             }
             for scores in by_module(grades)
         ],
-        "hardest": sorted(item_analysis(grades), key=lambda item: item.rate)[:HARDEST],
+        "hardest": sorted(items, key=lambda item: item.rate)[:HARDEST],
         "sections": any(row.section for row in run.rows),
         "mistakes": mistakes(run.rows),
         "alike": [(list(group), lessons.shortest(group)) for group in groups if len(group) > 1],
@@ -121,11 +125,6 @@ def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for somebody, each once; without those in which there was nothing to grade."""
     counting = (row.grade for row in rows if row.grade and not row.excused and not row.grade.empty)
     return list({grade.key: grade for grade in counting}.values())
-
-
-def _titles() -> dict[str, str]:
-    """The titles of the modules, by name."""
-    return {name: module.title for name, module in rubric.current().modules.items()} | {INTEGRATION: "The whole model"}
 
 
 def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
@@ -176,15 +175,9 @@ def _names(rows: Sequence[StudentRow], key: str) -> list[str]:
 
 def _layers(grades: Sequence[Grade]) -> list[tuple[tuple[str, ...], tuple[str, ...], int]]:
     """Each set of layers in use, what it lacks, and how many submissions were graded under it."""
-    counts: dict[tuple[str, ...], int] = {}
-    for grade in grades:
-        counts[grade.layers] = counts.get(grade.layers, 0) + 1
+    counts = Counter(grade.layers for grade in grades)
     possible = tuple(layers.available())
     return [(used, tuple(name for name in possible if name not in used), count) for used, count in counts.items()]
-
-
-def _when(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 # The picture of a class
@@ -203,9 +196,7 @@ def picture(
     key; those that are not in it stay unnamed. `places` are the numbers of their rows, for links. None for an empty class.
     """
     criteria = list(dict.fromkeys(mark.criterion for grade in grades for mark in grade.marks))
-    columns = sorted(
-        grades, key=lambda grade: (-grade.score, [grade.points.get(criterion, 0.0) for criterion in criteria])
-    )
+    columns = sorted(grades, key=lambda grade: (-grade.score, [grade.points.get(name, 0.0) for name in criteria]))
     if not columns or not criteria:
         return None
     marks = [{mark.criterion: mark for mark in grade.marks} for grade in columns]
@@ -229,13 +220,12 @@ def picture(
         "cells": cells,
         "mistakes": [sentence(mistake) or mistake for mistake in mistakes],
     }
-    groups = Counter(criterion.partition(".")[0] for criterion in criteria)
     return {
         "width": len(columns),
         "height": len(criteria),
         "lost": _path(states, "x"),
         "named": _path(states, "#"),
-        "groups": tuple(groups.items()),
+        "groups": tuple(Counter(criterion.partition(".")[0] for criterion in criteria).items()),
         "data": data,
     }
 
@@ -336,31 +326,22 @@ def item_analysis(grades: Sequence[Grade]) -> list[Item]:
             passed.setdefault(mark.criterion, []).append(right)
             if grade.score > 0:
                 pairs.setdefault(mark.criterion, []).append((right, grade.score - mark.score))
-    return [_item(name, *criteria[name], all_, pairs.get(name, [])) for name, all_ in passed.items()]
-
-
-def _item(
-    criterion: str, name: str, points: float, passed: Sequence[bool], cases: Sequence[tuple[bool, float]]
-) -> Item:
-    right = sum(passes for passes, _ in cases)
-    rarer = min(right, len(cases) - right)
-    return Item(criterion, name, points, sum(passed), len(passed), len(cases), rarer, _correlation(cases))
+    items = []
+    for criterion, all_ in passed.items():
+        cases = pairs.get(criterion, [])
+        passing = sum(passes for passes, _ in cases)
+        counts = (sum(all_), len(all_), len(cases), min(passing, len(cases) - passing))
+        items.append(Item(criterion, *criteria[criterion], *counts, _correlation(cases)))
+    return items
 
 
 def by_module(grades: Sequence[Grade]) -> list[dict[str, Any]]:
     """Of each module: its name, mean, standard deviation (of this class, so by its number) and maximum of the points."""
-    scores: dict[str, list[float]] = {}
-    most: dict[str, float] = {}
+    scores, most = dict[str, list[float]](), dict[str, float]()
     for grade in grades:
-        own: dict[str, float] = {}
-        of: dict[str, float] = {}
-        for mark in grade.marks:
-            module = mark.criterion.partition(".")[0]
-            own[module] = own.get(module, 0.0) + mark.score
-            of[module] = of.get(module, 0.0) + mark.max_score
-        for module, score in own.items():
+        for module, (score, of) in _subtotals(grade).items():
             scores.setdefault(module, []).append(score)
-        most |= of
+            most[module] = of
     return [
         {"module": module, "mean": fmean(points), "deviation": pstdev(points), "most": most[module]}
         for module, points in scores.items()

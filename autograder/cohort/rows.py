@@ -69,8 +69,7 @@ def _lines(path: Path, example: str, needed: tuple[str, ...] = ()) -> Iterator[t
         raise ArgumentsError(f"{path}: is no csv; a workbook of Excel must be saved as csv (UTF-8). Give {example}")
     try:
         text = _decoded(data)
-        first = text.partition("\n")[0]
-        separator = max(SEPARATORS, key=first.count)
+        separator = max(SEPARATORS, key=text.partition("\n")[0].count)
         rows = list(csv.reader(text.splitlines(keepends=True), delimiter=separator))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ArgumentsError(f"{path}: cannot be read ({error}); save it in UTF-8, as {example}") from None
@@ -175,10 +174,7 @@ def _joined(first: Person, second: Person) -> Person:
     """What two lines say of one student. Raises ValueError where they contradict one another."""
     if (first.due and second.extension) or (first.extension and second.due):
         raise ValueError("one has due, the other extension_hours")
-    parts = [
-        _either(part.name, getattr(first.student, part.name), getattr(second.student, part.name))
-        for part in fields(Student)
-    ]
+    parts = [_either(f.name, getattr(first.student, f.name), getattr(second.student, f.name)) for f in fields(Student)]
     sections = dict.fromkeys(part for person in (first, second) for part in person.section.split(", ") if part)
     return Person(
         Student(*parts),
@@ -201,11 +197,9 @@ def _either(name: str, first: Any, second: Any) -> Any:
 def _as_written(value: Any) -> str:
     if isinstance(value, timedelta):
         return f"{value / timedelta(hours=1):g}"
-    return (
-        value.isoformat(timespec="minutes")
-        if isinstance(value, datetime)
-        else {True: "yes", False: "no"}.get(value, value)
-    )
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="minutes")
+    return str({True: "yes", False: "no"}.get(value, value))
 
 
 def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, timedelta]:
@@ -382,28 +376,23 @@ def rows(
     entries: Sequence[Entry], grades: Mapping[str, Grade], faults: Mapping[str, str], roster: Sequence[Person] = ()
 ) -> list[StudentRow]:
     """Every student once, in the order of the entries, with the newest of several submissions."""
-    emails, persons = _emails(entries), _known((student for entry in entries for student in entry.students), roster)
+    students = [student for entry in entries for student in entry.students]
+    emails: dict[str, set[str]] = {}  # the addresses that go with a student id
+    for student in students:
+        if student.sid and student.email:
+            emails.setdefault(student.sid, set()).add(student.email.lower())
+    persons = _known(students, roster)
     handed_in: dict[object, list[tuple[Student, Entry]]] = {}
     for entry in entries:
         for student in entry.students or (Student(),):
             identity = persons[student] if student in persons else _identity(student, entry, emails)
             handed_in.setdefault(identity, []).append((student, entry))
-    return [_row(uploads, grades, faults) for uploads in handed_in.values()]
-
-
-def _row(uploads: list[tuple[Student, Entry]], grades: Mapping[str, Grade], faults: Mapping[str, str]) -> StudentRow:
-    *others, (student, entry) = sorted(uploads, key=lambda upload: (upload[1].created_at, _number(upload[1].key)))
-    earlier = tuple(entry for _, entry in others)
-    return StudentRow(student, entry, grades.get(entry.key), faults.get(entry.key, ""), earlier, entry.section)
-
-
-def _emails(entries: Sequence[Entry]) -> dict[str, set[str]]:
-    """The addresses that go with a student id."""
-    emails: dict[str, set[str]] = {}
-    for student in (student for entry in entries for student in entry.students):
-        if student.sid and student.email:
-            emails.setdefault(student.sid, set()).add(student.email.lower())
-    return emails
+    made = []
+    for uploads in handed_in.values():
+        *others, (student, entry) = sorted(uploads, key=lambda upload: (upload[1].created_at, _number(upload[1].key)))
+        earlier, fault = tuple(entry for _, entry in others), faults.get(entry.key, "")
+        made.append(StudentRow(student, entry, grades.get(entry.key), fault, earlier, entry.section))
+    return made
 
 
 def _identity(student: Student, entry: Entry, emails: Mapping[str, set[str]]) -> object:
@@ -508,8 +497,7 @@ def with_roster(rows: Sequence[StudentRow], roster: Sequence[Person], rubric: Ru
     completed = [_completed(row, persons[row.student], rubric) if row.student in persons else row for row in rows]
     there = set(persons.values())
     absent = [person for person in roster if person not in there]
-    nothing = 0.0 if rubric.missing == "zero" else None
-    empty = StudentRow(Student(), Entry("", None), None, absent=True, total=nothing)
+    empty = StudentRow(Student(), Entry("", None), None, absent=True, total=0.0 if rubric.missing == "zero" else None)
     return completed + [_completed(empty, person, rubric) for person in absent]
 
 
@@ -593,14 +581,10 @@ def _worth(row: StudentRow, rubric: Rubric) -> float:
     if rubric.uploads == "best":
         score = _late(row, rubric).score
         return -1.0 if score is None else score
-    return float(rubric.uploads == "last_on_time" and not _is_late(row, rubric))
-
-
-def _is_late(row: StudentRow, rubric: Rubric) -> bool:
-    due = row.due or rubric.due
-    if due is None or not row.entry.created_at:
-        return row.entry.late
-    return lateness(row.entry.created_at, 0, due, rubric.late or LatePolicy()) != ON_TIME
+    due, at = row.due or rubric.due, row.entry.created_at
+    if rubric.uploads == "last" or due is None or not at:
+        return float(rubric.uploads == "last_on_time" and not row.entry.late)
+    return float(lateness(at, 0, due, rubric.late or LatePolicy()) == ON_TIME)
 
 
 # Late work: only the kit's own scores are reckoned with. What Gradescope has taken off is never read, so it cannot be counted twice
@@ -688,17 +672,10 @@ def _surely(row: StudentRow) -> set[str]:
 
 
 def _set_by_hand(row: StudentRow, overrides: Sequence[Override]) -> StudentRow:
-    criteria = {
-        override.criterion: override.points
-        for override in overrides
-        if override.criterion != TOTAL and override.points is not None
-    }
-    grade = _with(row.grade, criteria) if row.grade and criteria else row.grade
-    row = replace(row, grade=grade, overrides=tuple(map(str, overrides)))
+    criteria = {o.criterion: o.points for o in overrides if o.criterion != TOTAL and o.points is not None}
+    if row.grade and criteria:
+        marks = tuple(replace(mark, score=criteria.get(mark.criterion, mark.score)) for mark in row.grade.marks)
+        row = replace(row, grade=replace(row.grade, marks=marks, score=sum(mark.score for mark in marks)))
+    row = replace(row, overrides=tuple(map(str, overrides)))
     totals = [override.points for override in overrides if override.criterion == TOTAL]
     return replace(row, total=totals[0], excused=totals[0] is None) if totals else row
-
-
-def _with(grade: Grade, criteria: Mapping[str, float]) -> Grade:
-    marks = tuple(replace(mark, score=criteria.get(mark.criterion, mark.score)) for mark in grade.marks)
-    return replace(grade, marks=marks, score=sum(mark.score for mark in marks))

@@ -67,12 +67,12 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
             files = load(entry, limits, accept_names=True).files
         except CommandError:  # grading has said so already
             continue
-        module_texts = {
-            name: files[f"{name}.py"].decode("utf-8", "replace") for name in modules if f"{name}.py" in files
-        }
-        texts.append((entry, module_texts))
+        own = {name: files[f"{name}.py"].decode("utf-8", "replace") for name in modules if f"{name}.py" in files}
+        texts.append((entry, own))
     works = _fingerprinted(texts)
-    pairs = [_pair(first, second) for first, second in combinations(works, 2) if not _same_people(first, second)]
+    # Nobody has copied from what they have handed in themselves.
+    people = {work.key: {identity for student in work.students for identity in student.identities} for work in works}
+    pairs = [_pair(one, two) for one, two in combinations(works, 2) if people[one.key].isdisjoint(people[two.key])]
     likely = [pair for pair in pairs if pair.modules and pair.share >= least]
     return sorted(likely, key=lambda pair: (-pair.share, pair.one, pair.other)), works
 
@@ -88,9 +88,7 @@ def _fingerprinted(submissions: Sequence[tuple[Entry, dict[str, str]]]) -> list[
             counts[name].update(set(_print(name, text).hashes))
     copied = {(name, text): _print(name, text, handout[name]) for (name, text), n in copies.items() if n > 1}
     most = max(FEW, COMMON * len(submissions))
-    ignored = {
-        name: handout[name] | {fingerprint for fingerprint, n in counts[name].items() if n > most} for name in given
-    }
+    ignored = {name: handout[name] | {mark for mark, n in counts[name].items() if n > most} for name in given}
     works = []
     for entry, texts in submissions:
         prints = {name: _print(name, text, ignored[name]) for name, text in texts.items()}
@@ -110,12 +108,6 @@ def _print(name: str, text: str, ignored: set[int] | frozenset[int] = frozenset(
     )
 
 
-def _same_people(first: _Work, second: _Work) -> bool:
-    """Whether somebody has handed in both."""
-    mine = {identity for student in first.students for identity in student.identities}
-    return any(identity in mine for student in second.students for identity in student.identities)
-
-
 def _pair(left: _Work, right: _Work) -> Pair:
     shared, mine, theirs, modules = 0, 0, 0, []
     for name in left.prints.keys() & right.prints.keys():
@@ -130,9 +122,8 @@ def _pair(left: _Work, right: _Work) -> Pair:
     smaller = min(mine, theirs) if min(mine, theirs) >= OWN else 0
     order = list(rubric.current().modules)
     # Of two that share little code of their own the smaller one decides: it may be all that was written.
-    return Pair(
-        left.key, right.key, min(1.0, shared / smaller) if smaller else 0.0, tuple(sorted(modules, key=order.index))
-    )
+    share = min(1.0, shared / smaller) if smaller else 0.0
+    return Pair(left.key, right.key, share, tuple(sorted(modules, key=order.index)))
 
 
 def _both(left: _Work, right: _Work, name: str) -> tuple[Any, Any]:

@@ -185,14 +185,13 @@ def read_all(folder: Path) -> dict[str, Grade]:
     paths = sorted(path for path in (folder / RESULTS).glob("*.json") if not path.name.startswith("."))
     if not paths:
         raise ArgumentsError(f"{folder}: there are no results in it")
-    return {path.stem: _read(path) for path in paths}
-
-
-def _read(path: Path) -> Grade:
-    try:
-        return grade_of(path.stem, json.loads(path.read_bytes()), path.stat().st_mtime)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ArgumentsError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None
+    grades = {}
+    for path in paths:
+        try:
+            grades[path.stem] = grade_of(path.stem, json.loads(path.read_bytes()), path.stat().st_mtime)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ArgumentsError(f"{path}: not a result of this kit ({type(error).__name__}: {error})") from None
+    return grades
 
 
 # run.json

@@ -71,8 +71,7 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Reply, float]:
             failed = student.load("probes", ["probes"])
             if failed != Reply():
                 return failed, started
-            arguments = (__file__, outside, os.getpid())
-            return student.play([prepared("probes", "probes", layer, arguments)])[0], started
+            return student.play([prepared("probes", "probes", layer, (__file__, outside, os.getpid()))])[0], started
         finally:
             student.close()
 

@@ -21,7 +21,10 @@ LINES, WIDTH = 100, 400  # of one message: a table may be wrong in many lines, a
 def explained(error: Exception) -> tuple[str, int] | None:
     """What an exception has to say, and the exit status; None for what should not happen."""
     if isinstance(error, CommandError):
-        return str(error) + _advice(str(error)), error.status
+        text = str(error)
+        if any(os.strerror(n) in text for n in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)) and "TMPDIR" not in text:
+            text += "; make room for temporary files, or name another folder for them: TMPDIR=... autograder ..."
+        return text, error.status
     if isinstance(error, BrokenExecutor):
         return "the worker processes end at once; is there enough memory? `--jobs 1` needs the least", FAULT
     if isinstance(error, OSError):
@@ -31,14 +34,6 @@ def explained(error: Exception) -> tuple[str, int] | None:
             what += "; processes share their locks in /dev/shm, which must be writable"  # that error names no file
         return f"{where}{what}. Nothing is half written: mend it and run the same command again.", FAULT
     return None
-
-
-def _advice(text: str) -> str:
-    """Advice if the text is about a full or closed disk, "" otherwise."""
-    full = any(os.strerror(number) in text for number in (errno.ENOSPC, errno.EROFS, errno.EDQUOT))
-    if full and "TMPDIR" not in text:
-        return "; make room for temporary files, or name another folder for them: TMPDIR=... autograder ..."
-    return ""
 
 
 class Commands(click.Group):

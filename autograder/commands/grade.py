@@ -47,9 +47,7 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=Folder)
 @click.option("-o", "--out", required=True, type=Folder, help="where results, grades.csv and report.html go")
 @click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="submissions at a time; as many as there are cores unless given",
+    "--jobs", type=click.IntRange(min=1), help="submissions at a time; as many as there are cores unless given"
 )
 @click.option("--fresh", is_flag=True, help="grade everything again, also what has not changed")
 @click.option(
@@ -100,9 +98,8 @@ def grade(
     rows.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
-    for form in (
-        () if quiet else (*submissions.forms, "Starting the workers, each of which records the hidden tests once ...")
-    ):
+    starting = "Starting the workers, each of which records the hidden tests once ..."
+    for form in () if quiet else (*submissions.forms, starting):
         click.echo(printable(form), err=True)
     store.write_run(out, paths, submissions.entries)
     display = progress.Display(None if quiet else sys.stderr)
@@ -146,13 +143,10 @@ def _run(
     from autograder.cohort import report, similar
     from autograder.homework import rubric
 
+    criteria = rubric.current().criteria.values()
     problems = [
         *submissions.problems,
-        *(
-            f"{criterion.id} {criterion.counted}"
-            for criterion in rubric.current().criteria.values()
-            if criterion.counts
-        ),
+        *(f"{criterion.id} {criterion.counted}" for criterion in criteria if criterion.counts),
         *notes,
         *similar.notices(store.out),
         *_left_over(submissions, store),
@@ -260,9 +254,7 @@ def similar(out: Path, least: int) -> None:
     pairs, works = similarity.found(out, least / 100)
     names = store.names(out)
     similarity.write(out, pairs, works, names)
-    lines = [
-        (f"{pair.share:.0%}", names.get(pair.one) or pair.one, names.get(pair.other) or pair.other) for pair in pairs
-    ]
+    lines = [(f"{p.share:.0%}", names.get(p.one) or p.one, names.get(p.other) or p.other) for p in pairs]
     if lines:
         print_table(("Shared", "One", "Other"), lines[:SHOWN])
     number = "1 pair" if len(pairs) == 1 else f"{len(pairs)} pairs"

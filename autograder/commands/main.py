@@ -42,15 +42,13 @@ def other_kit(folder: Path) -> str:
 
     With two clones, or after `pip install .` without -e, later edits of rubric.yaml would be ignored without a word.
     """
-    clone = next((place for place in (folder, *folder.parents) if _is_clone(place)), None)
+    parts = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
+    places = (folder, *folder.parents)
+    clone = next((place for place in places if all((place / part).exists() for part in parts)), None)
     if clone is None or clone == kit.home():
         return ""
     advice = f"to use the one here: pip install -e {clone}"
     return f"note: this grades by {kit.rubric_file()}, not by the rubric.yaml in {clone}; {advice}"
-
-
-def _is_clone(folder: Path) -> bool:
-    return all((folder / name).exists() for name in ("rubric.yaml", "solutions", "autograder", "pyproject.toml"))
 
 
 @main.command()

@@ -51,7 +51,10 @@ def _message(graded: Graded, result: Result) -> str:
         broken = next((m for m in result.modules if m.module == criterion.module and m.broken is not None), None)
         if broken is not None:
             return not_imported(broken, result.submission) + "\n"
-        return "" if graded.passed else _score(graded)
+        if graded.passed:
+            return ""
+        # What is no answer at all is no wrong answer.
+        return f"{no_answer(graded.record) or 'Not right yet. For this criterion only the score is shown.'}\n"
     if criterion.module == INTEGRATION:
         return whole.told(graded, result) if graded.blamed or not graded.passed else ""
     if graded.passed:
@@ -62,18 +65,12 @@ def _message(graded: Graded, result: Result) -> str:
         return f"{file}: see `{first.criterion.id}`.\n" if first else not_imported(module, result.submission) + "\n"
     if said := unwritten(graded.record, result.submission):
         return f"{said}\n"
-    if _missing(graded.record):
-        assert graded.record is not None
-        return f"{sentence(graded.record)}\n"
+    record = graded.record
+    if record is not None and record.reply.error is not None and record.reply.error.hint == "missing":
+        return f"{sentence(record)}\n"
     lost = _Lost.of(graded, module, result.submission)
     paragraphs = (paragraph(lost) for paragraph in (AGAIN if lost.told and not lost.new else PARAGRAPHS))
     return "\n\n".join(filter(None, paragraphs)) + "\n"
-
-
-def _score(graded: Graded) -> str:
-    """A criterion of which only the score is shown; but what is no answer at all is no wrong answer."""
-    missing = no_answer(graded.record)
-    return f"{missing}\n" if missing else "Not right yet. For this criterion only the score is shown.\n"
 
 
 def _earned(graded: Graded) -> str:
@@ -91,15 +88,11 @@ def _earned(graded: Graded) -> str:
     what, cost = ("a mistake that is", "costs") if single else ("mistakes that are", "cost")
     if graded.mistakes and all(graded.criterion.id in mistake.criteria for mistake in graded.mistakes):
         what = "the same mistake as the one that is" if single else "the same mistakes as those that are"  # made again
-    said = f"Earned: the difference comes from {what} charged {_under(graded)} and {cost} nothing here."
+    charged = [rubric.current().criteria[name] for name in graded.charged]
+    places = [f"`{criterion.id}`" for criterion in charged if may_name(graded.criterion, criterion)]
+    under = f"under {' and '.join(places)}" if places else "elsewhere"
+    said = f"Earned: the difference comes from {what} charged {under} and {cost} nothing here."
     return " ".join(filter(None, (said, briefly(graded.mistakes, _function(graded))))) + "\n"
-
-
-def _under(graded: Graded) -> str:
-    """Where the mistakes are charged, as far as that may be said here already."""
-    others = [rubric.current().criteria[name] for name in graded.charged]
-    places = [f"`{criterion.id}`" for criterion in others if may_name(graded.criterion, criterion)]
-    return f"under {' and '.join(places)}" if places else "elsewhere"
 
 
 # Lost criteria
@@ -163,11 +156,8 @@ class _Lost:
             return "" if graded.mistakes else TOO_LITTLE
         if graded.mistakes and all(map(seen, graded.mistakes)):
             return ""
-        if (
-            example is not None
-            and _alike(example, record)
-            and record.fault.kind in ("type", "length", "shape", "dtype")
-        ):
+        of_form = record.fault.kind in ("type", "length", "shape", "dtype")
+        if of_form and example is not None and _alike(example, record):
             return ""  # what came back stands under the example
         # The example gives a line of its own, of another call: two lines in one message would not be told apart.
         raises = example is not None and (example.reply.error is not None or example.reply.ended is not None)
@@ -180,10 +170,8 @@ class _Lost:
         first = self.graded.record
         if self.graded.why not in ("unexplained", "form") or self.graded.blamed or first is None:
             return None
-        own = (
-            r for r in self.module.records if r.step.criterion == self.graded.criterion.id and r.target == first.target
-        )
-        return next((r for r in own if r.fault is not None and not _alike(r, first)), None)
+        own = (r for r in self.module.records if r.step.criterion == self.graded.criterion.id)
+        return next((r for r in own if r.target == first.target and r.fault is not None and not _alike(r, first)), None)
 
     def beyond(self) -> str:
         """Public calls are explained alone, since what is said of them is shown first."""
@@ -192,11 +180,9 @@ class _Lost:
             return ""
         named = {place for name, place in self.before.items() if name.startswith(f"{record.target.function}.")}
         public = [f"`{place}`" for place in sorted(named) if rubric.current().criteria[place].visible]
-        return (
-            f"What is named under {public[0]} does not explain every wrong call of `{record.target.function}`."
-            if public
-            else ""
-        )
+        if not public:
+            return ""
+        return f"What is named under {public[0]} does not explain every wrong call of `{record.target.function}`."
 
     def beside(self) -> str:
         names = " and ".join(f"`{name}`" for name in self.graded.blamed)
@@ -232,9 +218,8 @@ class _Lost:
             return f"A call that goes wrong is shown under `{self.place}`."
         label = "For example" if _alike(self.example, self.graded.record) else "Another wrong call"
         outcomes = self.module.tried.get(self.example.step, ())
-        return counterexample(
-            self.example, _is_named(self.graded), _examples(self.example, self.module), label, outcomes
-        )
+        examples = _examples(self.example, self.module)
+        return counterexample(self.example, _is_named(self.graded), examples, label, outcomes)
 
     def at_home(self) -> str:
         record = self._record_without_example()
@@ -264,8 +249,7 @@ class _Lost:
         examples = _examples(record, self.module)
         if any(example.fault is not None for example in examples):
             return REMEMBERED if graded.depends else ""
-        of_value = examples and record.fault.kind in OF_VALUE and not graded.criterion.visible
-        return PUBLIC_IS_RIGHT if of_value else ""
+        return PUBLIC_IS_RIGHT if examples and record.fault.kind in OF_VALUE and not graded.criterion.visible else ""
 
     def read(self) -> str:
         record = self.graded.record
@@ -310,11 +294,6 @@ def _alike(example: Record, record: Record | None) -> bool:
     return (example.fault.kind, _error(example)) == (record.fault.kind, _error(record))
 
 
-def _missing(record: Record | None) -> bool:
-    """Whether there is no function of this name."""
-    return record is not None and record.reply.error is not None and record.reply.error.hint == "missing"
-
-
 def _error(record: Record) -> str:
     return record.reply.error.kind if record.reply.error is not None else ""
 
@@ -331,13 +310,8 @@ def _function(graded: Graded) -> str:
 def _example(graded: Graded) -> Record | None:
     """The public example that a message shows: one that is wrong in what the criterion was lost to."""
     shown, record = graded.shown, graded.record
-    if (
-        graded.criterion.feedback != "full"
-        or shown is None
-        or shown.fault is None
-        or record is None
-        or record.fault is None
-    ):
+    full = graded.criterion.feedback == "full"
+    if not full or shown is None or shown.fault is None or record is None or record.fault is None:
         return None
     return shown if (record.fault.kind in ONLY_FORM) <= (shown.fault.kind == record.fault.kind) else None
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.feedback.other_arguments import others, right_for
-from autograder.grading.experiments import Path, Tried, is_unsteady, moved, part
+from autograder.grading.experiments import Tried, is_unsteady, moved, part
 from autograder.grading.record import Record
 from autograder.grading.thresholds import MOST_CHANGES
 from autograder.values.compare import equal
@@ -37,14 +37,14 @@ def observe(example: Record, examples: Sequence[Record] = (), outcomes: Sequence
         return _right_with(outcomes)
     others = [record for record in examples if record.step is not step and _returned(record)]
     wrong = [example, *(record for record in others if record.fault is not None)]
-    made_up = [
-        outcome.record for outcome in (*outcomes[1:EVERY], *outcomes[EVERY::EVERY]) if outcome.record.fault is not None
-    ]
+    records = [outcome.record for outcome in (*outcomes[1:EVERY], *outcomes[EVERY::EVERY])]
+    made_up = [record for record in records if record.fault is not None]
     said = _other_arguments(wrong, made_up) or _factor(wrong)
     differs = said or differs_by(example)
     if said or differs.startswith(IN_ORDER):
         return differs
-    if "transpose" in differs and not all(_differs_so(record, differs) for record in made_up):
+    alike = (_returned(r) and difference(r.step.expected, r.reply.value, r.step.allowed) == differs for r in made_up)
+    if "transpose" in differs and not all(alike):
         differs = ""
     return " ".join(filter(None, (differs, dependence(outcomes), _right_with(outcomes))))
 
@@ -55,15 +55,10 @@ def differs_by(example: Record) -> str:
     return difference(step.expected, example.reply.value, step.allowed, step.parts) if _returned(example) else ""
 
 
-def _differs_so(record: Record, said: str) -> bool:
-    return _returned(record) and difference(record.step.expected, record.reply.value, record.step.allowed) == said
-
-
 def _right_with(outcomes: Sequence[Tried]) -> str:
     """What can be another in the call so that its result is right."""
-    words = dict.fromkeys(
-        outcome.trial.change for outcome in outcomes[1:] if outcome.trial.change and outcome.record.fault is None
-    )
+    right = (outcome.trial.change for outcome in outcomes[1:] if outcome.record.fault is None)
+    words = dict.fromkeys(filter(None, right))
     return f"The same call is right with {', and with '.join(list(words)[:MOST_CHANGES])}." if words else ""
 
 
@@ -90,8 +85,7 @@ def _other_arguments(wrong: Sequence[Record], made_up: Sequence[Record]) -> str:
 
 
 def _agrees(record: Record, sentence: str) -> bool:
-    values = [value for said, value in others(record.step) if said == sentence]
-    return not values or _mixed(record, values[0])
+    return next((_mixed(record, value) for said, value in others(record.step) if said == sentence), True)
 
 
 def _mixed(record: Record, value: Any) -> bool:
@@ -112,8 +106,7 @@ def _factor(wrong: Sequence[Record]) -> str:
     """One factor on every entry of at least two examples, all that are wrong."""
     names = wrong[0].step.parts
     for number in range(len(names) or 1):
-        factors = [_factor_of(record, number) for record in wrong]
-        numbers = [ratio for ratio in factors if ratio is not None]
+        numbers = [ratio for record in wrong if (ratio := _factor_of(record, number)) is not None]
         if len(numbers) < 2 or len(numbers) < len(wrong):
             continue
         which = f"`{names[number]}`: every" if names else "Every"
@@ -128,9 +121,7 @@ def _factor_of(record: Record, part: int) -> float | None:
         if not isinstance(actual, tuple | list) or len(actual) != len(expected):
             return None
         expected, actual = expected[part], actual[part]
-    if not isinstance(expected, np.ndarray | float | np.floating) or not isinstance(
-        actual, np.ndarray | float | np.floating
-    ):
+    if not all(isinstance(value, np.ndarray | float | np.floating) for value in (expected, actual)):
         return None
     return factor(np.asarray(expected), np.asarray(actual), record.step.allowed)
 
@@ -155,6 +146,7 @@ def dependence(outcomes: Sequence[Tried]) -> str:
         if moved(right, right) is None or moved(yours, yours) is None or np.shape(right) != np.shape(yours):
             continue
         for path, own in of_leaves:
+            leaf = f"`{path[0]}{''.join(f'[{key!r}]' for key in path[1:])}`"
             pairs = [
                 (
                     t.trial.entry,
@@ -166,7 +158,7 @@ def dependence(outcomes: Sequence[Tried]) -> str:
                 for t in own
             ]
             if all(array is not None for _, *arrays in pairs for array in arrays):
-                said += _of_leaf(_named(path), name, pairs)
+                said += _of_leaf(leaf, name, pairs)
     return " ".join(sentence for _, sentence in sorted(said, key=lambda ranked: ranked[0])[:MOST_SAID])
 
 
@@ -176,10 +168,6 @@ def _again(outcome: Tried, number: int, names: Sequence[str]) -> Array:
     moves = [moved(*(part(record.reply.value, number, names) for record in pair)) for pair in outcome.again]
     alike = [move for move in moves if move is not None and move.shape == shape]
     return np.abs(alike).max(axis=0) if alike and len(alike) == len(moves) else np.ones(shape, int)
-
-
-def _named(path: Path) -> str:
-    return f"`{path[0]}{''.join(f'[{key!r}]' for key in path[1:])}`"
 
 
 def _of_leaf(leaf: str, part: str, pairs: Sequence[Any]) -> Iterator[tuple[int, str]]:

@@ -33,10 +33,12 @@ def others(step: Step) -> tuple[tuple[str, Any], ...]:
     None is another.
     """
     function = reference.functions()[step.target.function]
+    kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(step.expected)]
+    is_rich = all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds)  # floating numbers, or many truths
     results = []
     for sentence, call, is_plain in islice(_calls(step, function, arguments(step)), MOST_ARGUMENTS):
         value = _result(call)
-        if value is not None and not equal(step.expected, value, step.allowed) and (is_plain or _tells(step.expected)):
+        if value is not None and not equal(step.expected, value, step.allowed) and (is_plain or is_rich):
             results.append((sentence, value))
     return tuple(results)
 
@@ -58,32 +60,19 @@ def _result(call: Callable[[], Any]) -> Any:
             return None
 
 
-def _tells(value: Any) -> bool:
-    """Whether a result is rich enough to know other arguments by it: floating numbers, or many truths."""
-    kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(value)]
-    return all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds)
-
-
-def _truths(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_) or (isinstance(value, np.ndarray) and value.dtype.kind == "b")
-
-
 def _calls(step: Step, function: Callable[..., Any], given: Arguments) -> Iterator[tuple[str, Callable[[], Any], bool]]:
     """The sentence, the call, and whether it is plain: the most likely mix-ups first."""
     for words, changed in plain(step.target.function, given):
         yield f"{RIGHT} with {words}.", partial(function, **changed), True
         if words.endswith("one larger"):
             shifted = f"{RIGHT} with {words}, without the first row of that result."
-            yield shifted, partial(_without_first, function, changed), True
-    for words, changed in _changes(function, given, floats=not _truths(step.expected)):
+            yield shifted, partial(lambda given: function(**given)[1:], changed), True
+    truth = isinstance(step.expected, np.ndarray) and step.expected.dtype.kind == "b"
+    for words, changed in _changes(function, given, not truth and not isinstance(step.expected, bool | np.bool_)):
         yield f"{RIGHT} with {words}.", partial(function, **changed), False
     for name, value in given.items():
         if isinstance(value, np.ndarray):
             yield f"Your result is the argument `{name}` as it is.", partial(copy, value), True
-
-
-def _without_first(function: Callable[..., Any], given: Arguments) -> Any:
-    return function(**given)[1:]
 
 
 def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> Iterator[tuple[str, Arguments]]:
@@ -92,7 +81,9 @@ def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> It
         default = parameter.default
         if not isinstance(default, float) or not floats:
             continue
-        for number in (default, 0.0, 1.0, 1 - default, *_powers(default)):
+        # The values that a small default may have been mistaken for: 1e-12 to 1e-3 for an eps.
+        powers = [float(f"1e{power}") for power in range(-12, -2)] if 0 < default < 1e-3 else []
+        for number in (default, 0.0, 1.0, 1 - default, *(power for power in powers if power != default)):
             yield f"`{name}={number:.6g}`", given | {name: number}
         yield f"1 - `{name}` in the place of `{name}`", given | {name: 1 - given.get(name, default)}
     for first, second in combinations(given, 2):
@@ -104,12 +95,6 @@ def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> It
     for name, value in given.items():
         for words, changed in _parts(f"`{name}", value):
             yield words, given | {name: changed}
-
-
-def _powers(value: float) -> Iterator[float]:
-    """The values that a small default may have been mistaken for: 1e-12 to 1e-3 for an eps."""
-    if 0 < value < 1e-3:
-        yield from (float(f"1e{power}") for power in range(-12, -2) if float(f"1e{power}") != value)
 
 
 def _exchangeable(first: Any, second: Any) -> bool:
@@ -164,11 +149,6 @@ def _arrays(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
         yield "with the other sign", -value
     if value.ndim >= 2:
         yield "transposed", np.swapaxes(value, -1, -2)
-    yield from _reordered(value)
-
-
-def _reordered(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
-    """Rows and entries in another order, left out or repeated."""
     if value.ndim == 0:
         return
     if value.ndim >= 2:

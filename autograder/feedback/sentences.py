@@ -201,8 +201,7 @@ def reading(mistakes: Sequence[Mistake]) -> str:
 def briefly(mistakes: Sequence[Mistake], function: str = "") -> str:
     """What the code does, without what is right: for a line that refers to the full text. Of others than `function` the name is
     said."""
-    said = (_placed([mistake], function or mistake.function) for mistake in mistakes)
-    return " ".join(dict.fromkeys(said))
+    return " ".join(dict.fromkeys(_placed([mistake], function or mistake.function) for mistake in mistakes))
 
 
 def seen(mistake: Mistake) -> bool:

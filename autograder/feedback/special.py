@@ -22,9 +22,8 @@ def special(record: Record, records: Iterable[Record]) -> str:
     right = {word for r in records if r.target == record.target and r.fault is None for word in _words(r.step)}
     call = next((word for word in _words(record.step) if word not in right), "")
     result = _result(record)
-    said = [f"The call has {call}, as no call has that is right"] * bool(call) + [f"the result has {result}"] * bool(
-        result
-    )
+    said = [f"The call has {call}, as no call has that is right"] if call else []
+    said += [f"the result has {result}"] if result else []
     sentence = "; ".join(said)
     return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.feedback.sentences import ended, sentence
+from autograder.feedback.sentences import contract_files, ended, sentence
 from autograder.feedback.text import number, said
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
-from autograder.homework import reference, rubric
+from autograder.homework import reference
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.intake.text import shown
@@ -84,10 +84,8 @@ def notes(result: Result) -> tuple[TopNote, ...]:
     """Notes on the upload, on modules that could not be used, and on answers that are none."""
     upload = [TopNote(note.kind, note.path, str(note)) for note in result.submission.notes]
     paths = {note.path for note in upload}
-    modules = [
-        note for module in result.modules for note in _of_module(module, result.submission) if note.path not in paths
-    ]
-    return (*upload, *modules)
+    of_modules = (note for module in result.modules for note in _of_module(module, result.submission))
+    return (*upload, *(note for note in of_modules if note.path not in paths))
 
 
 def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote]:
@@ -95,7 +93,7 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
     if module.module == INTEGRATION:
         return
     if module.broken is not None:
-        missing = submission.missing(module.module, _names())
+        missing = submission.missing(module.module, contract_files())
         kind, path = (missing.kind, missing.path) if missing is not None else ("import", file)
         yield TopNote(kind, path, not_imported(module, submission), file)
         return
@@ -110,7 +108,7 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
 
 def not_imported(module: ModuleResult, submission: Submission) -> str:
     """Why a module could not be used, as a sentence or two."""
-    trouble = submission.trouble(module.module, _names())
+    trouble = submission.trouble(module.module, contract_files())
     if trouble:
         return trouble
     reply = module.broken
@@ -169,16 +167,12 @@ def _reason(record: Record) -> str:
     given = value[question]
     if not isinstance(given, str) or len(given.strip()) != 1 or not given.strip().isalpha():
         return "The answer to {questions} is not one letter."
-    letters = _offered(record.target.module)
+    # Before the answers in the docstring of the module; none where it has no such lines.
+    offered = re.findall(r"^ *([a-z])\) ", reference.modules()[record.target.module].__doc__ or "", re.MULTILINE)
+    letters = sorted(set(offered))
     if letters and given.strip().lower() not in letters:
         return f"The answer to {{questions}} is not one of the letters {', '.join(letters)}."
     return ""
-
-
-def _offered(module: str) -> list[str]:
-    """The letters before the answers in the docstring of a module with questions; none where it has no such lines."""
-    text = reference.modules()[module].__doc__ or ""
-    return sorted(set(re.findall(r"^ *([a-z])\) ", text, re.MULTILINE)))
 
 
 def _filled(text: str, questions: list[str]) -> str:
@@ -188,7 +182,3 @@ def _filled(text: str, questions: list[str]) -> str:
 def _listed(names: Sequence[str]) -> str:
     each = list(dict.fromkeys(names))
     return " and ".join(filter(None, (", ".join(each[:-1]), each[-1])))
-
-
-def _names() -> tuple[str, ...]:
-    return tuple(f"{name}.py" for name in rubric.current().modules)

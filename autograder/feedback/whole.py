@@ -38,15 +38,10 @@ def told(graded: Graded, result: Result) -> str:
     if graded.why == "not imported":
         return _not_together(graded, result)
     said = sentence(record, files=contract_files())
-    return f"{together} `{record.target.module}.{record.target.function}` was called. {said}\n\n{_advice(graded, result)}\n"
-
-
-def _advice(graded: Graded, result: Result) -> str:
-    named = [f"`{name}.py`" for name in causes(graded, result)]
-    if not named:
-        return BETWEEN
-    earns, them = ("earns", "it") if len(named) == 1 else ("earn", "these")
-    return f"{_listed(named)} {earns} nothing when graded alone: mend {them} first."
+    wrong = [f"`{name}.py`" for name in causes(graded, result)]
+    earns, them = ("earns", "it") if len(wrong) == 1 else ("earn", "these")
+    advice = f"{_listed(wrong)} {earns} nothing when graded alone: mend {them} first." if wrong else BETWEEN
+    return f"{together} `{record.target.module}.{record.target.function}` was called. {said}\n\n{advice}\n"
 
 
 def _listed(names: list[str]) -> str:
@@ -55,9 +50,8 @@ def _listed(names: list[str]) -> str:
 
 def _earns_nothing(module: ModuleResult, graded: Graded) -> bool:
     """Whether nothing of a module is earned, as far as that may be said here."""
-    if module.broken is not None:
-        return True
-    return all(not entry.passed and may_name(graded.criterion, entry.criterion) for entry in module.graded)
+    nothing = (not entry.passed and may_name(graded.criterion, entry.criterion) for entry in module.graded)
+    return module.broken is not None or all(nothing)
 
 
 def _may_be_named(name: str, graded: Graded, result: Result) -> bool:
@@ -67,13 +61,14 @@ def _may_be_named(name: str, graded: Graded, result: Result) -> bool:
 
 
 def _builds_on(module: str) -> set[str]:
-    below = rubric.current().modules[module].uses
-    return {module}.union(*(_builds_on(name) for name in below))
+    return {module}.union(*map(_builds_on, rubric.current().modules[module].uses))
 
 
 def _not_together(graded: Graded, result: Result) -> str:
     """Why the modules cannot be imported together. Of that import, which comes late, only name and line of an error are said."""
-    alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in _needed(graded)]
+    called = {step.target.module for step in scripts.current().together(graded.criterion.id)}
+    needed = set[str]().union(*map(_builds_on, called))
+    alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in needed]
     if alone:
         return f"{_listed(alone)} could not be used; the message on top says why.\n"
     error = graded.record.reply.error if graded.record is not None else None
@@ -82,8 +77,3 @@ def _not_together(graded: Graded, result: Result) -> str:
         f"The modules could not be imported together{raised}. Each can be imported alone, so look at the names that they import "
         "from one another.\n"
     )
-
-
-def _needed(graded: Graded) -> set[str]:
-    called = {step.target.module for step in scripts.current().together(graded.criterion.id)}
-    return set[str]().union(*map(_builds_on, called))

@@ -64,7 +64,19 @@ class InputClass:
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether a call is of this class; `values` as `seen` gives them."""
-        return all(_holds(condition, values) for condition in self.conditions)
+        for condition in self.conditions:
+            wanted = [values[name] for name in parameters(condition)]
+            if any(isinstance(value, Exception) for value in wanted):
+                return False
+            try:
+                if not condition(*wanted):
+                    return False
+            except IndexError:  # it speaks of an axis, or of an entry, that this call does not have
+                return False
+            except Exception as error:
+                error.add_note(f"in {condition} of {parameters(condition)}")
+                raise
+        return True
 
 
 def factor(name: str, about: str, values: Values) -> Factor:
@@ -98,8 +110,7 @@ def classes(module: str) -> Iterator[InputClass]:
                 "given by name": (lambda named, name=name: name in named, (name,))
             }
             if name in optional:
-                given = lambda named, left_out, name=name: name not in named | left_out  # noqa: E731
-                ways["given by position"] = (given, (name,))
+                ways["given by position"] = (lambda named, left_out, name=name: name not in named | left_out, (name,))
                 ways["left out"] = (lambda left_out, name=name: name in left_out, ())
             for way, (condition, uses) in ways.items():
                 used = tuple(use for use in uses if use in optional)
@@ -136,19 +147,6 @@ def parameters(condition: Condition) -> tuple[str, ...]:
     return tuple(p.name for p in inspect.signature(condition).parameters.values() if p.default is p.empty)
 
 
-def _holds(condition: Condition, values: Mapping[str, Any]) -> bool:
-    wanted = [values[name] for name in parameters(condition)]
-    if any(isinstance(value, Exception) for value in wanted):
-        return False
-    try:
-        return bool(condition(*wanted))
-    except IndexError:  # it speaks of an axis, or of an entry, that this call does not have
-        return False
-    except Exception as error:
-        error.add_note(f"in {condition} of {parameters(condition)}")
-        raise
-
-
 def _input_class(module: str, function: str, chosen: Mapping[str, Factor]) -> InputClass:
     conditions = tuple(factor.values[value] for value, factor in chosen.items())
     uses = [name for name, default in defaults(function).items() if any(_used(c, name, default) for c in conditions)]
@@ -160,12 +158,10 @@ def _input_class(module: str, function: str, chosen: Mapping[str, Factor]) -> In
 def _used(condition: Condition, name: str, default: Any) -> bool:
     """Whether a condition asks for another value of the argument than its default."""
     parts: tuple[Condition, ...] = getattr(condition, "parts", ())
+    if parts:
+        return any(_used(part, name, default) for part in parts)
     names = parameters(condition)
-    return (
-        any(_used(part, name, default) for part in parts)
-        if parts
-        else name in names and (names != (name,) or not condition(default))
-    )
+    return name in names and (names != (name,) or not condition(default))
 
 
 # Values of factors that many functions share: axes, lengths, entries, masks.
@@ -178,30 +174,26 @@ def leading(name: str, own: int) -> Values:
         shape: tuple[int, ...] = np.shape(value)[: np.ndim(value) - own]
         return shape
 
-    return _of(
-        name,
-        {
-            "no axis before": lambda x: not before(x),
-            "one axis before": lambda x: len(before(x)) == 1,
-            "two axes before": lambda x: len(before(x)) == 2,
-            "three axes before": lambda x: len(before(x)) == 3,
-            "an axis of length 1 before": lambda x: 1 in before(x),
-        },
-    )
+    values: dict[str, Condition] = {
+        "no axis before": lambda x: not before(x),
+        "one axis before": lambda x: len(before(x)) == 1,
+        "two axes before": lambda x: len(before(x)) == 2,
+        "three axes before": lambda x: len(before(x)) == 3,
+        "an axis of length 1 before": lambda x: 1 in before(x),
+    }
+    return _of(name, values)
 
 
 def length(name: str, axis: int, large: int = 16) -> Values:
     """The length of one axis of an array."""
-    return _of(
-        name,
-        {
-            "length 1": lambda x: np.shape(x)[axis] == 1,
-            "length 2": lambda x: np.shape(x)[axis] == 2,
-            "an odd length": lambda x: np.shape(x)[axis] % 2 == 1 < np.shape(x)[axis],
-            "a length above 3 that is even": lambda x: np.shape(x)[axis] % 2 == 0 and np.shape(x)[axis] > 3,
-            f"a length above {large}": lambda x: np.shape(x)[axis] > large,
-        },
-    )
+    values: dict[str, Condition] = {
+        "length 1": lambda x: np.shape(x)[axis] == 1,
+        "length 2": lambda x: np.shape(x)[axis] == 2,
+        "an odd length": lambda x: np.shape(x)[axis] % 2 == 1 < np.shape(x)[axis],
+        "a length above 3 that is even": lambda x: np.shape(x)[axis] % 2 == 0 and np.shape(x)[axis] > 3,
+        f"a length above {large}": lambda x: np.shape(x)[axis] > large,
+    }
+    return _of(name, values)
 
 
 def layout(name: str) -> Values:
@@ -216,16 +208,14 @@ def order(name: str, first: str) -> Values:
 
 def numbers(name: str) -> Values:
     """The entries of an array."""
-    return _of(
-        name,
-        {
-            "all entries zero": lambda x: not np.any(x),
-            "some entries zero": lambda x: np.any(x == 0) and np.any(x),
-            "all entries positive": lambda x: np.all(x > 0),
-            "all entries negative": lambda x: np.all(x < 0),
-            "entries of both signs": lambda x: np.any(x > 0) and np.any(x < 0),
-        },
-    )
+    values: dict[str, Condition] = {
+        "all entries zero": lambda x: not np.any(x),
+        "some entries zero": lambda x: np.any(x == 0) and np.any(x),
+        "all entries positive": lambda x: np.all(x > 0),
+        "all entries negative": lambda x: np.all(x < 0),
+        "entries of both signs": lambda x: np.any(x > 0) and np.any(x < 0),
+    }
+    return _of(name, values)
 
 
 def dtypes(name: str) -> Values:
@@ -267,25 +257,23 @@ def hidden(name: str = "mask") -> Values:
         """Which queries see nothing."""
         return ~mask.any(axis=-1)
 
-    return _of(
-        name,
-        {
-            "nothing is hidden": lambda m: m.all(),
-            "everything is hidden": lambda m: not m.any(),
-            "some query sees nothing": lambda m: blind(m).any() and m.any(),
-            "some query sees everything": lambda m: m.all(axis=-1).any() and not m.all(),
-            "some query sees one key": lambda m: (m.sum(axis=-1) == 1).any() and m.shape[-1] > 1,
-            "some key is seen by none": lambda m: (~m.any(axis=-2)).any() and m.any(),
-            "some example alone sees nothing": lambda m: m.ndim > 2 and _one_alone(blind(m).all(axis=-1)),
-            "some example alone has something hidden": lambda m: m.ndim > 2 and _one_alone(~m.all(axis=(-1, -2))),
-            "the future is hidden": lambda m: (
-                m.shape[-1] > 1 and np.array_equal(m, np.tril(np.ones(m.shape[-2:], dtype=bool)))
-            ),
-            "the past is hidden": lambda m: (
-                m.shape[-1] > 1 and np.array_equal(m, np.triu(np.ones(m.shape[-2:], dtype=bool)))
-            ),
-        },
-    )
+    values: dict[str, Condition] = {
+        "nothing is hidden": lambda m: m.all(),
+        "everything is hidden": lambda m: not m.any(),
+        "some query sees nothing": lambda m: blind(m).any() and m.any(),
+        "some query sees everything": lambda m: m.all(axis=-1).any() and not m.all(),
+        "some query sees one key": lambda m: (m.sum(axis=-1) == 1).any() and m.shape[-1] > 1,
+        "some key is seen by none": lambda m: (~m.any(axis=-2)).any() and m.any(),
+        "some example alone sees nothing": lambda m: m.ndim > 2 and _one_alone(blind(m).all(axis=-1)),
+        "some example alone has something hidden": lambda m: m.ndim > 2 and _one_alone(~m.all(axis=(-1, -2))),
+        "the future is hidden": lambda m: (
+            m.shape[-1] > 1 and np.array_equal(m, np.tril(np.ones(m.shape[-2:], dtype=bool)))
+        ),
+        "the past is hidden": lambda m: (
+            m.shape[-1] > 1 and np.array_equal(m, np.triu(np.ones(m.shape[-2:], dtype=bool)))
+        ),
+    }
+    return _of(name, values)
 
 
 def where(condition: Condition, values: Values) -> Values:

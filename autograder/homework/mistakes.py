@@ -350,14 +350,18 @@ def inlined(module: str, function: str) -> tuple[Mistake, ...]:
     values = {c.id for c in rubric.current().criteria.values() if c.looks_at == "values"}
     below = [m for name in _below(function) for m in of_function(rubric.current().module_of(name), name)]
     visible = (m for m in below if not m.memory and not m.inexact and values.issuperset(m.criteria))
-    return tuple(_moved(mistake, module, function) for mistake in visible)
-
-
-def _moved(mistake: Mistake, module: str, function: str) -> Mistake:
-    does = f"Where `{function}` does the work of `{mistake.function}`: {mistake.does}"
-    name = f"{mistake.function}.{mistake.name}"
-    return replace(
-        mistake, module=module, function=function, name=name, criteria=(), does=does, inside=mistake, inexact=False
+    here = f"Where `{function}` does the work of"
+    return tuple(
+        replace(
+            m,
+            module=module,
+            function=function,
+            name=m.id,
+            criteria=(),
+            does=f"{here} `{m.function}`: {m.does}",
+            inside=m,
+        )
+        for m in visible
     )
 
 
@@ -443,22 +447,12 @@ def trivial(module: str, function: str) -> tuple[Mistake, ...]:
         for number, name in enumerate(signature.parameters)
     }
     plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
-    parameters = str(inspect.Signature(plain))[1:-1]
-    names = "".join(f"{name}, " for name in signature.parameters)
-    return tuple(
-        Mistake(
-            module,
-            function,
-            name,
-            graded,
-            *said,
-            whole=_TRIVIAL_SOURCE.format(
-                right=right,
-                function=function,
-                parameters=parameters,
-                names=names,
-                body=body.format(function=function),
-            ),
-        )
-        for name, body in (TRIVIAL | returned).items()
-    )
+    parts = {
+        "right": right,
+        "function": function,
+        "parameters": str(inspect.Signature(plain))[1:-1],
+        "names": "".join(f"{name}, " for name in signature.parameters),
+    }
+    bodies = {name: body.format(function=function) for name, body in (TRIVIAL | returned).items()}
+    sources = {name: _TRIVIAL_SOURCE.format(body=body, **parts) for name, body in bodies.items()}
+    return tuple(Mistake(module, function, name, graded, *said, whole=source) for name, source in sources.items())

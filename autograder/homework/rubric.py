@@ -281,11 +281,8 @@ def _of_module(
     for key, entry in module.criteria.items():
         graded.update(entry.grades)
         unknown = [g for g in entry.grades if g not in module.functions]
-        if unknown:
-            yield (
-                (*here, "criteria", key, "grades"),
-                f"{unknown[0]!r} is no function of this module: {', '.join(order)}",
-            )
+        for g in unknown[:1]:
+            yield (*here, "criteria", key, "grades"), f"{g!r} is no function of this module: {', '.join(order)}"
         if not entry.grades:
             yield (*here, "criteria", key), f"grades: name the functions that it tries, of {', '.join(order)}"
     for function in order:

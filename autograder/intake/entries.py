@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -32,13 +33,8 @@ class Student:
     @property
     def identities(self) -> list[Identity]:
         """The ids of a student, the most reliable first. A name is none, since two people may share it."""
-        identities = [
-            ("email", self.email.lower()),
-            ("sid", self.sid),
-            ("canvas", self.canvas),
-            ("moodle", self.moodle),
-        ]
-        return [identity for identity in identities if identity[1]]
+        ids = [("email", self.email.lower()), ("sid", self.sid), ("canvas", self.canvas), ("moodle", self.moodle)]
+        return [identity for identity in ids if identity[1]]
 
 
 @dataclass(frozen=True)
@@ -83,10 +79,8 @@ def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:
                 text = source.read(limits.upload_mb * 2**20).decode("utf-8", "replace")
             except (UnusableError, OSError):  # it would not have been graded
                 text = ""
-            functions = [
-                name for name in dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text)) if name in contract
-            ]
-            yield Note("notebook", path, wanted=", ".join(functions))
+            defined = dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text))
+            yield Note("notebook", path, wanted=", ".join(name for name in defined if name in contract))
             return
 
 
@@ -97,9 +91,7 @@ def keyed(entries: Iterable[Entry]) -> list[Entry]:
     """The entries with keys that are safe file names and differ even where upper and lower case do not."""
     entries = list(entries)
     safe = [safe_key(entry.key) for entry in entries]
-    counts: dict[str, int] = {}
-    for key in safe:
-        counts[key.lower()] = counts.get(key.lower(), 0) + 1
+    counts = Counter(map(str.lower, safe))
     taken: set[str] = set()
     keyed_entries = []
     for entry, key in zip(entries, safe, strict=True):

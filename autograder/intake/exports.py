@@ -127,8 +127,7 @@ def _files(paths: list[Path]) -> Listing:
         raise ArgumentsError(f"there are several files called {twice}; give the folders that they lie in instead")
     together = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
-    entry = _entry(key, Tree(key, folder, sources))
-    return _found(f"{_counted(len(paths), 'file')}: one submission", [entry])
+    return _found(f"{_counted(len(paths), 'file')}: one submission", [_entry(key, Tree(key, folder, sources))])
 
 
 def _entry(key: str, upload: Tree) -> Entry:
@@ -220,7 +219,12 @@ def _is_class(tree: Tree) -> bool:
 
 def _is_handed_in(unit: Tree) -> bool:
     """Whether a folder surely is somebody's submission; one that cannot be read must not vanish."""
-    return not unit.readable or any(_is_zip(name) or _is_likely_a_module(name) for name in _names(unit))
+    modules = rubric.current().modules
+    return not unit.readable or any(
+        # Also under nearly a module's name: a whole class may have downloaded its files twice.
+        _is_zip(name) or (is_likely_code(name) and any(resembles(name, module) for module in modules))
+        for name in _names(unit)
+    )
 
 
 def _names(unit: Tree) -> list[str]:
@@ -229,13 +233,7 @@ def _names(unit: Tree) -> list[str]:
 
 
 def _has_module(names: Iterable[str]) -> bool:
-    wanted = {f"{module}.py" for module in rubric.current().modules}
-    return not wanted.isdisjoint(names)
-
-
-def _is_likely_a_module(name: str) -> bool:
-    """Whether a name is that of a module or nearly: a whole class may have downloaded its files twice."""
-    return is_likely_code(name) and any(resembles(name, module) for module in rubric.current().modules)
+    return not {f"{module}.py" for module in rubric.current().modules}.isdisjoint(names)
 
 
 def _is_unit(name: str) -> bool:

@@ -53,14 +53,16 @@ def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
                 earlier[folder] = Entry(folder, None, students, created_at=_time(_get(old, "created_at")))
     except (yaml.YAMLError, UnusableError) as error:
         problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
-    folders = sorted(tree.folders, key=_natural)
+    # submission_9 before submission_10
+    folders = sorted(
+        tree.folders, key=lambda name: [(int(n) if n.isdigit() else 0, n) for n in re.split(r"(\d+)", name)]
+    )
     entries = [_with_upload(tree.folders[name], name, counting.get(name) or earlier.get(name)) for name in folders]
     unknown = [entry.key for entry in entries if not entry.students and not problems]
     problems += [f"{key}: {METADATA} does not say whose it is; it was graded all the same" for key in unknown]
     problem = f"it is in {METADATA}, but the export has no folder for it"
-    return entries + [
-        replace(entry, problem=problem) for name, entry in counting.items() if name not in folders
-    ], problems
+    lost = [replace(entry, problem=problem) for name, entry in counting.items() if name not in folders]
+    return entries + lost, problems
 
 
 def _with_upload(upload: Tree, name: str, entry: Entry | None) -> Entry:
@@ -74,11 +76,8 @@ def _with_upload(upload: Tree, name: str, entry: Entry | None) -> Entry:
 
 def _students(value: Any) -> tuple[Student, ...]:
     """The submitters; one about whom nothing is said is none."""
-    submitters = _list(_get(value, "submitters"))
-    students = [
-        Student(*(_plain(_get(submitter, key)) for key in ("name", "sid", "email"))) for submitter in submitters
-    ]
-    return tuple(dict.fromkeys(student for student in students if student != Student()))
+    parts = [[_plain(_get(who, key)) for key in ("name", "sid", "email")] for who in _list(_get(value, "submitters"))]
+    return tuple(dict.fromkeys(Student(*own) for own in parts if any(own)))
 
 
 def _list(value: Any) -> list[Any]:
@@ -104,11 +103,6 @@ def _time(value: Any) -> str:
     except (ValueError, OverflowError):
         return ""
     return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """submission_9 before submission_10."""
-    return [(int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
 
 
 # Canvas's bulk download: one flat folder, each file named after its student.
@@ -198,9 +192,9 @@ def moodle_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
         names.setdefault(match["id"], (match["name"], name))
         file = match["file"] if name in sources else ""
         uploads.setdefault(match["id"], {}).update({file: sources[name]} if file else sources)
-    return [_moodle_entry(number, *names[number], own, tree) for number, own in uploads.items()], problems
-
-
-def _moodle_entry(number: str, name: str, part: str, sources: dict[str, Source], tree: Tree) -> Entry:
-    upload = Tree(part, tree.place, sources, tree.zipped)
-    return Entry(f"{name}_{number}", upload, (Student(name, moodle=number),))
+    entries = []
+    for number, own in uploads.items():
+        name, part = names[number]
+        upload = Tree(part, tree.place, own, tree.zipped)
+        entries.append(Entry(f"{name}_{number}", upload, (Student(name, moodle=number),)))
+    return entries, problems

@@ -141,9 +141,8 @@ class Submission:
         blank = [name for name in names if _is_blank(self.files[name])]
         notes = []
         for name, module in names.items():
-            close = [
-                path for path in self._close(module, names) if is_likely_code(path) and self._is_written(path, module)
-            ]
+            likely = filter(is_likely_code, self._close(module, names))
+            close = [path for path in likely if self._is_written(path, module)]
             if close and self._is_written(name, module) is False:
                 notes.append(Note("unwritten", close[0], wanted=name))
             elif name in blank:

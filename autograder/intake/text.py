@@ -33,8 +33,7 @@ def markdown(text: str, most: int = 200) -> str:
     """Text in a Markdown page as it is: no mark in it has a meaning, and no HTML."""
     clean = printable(text, instead=" ", most=most)
     # The backslash is escaped like every other mark: before a bracket it would take the escape for itself.
-    escaped = _MARKS.sub(r"\\\1", clean.replace("&", "&amp;"))
-    return escaped.replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKS.sub(r"\\\1", clean.replace("&", "&amp;")).replace("<", "&lt;").replace(">", "&gt;")
 
 
 def cell(value: object) -> object:

@@ -64,7 +64,12 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     shutil.copy(solutions / "conftest.py", folder)
     shutil.copytree(kit.PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
     _rewrite(folder / notebook, without_otter, folder / notebook)
-    _remove_junk(folder)
+    # What an instructor's own runs have left in folders that Otter copied whole.
+    for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
     (folder / MISTAKES).write_text(mistakes_table(solutions, rubric), encoding="utf-8", newline="\n")
     forgotten = list(missing(folder, solutions, rubric, notebook))
     if forgotten:
@@ -157,9 +162,8 @@ def _said_in_readme(rubric: Rubric) -> dict[str, str]:
     visible = sum(criterion.most for criterion in rubric.criteria.values() if criterion.visible)
     limits = {name: getattr(rubric.limits, name) for name in ("call_seconds", "submission_seconds", "memory_mb")}
     numbers = {**limits, "visible": visible, "points": rubric.most}
-    return {"module": module, "function": next(iter(entry.functions))} | {
-        name: str(number(value)) for name, value in numbers.items()
-    }
+    words = {"module": module, "function": next(iter(entry.functions))}
+    return words | {name: str(number(value)) for name, value in numbers.items()}
 
 
 def modules_table(rubric: Rubric) -> str:
@@ -225,15 +229,6 @@ def grading_table(rubric: Rubric) -> str:
             rows.append(f"| {criterion.id} | {number(criterion.most)} | {about} | {WHEN[criterion.visibility]} |")
     rows.append(f"| **all** | **{number(rubric.most)}** | | |")
     return "\n".join(rows)
-
-
-def _remove_junk(folder: Path) -> None:
-    """Remove what an instructor's own runs have left in folders that Otter copied whole."""
-    for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
 
 
 # checks/mistakes.json of the students' folder: what known mistakes give for the inputs of the public checks, their
@@ -305,11 +300,9 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
             rows.append(row)
     sentences: list[Any] = []
     others = {str(place): result for place, (call, _) in enumerate(expected) if (result := _others(call, sentences))}
-    keys = [call.key for call, _ in expected]
-    parameters = ", ".join(inspect.signature(right).parameters)
     return {
-        "parameters": parameters,
-        "calls": keys,
+        "parameters": ", ".join(inspect.signature(right).parameters),
+        "calls": [call.key for call, _ in expected],
         "results": results,
         "mistakes": rows,
         "sentences": sentences,

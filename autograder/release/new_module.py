@@ -150,9 +150,7 @@ def write(name: str) -> list[Path]:
     values = {"name": name, "title": name.replace("_", " ").capitalize()}
     if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name):
         raise ArgumentsError(f"{name!r} cannot be a module's name: lower-case letters, digits, underscores")
-    texts = {
-        home / Template(path).substitute(values): Template(text).substitute(values) for path, text in FILES.items()
-    }
+    texts = {home / Template(p).substitute(values): Template(t).substitute(values) for p, t in FILES.items()}
     taken = [path for path in texts if path.exists()]
     if taken or any(name in module.functions for module in current.modules.values()):
         raise ArgumentsError(f"{name!r} is taken{f': there is {taken[0]}' if taken else ', by a function'}")
@@ -178,11 +176,10 @@ def _with_cells(text: str, last: str, values: dict[str, str]) -> str:
     """The notebook with the new module's question."""
     notebook = json.loads(text)
     begins = [f"# BEGIN QUESTION\nname: {last}" in "".join(cell["source"]) for cell in notebook["cells"]]
-    at = begins.index(True)
-    notebook["cells"][at:at] = [_cell(kind, Template(source).substitute(values)) for kind, source in CELLS]
+    at, cells = begins.index(True), []
+    for kind, source in CELLS:
+        lines = Template(source).substitute(values).splitlines(keepends=True)
+        of_code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+        cells.append({"cell_type": kind, "metadata": {}, "source": lines, **of_code})
+    notebook["cells"][at:at] = cells
     return json.dumps(notebook, indent=1) + "\n"
-
-
-def _cell(kind: str, source: str) -> dict[str, Any]:
-    made: dict[str, Any] = {"cell_type": kind, "metadata": {}, "source": source.splitlines(keepends=True)}
-    return made | ({"execution_count": None, "outputs": []} if kind == "code" else {})

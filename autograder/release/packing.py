@@ -60,8 +60,7 @@ def copy_parts(source: Path, target: Path, parts: tuple[str, ...], ignored: tupl
     """
     for part in parts:
         if (source / part).is_dir():
-            ignore = shutil.ignore_patterns(*ignored)
-            shutil.copytree(source / part, target / part, ignore=ignore, copy_function=_copy)
+            shutil.copytree(source / part, target / part, ignore=shutil.ignore_patterns(*ignored), copy_function=_copy)
         else:
             _copy(str(source / part), str(target / part))
 
@@ -163,5 +162,4 @@ def test_files(folder: Path, rubric: Rubric) -> None:
         old.unlink()
     for group in rubric.groups:
         points = number(sum(criterion.most for criterion in rubric.of(group)))
-        text = TEST_FILE.format(name=group, points=points)
-        (folder / f"{group}.py").write_text(text, encoding="utf-8", newline="\n")
+        (folder / f"{group}.py").write_text(TEST_FILE.format(name=group, points=points), encoding="utf-8", newline="\n")

@@ -81,12 +81,7 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 # resolver would need a network to say the same; `pip freeze` would also pin what only developers have.
 
 # What the image is, whatever machine builds the homework: Gradescope's images are Linux on x86.
-IMAGE = {
-    "os_name": "posix",
-    "platform_machine": "x86_64",
-    "platform_system": "Linux",
-    "sys_platform": "linux",
-}
+IMAGE = {"os_name": "posix", "platform_machine": "x86_64", "platform_system": "Linux", "sys_platform": "linux"}
 
 
 def python_version() -> str:

@@ -242,8 +242,7 @@ def grade(place: Path, used: Environment) -> Rehearsal:
     seconds = time.monotonic() - start
     reason = _reason(errors)
     try:
-        text = (place / "results" / "results.json").read_text(encoding="utf-8")
-        document = json.loads(text, parse_constant=_refuse)
+        document = json.loads((place / "results" / "results.json").read_text(encoding="utf-8"), parse_constant=_refuse)
     except FileNotFoundError:
         raise CommandError(f"there is no results.json; the submission would stay ungraded: {reason}") from None
     except ValueError as error:
@@ -361,13 +360,7 @@ class Results(BaseModel, extra="forbid", strict=True, frozen=True):
 
     def shown(self, moment: Visibility) -> list[TestCase]:
         """The entries that become visible to a student at this moment; for "hidden", those that never do."""
-        default = self.visibility or "visible"
-        return [case for case in self.tests or () if (case.visibility or default) == moment]
-
-    def total_is_shown(self, moment: Visibility) -> bool:
-        """A student sees no total as long as any test is hidden."""
-        later = MOMENTS[MOMENTS.index(moment) + 1 :]
-        return not any(self.shown(after) for after in later)
+        return [case for case in self.tests or () if (case.visibility or self.visibility or "visible") == moment]
 
 
 def problems(document: Any) -> list[str]:
@@ -424,10 +417,10 @@ def _moment(results: Results, moment: Visibility, brief: bool) -> Iterator[str]:
     yield from _cases(cases, brief)
     if not cases:
         yield "Nothing."
-    if results.total_is_shown(moment):
-        yield f"Total: {_points(results.points, results.possible)}"
-    else:
+    if any(map(results.shown, MOMENTS[MOMENTS.index(moment) + 1 :])):
         yield "No total, since Gradescope shows none as long as any result is hidden."
+    else:
+        yield f"Total: {_points(results.points, results.possible)}"
 
 
 def _cases(cases: list[TestCase], brief: bool) -> Iterator[str]:

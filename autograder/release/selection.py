@@ -13,6 +13,7 @@ import json
 import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +80,8 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
             if not there & set(retained):
                 shutil.rmtree(alternative)
         rubric, notebook = root / _below(kit.rubric_file()), root / _below(kit.solutions()) / MASTER
-        smaller = yaml.safe_dump(
-            smaller_rubric(rubric.read_text(encoding="utf-8"), retained), sort_keys=False, width=120
-        )
+        document = smaller_rubric(rubric.read_text(encoding="utf-8"), retained)
+        smaller = yaml.safe_dump(document, sort_keys=False, width=120)
         head = f"# Part of a larger homework: autograder build --only {','.join(retained)}\n"
         rubric.write_text(head + smaller, encoding="utf-8")
         whole = json.loads(notebook.read_text(encoding="utf-8"))
@@ -133,9 +133,8 @@ def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
                 f"the notebook's section {title!r} has the questions {names}; give each a heading ## of its own"
             )
         if not goes and not _needs(section, "## ") & set(left_out):
-            retained += [
-                cell for part in _split(section, "### ") if not _needs(part, "### ") & set(left_out) for cell in part
-            ]
+            parts = (part for part in _split(section, "### ") if not _needs(part, "### ") & set(left_out))
+            retained += chain.from_iterable(parts)
     return retained
 
 

@@ -1,10 +1,14 @@
 """What the tests share: a warm grader, and submissions made from the references."""
 
 import os
-from collections.abc import Callable, Iterator
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 # Before NumPy is imported, and for all processes that tests start: the matrices are small, and with as many test processes as
 # cores the threads of a product only wait for one another (forty random networks: 25 s instead of 1 s on a busy machine).
@@ -14,8 +18,10 @@ from autograder.feedback import results
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import Submission
+from autograder.intake.submission import Submission, read
+from autograder.release import build
 from autograder.sandbox.budget import Limits
+from autograder.tests.running import Box, Built, without_kernel
 
 QUICK = Limits(call_seconds=0.5, submission_seconds=20)
 
@@ -66,3 +72,47 @@ def alter(references: dict[str, bytes]) -> Callable[[str, str], dict[str, str]]:
         return {f"{module}.py": references[f"{module}.py"].decode() + "\n\n" + definition + "\n"}
 
     return changed
+
+
+# On Otter's road
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Built:
+    """Built by the first test process that needs it, for all of them."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base if worker_id == "master" else base.parent) / "built"
+    made = Built(place / "dist/autograder.zip", place / "dist/student.zip", place / "assignments", place / "installed")
+    with FileLock(f"{place}.lock"):
+        if not made.installed.is_dir():
+            build.build(place / "dist", made.assignments)
+            with zipfile.ZipFile(made.zip) as archive:
+                wheel = archive.extract(next(name for name in archive.namelist() if name.endswith(".whl")), place)
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(made.installed)
+    return made
+
+
+@pytest.fixture
+def box(
+    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[Mapping[str, bytes]], Box]]:
+    from otter.run.run_autograder.runners import python_runner
+
+    monkeypatch.setattr(python_runner, "grade_notebook", without_kernel)
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # Otter changes it
+    boxes: list[Path] = []
+
+    def make(upload: Mapping[str, bytes]) -> Box:
+        boxes.append(tmp_path / f"autograder-{len(boxes)}")
+        return Box(boxes[-1], built, upload)
+
+    yield make
+    for path in boxes:
+        shutil.rmtree(path)
+
+
+@pytest.fixture(scope="session")
+def at_home(grader: Grader) -> Callable[[Path], dict[str, Any]]:
+    """The same upload graded by the other road, `autograder grade`."""
+    return lambda path: results.gradescope(grader.grade(read(path, Limits())))

@@ -32,7 +32,7 @@ from autograder.homework import rubric as rubrics
 from autograder.intake import entries
 from autograder.intake.exports import listing
 from autograder.intake.submission import Submission
-from autograder.tests.cohort.making import rubric_with
+from autograder.tests.making import rubric_with
 
 ROOT = Path(batch.__file__).parents[2]
 MODULES = list(rubrics.current().modules)

@@ -8,7 +8,7 @@ from autograder.cohort.compare_results import ScoreChange, compare_runs, write
 from autograder.cohort.store import Outcome
 from autograder.faults import ArgumentsError
 from autograder.intake.entries import Student
-from autograder.tests.cohort.making import document, run
+from autograder.tests.making import document, run
 
 
 def test_compare_says_who_gains_and_loses_what(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from autograder.cohort.rows import StudentRow, without_dropped
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
-from autograder.tests.cohort.making import grade_of_points, rubric_with
+from autograder.tests.making import grade_of_points, rubric_with
 
 FIRST, SECOND, *_ = rubrics.current().criteria.values()
 

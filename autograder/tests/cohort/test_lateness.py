@@ -7,7 +7,7 @@ import pytest
 from autograder.cohort.rows import StudentRow, lateness, with_lateness
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.intake.entries import Entry, Student
-from autograder.tests.cohort.making import grade_of_points, rubric_with
+from autograder.tests.making import grade_of_points, rubric_with
 
 DUE = datetime.fromisoformat("2026-11-20T23:59:00+01:00")
 

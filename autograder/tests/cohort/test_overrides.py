@@ -14,8 +14,8 @@ from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
 from autograder.intake.exports import listing
 from autograder.intake.tree import Tree
-from autograder.tests.cohort.making import grade_of_points
 from autograder.tests.files import put
+from autograder.tests.making import grade_of_points
 
 RUBRIC = rubrics.current()
 FIRST = next(iter(RUBRIC.criteria.values()))

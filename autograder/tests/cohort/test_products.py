@@ -9,7 +9,7 @@ from autograder.cohort import products, rows
 from autograder.cohort.store import Grade, Mark
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
-from autograder.tests.cohort.making import rubric_with
+from autograder.tests.making import rubric_with
 
 ADA, BELA = Student("Ada Abel", "1", "ada@example.org"), Student("Bela Brandt", "2", "bela@example.org")
 

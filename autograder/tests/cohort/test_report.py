@@ -20,7 +20,7 @@ from autograder.cohort.rows import StudentRow
 from autograder.cohort.store import Grade, Mark
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
-from autograder.tests.synthetic_class import AWKWARD
+from autograder.tests.making import AWKWARD
 
 CRITERIA = rubrics.current().criteria
 FUNCTION = next(iter(next(iter(rubrics.current().modules.values())).functions))

@@ -11,7 +11,7 @@ from autograder.cohort.rows import StudentRow, finished, notes, with_roster
 from autograder.faults import ArgumentsError
 from autograder.homework.rubric import Rubric
 from autograder.intake.entries import Entry, Student
-from autograder.tests.cohort.making import grade_of_points, rubric_with
+from autograder.tests.making import grade_of_points, rubric_with
 
 RUBRIC = rubric_with()
 

@@ -8,7 +8,7 @@ import pytest
 from autograder.cohort import store
 from autograder.faults import ArgumentsError
 from autograder.intake.entries import Entry, Student
-from autograder.tests.synthetic_class import AWKWARD
+from autograder.tests.making import AWKWARD
 
 
 def test_names_and_paths_come_back_as_they_were(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from autograder.cohort.store import Store, grade_of, read_all, write_run
 from autograder.faults import ArgumentsError
 from autograder.feedback import results
-from autograder.tests.cohort.making import document
+from autograder.tests.making import document
 
 STAMP = {"submission": "1", "kit": "2", "layers": ["fork"]}
 

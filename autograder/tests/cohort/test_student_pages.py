@@ -9,7 +9,7 @@ from autograder.cohort import products
 from autograder.cohort.rows import StudentRow
 from autograder.homework import rubric as rubrics
 from autograder.intake.entries import Entry, Student
-from autograder.tests.cohort.making import grade_of_points
+from autograder.tests.making import grade_of_points
 
 RUBRIC = rubrics.current()
 FIRST, SECOND, *_ = RUBRIC.criteria.values()

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from autograder.commands.main import main
 from autograder.proof import audit, cases
 from autograder.proof.cases import Row
-from autograder.tests.proof.making import graded, made
+from autograder.tests.making import graded, made
 
 WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
 BEFORE = made(WRONG, graded("layernorm.statistics", "mistake", "sample_variance"))

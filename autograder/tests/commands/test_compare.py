@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from autograder.cohort.store import Outcome
 from autograder.commands.main import main
 from autograder.intake.entries import Student
-from autograder.tests.cohort.making import document, run
+from autograder.tests.making import document, run
 
 
 def test_compare_command_prints_both_tables(tmp_path: Path) -> None:

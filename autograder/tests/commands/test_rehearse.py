@@ -17,9 +17,7 @@ from autograder.feedback.text import number
 from autograder.homework import rubric as rubrics
 
 if TYPE_CHECKING:
-    from autograder.tests.road import Built
-
-pytest_plugins = ["autograder.tests.road"]
+    from autograder.tests.running import Built
 
 Run = Callable[..., Result]
 AtHome = Callable[[Path], dict[str, Any]]

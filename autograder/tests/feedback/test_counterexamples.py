@@ -10,7 +10,8 @@ from autograder.feedback.counterexamples import counterexample
 from autograder.grading.record import Record, Rules
 from autograder.homework import mistakes, reference
 from autograder.homework import rubric as rubrics
-from autograder.tests.feedback.making import played, raised, step, stopped
+from autograder.tests.making import raised, step, stopped
+from autograder.tests.running import played
 
 EXAMPLES = [
     pytest.param(function, number, id=f"{function}-{number}")

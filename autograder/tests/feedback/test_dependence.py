@@ -10,7 +10,8 @@ import pytest
 from autograder.feedback.observations import dependence, observe
 from autograder.grading.experiments import Trial, Tried, played_again, trials
 from autograder.homework import reference
-from autograder.tests.feedback.making import played, step
+from autograder.tests.making import step
+from autograder.tests.running import played
 from autograder.values.differences import UNSTEADY
 
 F = reference.functions()

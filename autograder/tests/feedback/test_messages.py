@@ -13,17 +13,8 @@ from autograder.grading.record import Record, Rules
 from autograder.homework import reference
 from autograder.homework.rubric import Feedback
 from autograder.sandbox.messages import Error, Reply
-from autograder.tests.feedback.making import (
-    criterion,
-    hidden,
-    mistake,
-    module_of,
-    played,
-    raised,
-    result,
-    step,
-    stopped,
-)
+from autograder.tests.making import criterion, hidden, mistake, module_of, raised, result, step, stopped
+from autograder.tests.running import played
 from autograder.values.changes import Change
 from autograder.values.compare import Fault
 from autograder.values.differences import REMEMBERED

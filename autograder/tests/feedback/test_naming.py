@@ -1,7 +1,7 @@
 """Mistakes in words: what the code does, and what is right."""
 
 from autograder.feedback.sentences import briefly, named, reading, undecided
-from autograder.tests.feedback.making import mistake
+from autograder.tests.making import mistake
 
 SAMPLE = mistake("layer_norm", "sample_variance", does="Your code divides by d - 1.", right="Divide by d.")
 OUTSIDE = mistake("layer_norm", "eps_outside", does="Your code adds eps outside.", right="Add eps inside.")

@@ -9,7 +9,8 @@ import pytest
 from autograder.feedback.observations import observe
 from autograder.grading.record import Record
 from autograder.homework import reference
-from autograder.tests.feedback.making import played, step
+from autograder.tests.making import step
+from autograder.tests.running import played
 
 F = reference.functions()
 PublicCall = tuple[tuple[Any, ...], dict[str, Any]]

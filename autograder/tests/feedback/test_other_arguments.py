@@ -7,7 +7,7 @@ import pytest
 
 from autograder.feedback.other_arguments import others
 from autograder.homework import reference
-from autograder.tests.feedback.making import step
+from autograder.tests.making import step
 from autograder.values.compare import equal
 
 FUNCTIONS = reference.functions()

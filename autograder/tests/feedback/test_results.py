@@ -12,7 +12,7 @@ from autograder.feedback.text import number
 from autograder.grading.charge import Graded
 from autograder.grading.grader import ModuleResult
 from autograder.sandbox.messages import Error, Reply
-from autograder.tests.feedback.making import criterion, mistake, module_of, raised, result
+from autograder.tests.making import criterion, mistake, module_of, raised, result
 
 SAMPLE = mistake("layer_norm", "sample_variance", "layernorm.statistics", does="Your code does.", right="Do.")
 LOST = Graded(criterion("layernorm.statistics"), "mistake", (SAMPLE, SAMPLE), record=raised("layer_norm", "KeyError"))

@@ -12,7 +12,8 @@ from autograder.grading.record import Record, Rules, Target
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.sandbox.messages import Ended, Reply
-from autograder.tests.feedback.making import played, raised, step, stopped
+from autograder.tests.making import raised, step, stopped
+from autograder.tests.running import played
 from autograder.values.changes import Change
 from autograder.values.compare import Fault
 

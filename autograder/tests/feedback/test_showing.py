@@ -4,7 +4,7 @@ import pytest
 
 from autograder.feedback.showing import may_name, tells_as_much
 from autograder.homework.rubric import Visibility
-from autograder.tests.feedback.making import criterion
+from autograder.tests.making import criterion
 
 
 @pytest.mark.parametrize(

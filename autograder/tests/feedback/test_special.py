@@ -7,7 +7,8 @@ import pytest
 
 from autograder.feedback.special import special
 from autograder.homework import reference
-from autograder.tests.feedback.making import played, step
+from autograder.tests.making import step
+from autograder.tests.running import played
 
 F = reference.functions()
 X = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 5.0]])

@@ -14,7 +14,7 @@ from autograder.grading.record import Record, Rules, Step, Target
 from autograder.homework import rubric
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error, Reply
-from autograder.tests.feedback.making import NO_CALL, criterion, mistake, module_of, result
+from autograder.tests.making import NO_CALL, criterion, mistake, module_of, result
 from autograder.values.differences import UNSTEADY
 
 TARGET = Target("concept_check", "answers")

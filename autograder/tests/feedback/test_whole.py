@@ -11,7 +11,8 @@ from autograder.grading.charge import Graded
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.sandbox.messages import Error, Reply
-from autograder.tests.feedback.making import criterion, hidden, played, raised, result, step
+from autograder.tests.making import criterion, hidden, raised, result, step
+from autograder.tests.running import played
 from autograder.values.compare import Fault
 
 X = np.array([[1.0, 2.0, 6.0]])

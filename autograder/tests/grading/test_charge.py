@@ -9,16 +9,16 @@ from autograder.grading.charge import Graded, charges
 from autograder.homework import rubric
 from autograder.homework.rubric import Rubric
 from autograder.proof import cases
-from autograder.tests import versions
+from autograder.tests import running
 
 Functions = Mapping[str, Callable[..., Any]]
 
 
 def charged(module: str, functions: Functions, rules: Rubric | None = None) -> dict[str, Graded]:
     """The charge of each criterion, by its short name."""
-    records = versions.records(module, functions)
-    explanations = versions.diagnoser().explain(module, records)
-    found = charges(rules or rubric.current(), module, records, explanations, versions.diagnoser())
+    records = running.records(module, functions)
+    explanations = running.diagnoser().explain(module, records)
+    found = charges(rules or rubric.current(), module, records, explanations, running.diagnoser())
     return {name.partition(".")[2]: charge for name, charge in found.items()}
 
 
@@ -27,7 +27,7 @@ def lost(found: dict[str, Graded]) -> set[str]:
 
 
 def test_who_makes_no_mistake_loses_nothing() -> None:
-    found = charged("layernorm", versions.with_source("layernorm"))
+    found = charged("layernorm", running.with_source("layernorm"))
     assert {charge.why for charge in found.values()} == {"right"}
 
 
@@ -43,13 +43,13 @@ def test_who_makes_no_mistake_loses_nothing() -> None:
     ],
 )
 def test_a_mistake_costs_its_own_criterion_alone(id: str, criterion: str) -> None:
-    found = charged("layernorm", versions.with_mistakes("layernorm", id))
+    found = charged("layernorm", running.with_mistakes("layernorm", id))
     assert lost(found) == {criterion}
     assert [m.id for m in found[criterion].mistakes] == [id] and found[criterion].why == "mistake"
 
 
 def test_a_criterion_earned_in_spite_of_wrong_values_says_where_they_are_charged() -> None:
-    found = charged("layernorm", versions.with_mistakes("layernorm", "layer_norm.no_root"))
+    found = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.no_root"))
     elsewhere = [charge for charge in found.values() if charge.why == "elsewhere"]
     assert elsewhere
     for charge in elsewhere:
@@ -59,47 +59,47 @@ def test_a_criterion_earned_in_spite_of_wrong_values_says_where_they_are_charged
 
 def test_two_mistakes_cost_two_criteria() -> None:
     ids = ("layer_norm.sample_variance", "layer_norm.eps_outside_root")
-    assert lost(charged("layernorm", versions.with_mistakes("layernorm", *ids))) == {"statistics", "epsilon"}
+    assert lost(charged("layernorm", running.with_mistakes("layernorm", *ids))) == {"statistics", "epsilon"}
 
 
 def test_what_a_mistake_hides_is_lost_with_it() -> None:
     """Where nothing is divided, nobody can see whether eps is right."""
-    found = charged("layernorm", versions.with_mistakes("layernorm", "layer_norm.only_centred"))
+    found = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.only_centred"))
     assert found["epsilon"].why == "hidden" and found["epsilon"].charged == ("layernorm.statistics",)
     assert "default_eps" in {m.name for m in found["epsilon"].unseen}
 
 
 def test_the_same_mistake_in_two_functions_is_charged_once() -> None:
     ids = ("layer_norm.no_root", "rms_norm.no_root")
-    found = charged("layernorm", versions.with_mistakes("layernorm", *ids))
+    found = charged("layernorm", running.with_mistakes("layernorm", *ids))
     assert lost(found) == {"statistics"}
     assert found["rms"].why == "elsewhere" and found["rms"].charged == ("layernorm.statistics",)
 
 
 def test_a_helpers_mistake_is_charged_to_the_helper() -> None:
-    found = charged("causal_mask", versions.with_mistakes("causal_mask", "dependency_matrix.transposed"))
+    found = charged("causal_mask", running.with_mistakes("causal_mask", "dependency_matrix.transposed"))
     assert lost(found) == {"dependency"}
     assert found["autoregressive"].why in ("right", "elsewhere")
 
 
 def test_what_no_known_mistake_explains_costs_each_criterion_that_it_touches() -> None:
     odd = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return np.sin(x) * gamma + beta + eps\n"
-    found = charged("layernorm", versions.with_source("layernorm", odd))
+    found = charged("layernorm", running.with_source("layernorm", odd))
     assert lost(found) >= {"statistics", "affine", "epsilon", "stability"}
     assert {found[name].why for name in ("statistics", "affine")} == {"unexplained"}
 
 
 def test_form_is_lost_by_form_alone() -> None:
-    values = charged("layernorm", versions.with_mistakes("layernorm", "layer_norm.no_root"))
+    values = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.no_root"))
     assert values["purity"].why == values["dtype"].why == "right"
-    form = charged("layernorm", versions.with_mistakes("layernorm", "layer_norm.changes_x"))
+    form = charged("layernorm", running.with_mistakes("layernorm", "layer_norm.changes_x"))
     assert lost(form) == {"purity"} and [m.id for m in form["purity"].mistakes] == ["layer_norm.changes_x"]
-    wide = charged("layernorm", versions.with_mistakes("layernorm", "rms_norm.float64_result"))
+    wide = charged("layernorm", running.with_mistakes("layernorm", "rms_norm.float64_result"))
     assert lost(wide) == {"dtype"} and [m.id for m in wide["dtype"].mistakes] == ["rms_norm.float64_result"]
 
 
 def test_something_kept_between_calls_costs_purity() -> None:
-    assert "purity" in lost(charged("layernorm", versions.with_mistakes("layernorm", "layer_norm.statistics_kept")))
+    assert "purity" in lost(charged("layernorm", running.with_mistakes("layernorm", "layer_norm.statistics_kept")))
 
 
 EMPTY = [
@@ -112,15 +112,13 @@ EMPTY = [
 
 @pytest.mark.parametrize("case", EMPTY)
 def test_a_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
-    right = versions.with_source(case.module)
+    right = running.with_source(case.module)
     found = charged(case.module, right | {nothing.function: nothing.fresh() for nothing in case.mistakes})
     assert {name for name, charge in found.items() if charge.passed} == set()
 
 
 def test_the_plain_rule_loses_every_criterion_with_a_wrong_call() -> None:
     plain = rubric.current().model_copy(update={"charge": "criteria"})
-    functions = versions.with_mistakes("layernorm", "layer_norm.no_root")
-    wrong = {
-        r.step.criterion.partition(".")[2] for r in versions.records("layernorm", functions) if r.fault is not None
-    }
+    functions = running.with_mistakes("layernorm", "layer_norm.no_root")
+    wrong = {r.step.criterion.partition(".")[2] for r in running.records("layernorm", functions) if r.fault is not None}
     assert lost(charged("layernorm", functions, plain)) == wrong - {"", "example"}

@@ -12,16 +12,16 @@ from autograder.grading.search import versions_left
 from autograder.grading.thresholds import VERSION_SECONDS
 from autograder.homework import mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply
-from autograder.tests import versions
+from autograder.tests import running
 from autograder.values.compare import Fault
 
 
 def explained(module: str, *ids: str) -> dict[str, Explanation]:
-    return versions.diagnoser().explain(module, versions.records(module, versions.with_mistakes(module, *ids)))
+    return running.diagnoser().explain(module, running.records(module, running.with_mistakes(module, *ids)))
 
 
 def explained_source(module: str, *sources: str) -> dict[str, Explanation]:
-    return versions.diagnoser().explain(module, versions.records(module, versions.with_source(module, *sources)))
+    return running.diagnoser().explain(module, running.records(module, running.with_source(module, *sources)))
 
 
 def named(explanations: dict[str, Explanation]) -> set[str]:
@@ -124,25 +124,25 @@ def test_nothing_is_guessed_of_code_that_only_raises(error: str) -> None:
 
 
 def test_of_several_that_agree_none_is_named() -> None:
-    records = versions.records("layernorm", versions.with_mistakes("layernorm", "layer_norm.eps_missing"))
+    records = running.records("layernorm", running.with_mistakes("layernorm", "layer_norm.eps_missing"))
     ordinary = [r for r in records if r.target.function == "layer_norm" and "given_by_the_caller" in r.step.test]
-    explanation = versions.diagnoser().explain("layernorm", ordinary or records[:1])["layer_norm"]
+    explanation = running.diagnoser().explain("layernorm", ordinary or records[:1])["layer_norm"]
     assert explanation.complete and explanation.named == ()
     assert {"layer_norm.eps_missing", "layer_norm.eps_only_for_zero"} <= {m.id for m in explanation.undecided}
     assert explanation.shared in ("", "Add eps to the variance, under the root: sqrt(var + eps).")
 
 
 def test_only_the_records_that_are_given_are_explained() -> None:
-    records = versions.records("layernorm", versions.with_mistakes("layernorm", "layer_norm.eps_hard_coded"))
+    records = running.records("layernorm", running.with_mistakes("layernorm", "layer_norm.eps_hard_coded"))
     wrong = {r.target.function for r in visible(records) if r.fault is not None}
-    assert set(versions.diagnoser().explain("layernorm", visible(records))) == wrong
+    assert set(running.diagnoser().explain("layernorm", visible(records))) == wrong
 
 
 def test_errors_alone_name_neither_two_mistakes_nor_what_a_first_call_refutes() -> None:
-    records = visible(versions.records("decoder", versions.with_mistakes("decoder", "embed.squeezed")))
+    records = visible(running.records("decoder", running.with_mistakes("decoder", "embed.squeezed")))
     first = next(r for r in records if r.target.function == "decoder_logits" and r.fault is not None)
     kept, none = (
-        versions.diagnoser().explain("decoder", records, alone=alone) for alone in ({}, {"decoder_logits": first})
+        running.diagnoser().explain("decoder", records, alone=alone) for alone in ({}, {"decoder_logits": first})
     )
     assert [mistake.memory for mistake in kept["decoder_logits"].mistakes] == [True]
     assert none["decoder_logits"].mistakes == ()
@@ -155,22 +155,22 @@ def test_errors_alone_name_neither_two_mistakes_nor_what_a_first_call_refutes() 
 def test_a_mistake_that_does_not_show_where_it_belongs_explains_nothing(module: str, name: str) -> None:
     mistake = mistakes.find(name)
     assert mistake is not None
-    wrong = versions.records(module, versions.with_mistakes(module, name))
-    right = versions.records(module, versions.with_source(module))
+    wrong = running.records(module, running.with_mistakes(module, name))
+    right = running.records(module, running.with_source(module))
     mixed = [r if r.step.criterion in mistake.criteria else w for w, r in zip(wrong, right, strict=True)]
     assert any(record.fault is not None for record in mixed)
-    assert versions.diagnoser().explain(module, mixed)[mistake.function].mistakes == ()
+    assert running.diagnoser().explain(module, mixed)[mistake.function].mistakes == ()
 
 
 def test_what_a_first_call_refutes_explains_no_part_of_the_calls_either() -> None:
     name = "generate.one_step_cached"
     mistake = mistakes.find(name)
     assert mistake is not None and mistake.memory
-    wrong = versions.records("decoder", versions.with_mistakes("decoder", name))
-    right = versions.records("decoder", versions.with_source("decoder"))
+    wrong = running.records("decoder", running.with_mistakes("decoder", name))
+    right = running.records("decoder", running.with_source("decoder"))
     mixed = [w if w.step.criterion in mistake.criteria else r for w, r in zip(wrong, right, strict=True)]
     first = next(r for r in mixed if r.target.function == "generate" and r.fault is not None)
-    kept, none = (versions.diagnoser().explain("decoder", mixed, alone=a) for a in ({}, {"generate": first}))
+    kept, none = (running.diagnoser().explain("decoder", mixed, alone=a) for a in ({}, {"generate": first}))
     assert [found.id for found in kept["generate"].mistakes] == [name]
     assert none["generate"].mistakes == ()
 
@@ -212,13 +212,13 @@ def observed(function: str, body: str) -> list[mistakes.Mistake]:
 def test_a_changed_argument_is_named_by_what_changed() -> None:
     (only,) = observed("rms_norm", "    gamma *= 1.5\n    gamma = gamma / 1.5\n")
     assert only.id == "rms_norm.changes_gamma" and only.criteria == ("layernorm.purity",)
-    assert only.does == "Your code writes into the argument `gamma`."
+    assert only.does == "Your code changes the argument `gamma`: an entry of `gamma` was written."
 
 
 def test_what_changed_before_an_error_is_not_said_to_change_after_the_return() -> None:
     found = observed("rms_norm", "    gamma *= 1.5\n    raise RuntimeError\n")
     assert [m.does for m in found if m.name == "changes_gamma_later"] == [
-        "Your code writes into the argument `gamma`, which shows only after the call."
+        "Your code changes the argument `gamma`: an entry of `gamma` was written, which shows only after the call."
     ]
 
 
@@ -250,21 +250,21 @@ def test_an_explanation_does_not_depend_on_earlier_submissions() -> None:
 
 def test_the_search_ends_where_a_submission_has_had_its_versions_whatever_others_have_had() -> None:
     ids = ("layer_norm.sample_variance", "layer_norm.eps_outside_root")
-    records = versions.records("layernorm", versions.with_mistakes("layernorm", *ids))
+    records = running.records("layernorm", running.with_mistakes("layernorm", *ids))
     cold, cached = list[float](), list[float]()
-    diagnoser = versions.diagnoser.__wrapped__()
+    diagnoser = running.diagnoser.__wrapped__()
     lefts = (versions_left(cold.append), versions_left(cached.append), iter(()))
     assert [named(diagnoser.explain("layernorm", records, left)) for left in lefts] == [{*ids}, {*ids}, {ids[0]}]
     assert cold == cached == len(cold) * [VERSION_SECONDS] != []
 
 
 def test_a_process_that_ended_is_no_known_mistake() -> None:
-    records = versions.records("layernorm", versions.with_source("layernorm"))
+    records = running.records("layernorm", running.with_source("layernorm"))
     ended = Reply(ended=Ended("deadline"))
     gone: list[Record] = [
         replace(r, reply=ended, fault=Fault("ended")) for r in records if r.target.function == "rms_norm"
     ]
-    assert versions.diagnoser().explain("layernorm", gone)["rms_norm"].named == ()
+    assert running.diagnoser().explain("layernorm", gone)["rms_norm"].named == ()
 
 
 def test_a_mistake_in_code_that_does_the_work_of_another_function_is_named() -> None:

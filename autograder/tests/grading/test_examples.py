@@ -8,7 +8,7 @@ from autograder.grading.grader import shown
 from autograder.homework import mistakes
 from autograder.homework.rubric import current
 from autograder.proof.cases import Case, InProcess, submission
-from autograder.tests import versions
+from autograder.tests import running
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +43,8 @@ def test_no_example_that_shows_another_mistake(grader: InProcess) -> None:
 
 @pytest.mark.parametrize(("name", "alone"), [("statistics_kept", True), ("float64_result", True), ("no_beta", False)])
 def test_what_is_kept_and_what_is_only_of_form_is_tried_alone(name: str, alone: bool) -> None:
-    records = versions.records("layernorm", versions.with_mistakes("layernorm", f"layer_norm.{name}"))
-    explanations = versions.diagnoser().explain("layernorm", records)
+    records = running.records("layernorm", running.with_mistakes("layernorm", f"layer_norm.{name}"))
+    explanations = running.diagnoser().explain("layernorm", records)
     wrong = next(record for record in records if record.fault is not None)
     charge = Graded(current().of("layernorm")[0], "mistake", explanations["layer_norm"].named, record=wrong)
     assert shown(charge, explanations, [], wrong) is (wrong if alone else None)

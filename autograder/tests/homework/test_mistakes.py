@@ -11,7 +11,7 @@ import pytest
 from autograder.grading.played import alike, alike_in_form
 from autograder.homework import mistakes, reference, rubric
 from autograder.homework.mistakes import Written, edited, trivial
-from autograder.tests import versions
+from autograder.tests import running
 
 MODULES = [module for module in rubric.current().modules if mistakes.known(module)]
 FUNCTIONS = [(module, function) for module in MODULES for function in mistakes.known(module)]
@@ -115,8 +115,8 @@ def test_nothing_is_kept_from_one_fresh_version_to_the_next() -> None:
 
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_the_function_that_mistakes_are_made_in_is_right(module: str, function: str) -> None:
-    functions = versions.with_source(module)
-    own = [r for r in versions.records(module, functions) if r.target.function == function]
+    functions = running.with_source(module)
+    own = [r for r in running.records(module, functions) if r.target.function == function]
     assert own and not [record for record in own if record.fault is not None]
 
 
@@ -125,19 +125,19 @@ def test_every_mistake_can_be_submitted_as_part_of_a_module(module: str, functio
     for mistake in mistakes.of_function(module, function):
         with warnings.catch_warnings():
             warnings.simplefilter("error", SyntaxWarning)  # "is" with a literal and the like
-            assert callable(versions.with_source(module, mistake.source)[function])
+            assert callable(running.with_source(module, mistake.source)[function])
         assert mistakes.find(mistake.id) is not None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(module: str, function: str) -> None:
-    played = versions.diagnoser()._played(module, function, ())
+    played = running.diagnoser()._played(module, function, ())
     for mistake in mistakes.of_function(module, function):
         version = mistakes.made(module, function, (mistake,))
         assert version is not None
         if not version.memory:
-            together = versions.records(module, versions.with_source(module, version.source))
+            together = running.records(module, running.with_source(module, version.source))
             own = [record for record in together if record.target.function == function]
             alone = {record: played.reply(version, record.step.number) for record in own}
             unlike = [r.step.number for r in own if not alike(r.step, alone[r], r.reply)]
@@ -157,6 +157,6 @@ def test_examples_are_small_and_hold_integers_only_where_the_contract_names_them
 @pytest.mark.parametrize(("module", "function"), FIRST_QUICKLY)
 def test_code_that_computes_nothing_is_no_version_of_the_function(module: str, function: str) -> None:
     for nothing in trivial(module, function):
-        functions = versions.with_source(module) | {function: nothing.fresh()}
-        explanation = versions.diagnoser().explain(module, versions.records(module, functions)).get(function)
+        functions = running.with_source(module) | {function: nothing.fresh()}
+        explanation = running.diagnoser().explain(module, running.records(module, functions)).get(function)
         assert explanation is not None and (explanation.empty or not explanation.complete), nothing.id

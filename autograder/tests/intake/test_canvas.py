@@ -8,7 +8,7 @@ from autograder.intake import platforms
 from autograder.intake.exports import listing
 from autograder.intake.tree import Source
 from autograder.tests.files import put, zipped
-from autograder.tests.intake.making import FIRST, MODULES, SECOND, Files, contents
+from autograder.tests.making import FIRST, MODULES, SECOND, Files, contents
 
 DOWNLOAD: Files = {
     f"abelada_101_9001_{FIRST}": "old",

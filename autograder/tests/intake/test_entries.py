@@ -12,7 +12,7 @@ from autograder.intake.entries import RESERVED, Entry, keyed, load, safe_key
 from autograder.intake.exports import listing
 from autograder.intake.tree import of_folder
 from autograder.tests.files import put
-from autograder.tests.intake.making import FIRST, LIMITS, as_nobody, keys
+from autograder.tests.making import FIRST, LIMITS, as_nobody, keys
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -10,7 +10,7 @@ from autograder.intake.entries import load
 from autograder.intake.exports import kind, listing
 from autograder.intake.tree import of_folder
 from autograder.tests.files import put, zipped
-from autograder.tests.intake.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
+from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
 
 # Single submissions
 

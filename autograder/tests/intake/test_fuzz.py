@@ -16,7 +16,7 @@ from autograder.intake.submission import read
 from autograder.intake.tree import UnusableError, members
 from autograder.sandbox.budget import Limits
 from autograder.tests.fuzzing import for_a_while
-from autograder.tests.intake.making import FIRST, SECOND
+from autograder.tests.making import FIRST, SECOND
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Duplicate name")]
 SMALL = Limits(upload_mb=1, upload_files=10)

@@ -8,7 +8,7 @@ from autograder.faults import ArgumentsError, CommandError
 from autograder.intake.entries import Student, load
 from autograder.intake.exports import Listing, listing
 from autograder.tests.files import put
-from autograder.tests.intake.making import FIRST, LIMITS, contents, keys
+from autograder.tests.making import FIRST, LIMITS, contents, keys
 
 METADATA = """\
 submission_11:

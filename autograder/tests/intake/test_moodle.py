@@ -7,7 +7,7 @@ import pytest
 from autograder.intake.entries import Student
 from autograder.intake.exports import listing
 from autograder.tests.files import put, zipped
-from autograder.tests.intake.making import FIRST, MODULES, SECOND, Files, contents
+from autograder.tests.making import FIRST, MODULES, SECOND, Files, contents
 
 FOLDERS: Files = {
     f"Ada Weiß_700112_assignsubmission_file/{FIRST}": "a",

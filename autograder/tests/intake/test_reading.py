@@ -11,7 +11,7 @@ from autograder.faults import CommandError
 from autograder.intake.submission import Note, read
 from autograder.sandbox.budget import Limits
 from autograder.tests.files import put, zipped
-from autograder.tests.intake.making import FIRST, LIMITS, SECOND, as_nobody
+from autograder.tests.making import FIRST, LIMITS, SECOND, as_nobody
 
 SMALL = Limits(upload_mb=1, upload_files=5)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices are POSIX")

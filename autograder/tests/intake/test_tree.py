@@ -12,7 +12,7 @@ import pytest
 from autograder.intake import tree as trees
 from autograder.intake.tree import DEPTH, of_bytes, of_file, of_folder, of_zip
 from autograder.tests.files import put
-from autograder.tests.intake.making import Files, as_nobody
+from autograder.tests.making import Files, as_nobody
 
 FILES: Files = {"a.py": "1", "sub/b.py": "22", "sub/deep/c.py": "333", "__MACOSX/a.py": "", "sub/._b.py": ""}
 

@@ -12,7 +12,7 @@ from autograder.homework import mistakes
 from autograder.homework.rubric import current
 from autograder.proof import audit, cases
 from autograder.proof.cases import Case, GradedCall, Row, differing
-from autograder.tests.proof.making import graded, made
+from autograder.tests.making import graded, made
 
 MODULES = [name for name in current().modules if mistakes.of_module(name)]
 

@@ -6,7 +6,7 @@ from autograder.grading import script
 from autograder.proof import cases, pairs
 from autograder.proof.cases import Case, InProcess
 from autograder.proof.pairs import PairVerdict
-from autograder.tests.proof.making import graded, known, made
+from autograder.tests.making import graded, known, made
 
 
 @pytest.fixture(scope="module")

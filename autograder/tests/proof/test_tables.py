@@ -2,7 +2,7 @@
 
 from autograder.proof import audit, cases
 from autograder.proof.cases import Case
-from autograder.tests.proof.making import graded, made
+from autograder.tests.making import graded, made
 
 WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
 ROW = made(

@@ -16,9 +16,7 @@ from autograder.homework import kit
 from autograder.release import build, packing
 
 if TYPE_CHECKING:
-    from autograder.tests.road import Built
-
-pytest_plugins = ["autograder.tests.road"]
+    from autograder.tests.running import Built
 
 InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 

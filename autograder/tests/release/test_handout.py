@@ -21,9 +21,7 @@ from autograder.homework.rubric import INTEGRATION
 from autograder.release import handout, packing
 
 if TYPE_CHECKING:
-    from autograder.tests.road import Built
-
-pytest_plugins = ["autograder.tests.road"]
+    from autograder.tests.running import Built
 
 
 # What is built

@@ -25,9 +25,7 @@ from autograder.release import build, packing
 from autograder.tests.attacks.otter import OTTER
 
 if TYPE_CHECKING:
-    from autograder.tests.road import Box, Built
-
-pytest_plugins = ["autograder.tests.road"]
+    from autograder.tests.running import Box, Built
 
 MakeBox = Callable[[Mapping[str, bytes]], "Box"]
 Attacked = Callable[[Path, str], float]
@@ -112,7 +110,7 @@ TWO = (  # one that steals, one that writes; `.ci/full` tries the others too
 def test_attack_through_the_zip_of_otter_assign(
     name: str, plain: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path
 ) -> None:
-    from autograder.tests.road import Box
+    from autograder.tests.running import Box
 
     tried = Box(tmp_path / "autograder", plain, {})
     deserved = attacked(tried.submission, name)

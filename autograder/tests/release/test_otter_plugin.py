@@ -21,9 +21,7 @@ from autograder.release import otter_plugin
 from autograder.tests.files import zipped
 
 if TYPE_CHECKING:
-    from autograder.tests.road import Box, Built
-
-pytest_plugins = ["autograder.tests.road"]
+    from autograder.tests.running import Box, Built
 
 Files = Mapping[str, bytes]
 MakeBox = Callable[[Files], "Box"]

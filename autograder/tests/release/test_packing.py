@@ -18,9 +18,7 @@ from autograder.proof.cases import ALTERNATIVES
 from autograder.release import packing, prerequisites
 
 if TYPE_CHECKING:
-    from autograder.tests.road import Built
-
-pytest_plugins = ["autograder.tests.road"]
+    from autograder.tests.running import Built
 
 
 def test_zip_carries_the_kit_as_it_is_and_tests_that_run_nothing(built: "Built") -> None:

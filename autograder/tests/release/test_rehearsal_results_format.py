@@ -8,8 +8,6 @@ import pytest
 
 from autograder.release import rehearsal
 
-pytest_plugins = ["autograder.tests.road"]
-
 
 def test_what_the_kit_writes_is_as_documented(at_home: Callable[[Path], dict[str, Any]], tmp_path: Path) -> None:
     (tmp_path / "layernorm.py").touch()

@@ -13,7 +13,7 @@ from autograder.faults import SandboxFault
 from autograder.sandbox.answering import Answers
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.sandbox import Sandbox
-from autograder.tests.sandbox.running import HOLDING, LIMITS, STAND_INS, TIGHT, as_root, forked, linux, opened
+from autograder.tests.running import HOLDING, LIMITS, STAND_INS, TIGHT, as_root, forked, linux, opened
 
 SOURCE = "import neighbour\ndef f(name, *args): return getattr(neighbour, name)(*args)\n"
 ONE = np.ones(1)

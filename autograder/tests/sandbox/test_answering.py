@@ -12,7 +12,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.answering import AnsweringProcess
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.wire import Handle
-from autograder.tests.sandbox.running import applied, identity, plus, times_ten, twice
+from autograder.tests.running import applied, identity, plus, times_ten, twice
 
 LIMIT = 2**20
 

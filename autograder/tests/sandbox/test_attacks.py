@@ -39,8 +39,6 @@ from autograder.sandbox import box, layers
 from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
 
-pytest_plugins = ["autograder.tests.road"]
-
 ATTACKS = {attack.name: attack for attack in catalogue()}
 LIMITS = rubrics.current().limits
 TIGHT = LIMITS.model_copy(update={"call_seconds": 0.4, "submission_seconds": 8, "wall_factor": 3, "disk_mb": 4})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from autograder.sandbox import box
-from autograder.tests.sandbox.running import linux
+from autograder.tests.running import linux
 
 
 def test_stubborn_trees_are_removed(tmp_path: Path) -> None:

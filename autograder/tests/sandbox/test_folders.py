@@ -11,7 +11,7 @@ import pytest
 
 from autograder.sandbox import folders
 from autograder.sandbox.folders import Folder, closed_places, reachable, readable_by_others
-from autograder.tests.sandbox.running import HOLDING, as_root, linux
+from autograder.tests.running import HOLDING, as_root, linux
 
 OWN_USERS = "user" in HOLDING
 

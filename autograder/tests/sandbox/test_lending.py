@@ -13,7 +13,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.lending import packed, unpacked
 from autograder.sandbox.messages import prepared
 from autograder.sandbox.wire import Handle
-from autograder.tests.sandbox.running import played
+from autograder.tests.running import replied
 
 MASK = np.tri(2)
 X = np.array([[1.0, 2.0], [3.0, -1.0]])
@@ -78,4 +78,4 @@ def test_only_the_grader_sends_code() -> None:
 def test_it_runs_in_the_students_process_and_is_not_asked_for() -> None:
     handle = Handle(9, packed(lambda x: 3 * x))  # a number that nobody answers for
     assert prepared("m", "m", "f", [handle, X]).lent == frozenset()
-    assert played("def f(g, x): return g(x)", handle, X).value.tolist() == (3 * X).tolist()
+    assert replied("def f(g, x): return g(x)", handle, X).value.tolist() == (3 * X).tolist()

@@ -11,7 +11,7 @@ from autograder.sandbox import answerer, budget
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Handle, Kept
-from autograder.tests.sandbox.running import HOLDING, STAND_INS, TIGHT, linux, opened, played
+from autograder.tests.running import HOLDING, STAND_INS, TIGHT, linux, opened, replied
 
 BUSY = """
 import time
@@ -106,13 +106,13 @@ def test_a_play_ends_with_the_process() -> None:
 
 def test_processor_time_ends_a_call() -> None:
     began = time.monotonic()
-    assert why(played(BUSY, 60.0, limits=TIGHT)) == "deadline"
+    assert why(replied(BUSY, 60.0, limits=TIGHT)) == "deadline"
     assert time.monotonic() - began < 20
 
 
 def test_waiting_costs_less_than_computing() -> None:
-    assert played(IDLE, 0.7, limits=TIGHT).value == 1
-    assert why(played(IDLE, 60.0, limits=TIGHT)) == "deadline"
+    assert replied(IDLE, 0.7, limits=TIGHT).value == 1
+    assert why(replied(IDLE, 60.0, limits=TIGHT)) == "deadline"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_waiting_costs_less_than_computing() -> None:
     ],
 )
 def test_a_call_that_takes_too_long_says_in_which_loop(source: str, line: int) -> None:
-    ended = played(source, 99, limits=TIGHT).ended
+    ended = replied(source, 99, limits=TIGHT).ended
     assert ended == Ended("deadline", "m.py" if line else "", line)
 
 
@@ -196,12 +196,12 @@ def test_a_submission_has_deadlines_as_a_whole() -> None:
 
 def test_a_process_that_fills_the_disk_is_told_from_one_that_crashes() -> None:
     fill = "def f():\n    for n in range(500):\n        open(f'{n}', 'w').write('x' * 10**5)\n    import time; time.sleep(9)\n"
-    assert why(played(fill, limits=TIGHT, without=("mounts",))) == "disk"
+    assert why(replied(fill, limits=TIGHT, without=("mounts",))) == "disk"
     if "mounts" in HOLDING:
-        reply = played(fill, limits=TIGHT)
+        reply = replied(fill, limits=TIGHT)
         assert reply.error is not None and reply.error.text == "[Errno 28] No space left on device"
-    assert why(played("import os\ndef f(): os._exit(3)", limits=TIGHT)) == "crash"
-    assert why(played("import os\ndef f(): os.write(3, b'x' * 99)", limits=TIGHT)) == "protocol"
+    assert why(replied("import os\ndef f(): os._exit(3)", limits=TIGHT)) == "crash"
+    assert why(replied("import os\ndef f(): os.write(3, b'x' * 99)", limits=TIGHT)) == "protocol"
 
 
 def test_known_answers_are_not_asked_for_and_are_noted_only_when_asked() -> None:
@@ -265,7 +265,7 @@ def test_a_hundred_threads_run_at_once() -> None:
 
 @linux
 def test_ever_more_threads_are_refused() -> None:
-    reply = played(MANY_THREADS, 1000)
+    reply = replied(MANY_THREADS, 1000)
     assert reply.ended is not None or (reply.error is not None and reply.error.text == "can't start new thread")
 
 

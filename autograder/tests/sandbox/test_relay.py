@@ -9,7 +9,7 @@ import pytest
 from autograder.sandbox import answerer
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.wire import Handle
-from autograder.tests.sandbox.running import LIMITS, STAND_INS, TIGHT, opened
+from autograder.tests.running import LIMITS, STAND_INS, TIGHT, opened
 
 ONE = np.ones(2)
 ASKING = """

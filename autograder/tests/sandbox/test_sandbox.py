@@ -16,7 +16,7 @@ from autograder.sandbox import sandbox as module
 from autograder.sandbox.messages import Ended, Reply, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import MAX_PROCESSES, Sandbox
-from autograder.tests.sandbox.running import HOLDING, LIMITS, as_root, forked, linux, opened, said
+from autograder.tests.running import HOLDING, LIMITS, as_root, forked, linux, opened, said
 
 LOOKING = """
 import importlib.util, os

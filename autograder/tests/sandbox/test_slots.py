@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.box import Slot
-from autograder.tests.sandbox.running import as_root
+from autograder.tests.running import as_root
 
 FILES = {"m.py": b"x = 1", "data.txt": b"text", "folder/inner.py": b"y = 2"}
 

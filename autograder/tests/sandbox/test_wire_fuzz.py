@@ -17,7 +17,7 @@ from autograder.sandbox.connection import Connection
 from autograder.sandbox.messages import Reply, prepared, prepared_changes, prepared_load, prepared_look, reply_of
 from autograder.sandbox.wire import WireError
 from autograder.tests.fuzzing import for_a_while
-from autograder.tests.sandbox.running import answers
+from autograder.tests.running import answers
 from autograder.values.kinds import Opaque
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.layers import kernel, landlock
-from autograder.tests.sandbox.running import locked
+from autograder.tests.running import locked
 
 
 def in_child(action: Callable[[], object]) -> bool:

@@ -13,7 +13,7 @@ from autograder.faults import SandboxFault
 from autograder.sandbox import layers
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
-from autograder.tests.sandbox.running import LIMITS, linux, loaded, locked, said, sealed
+from autograder.tests.running import LIMITS, linux, loaded, locked, said, sealed
 
 LEGAL = """
 import concurrent.futures, contextlib, io, logging, multiprocessing, random, tempfile, threading, time, warnings

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from autograder.sandbox.layers import mounts
+from autograder.tests.running import HOLDING
 from autograder.tests.sandbox.layers.test_landlock import in_child
-from autograder.tests.sandbox.running import HOLDING
 
 pytestmark = pytest.mark.skipif("mounts" not in HOLDING, reason="needs a mount namespace")
 SIZE = 2**20

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from autograder.tests.sandbox.running import linux
+from autograder.tests.running import linux
 
 CODE = """
 import json, resource as r

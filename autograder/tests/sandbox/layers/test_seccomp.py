@@ -8,7 +8,7 @@ import pytest
 
 from autograder.sandbox.layers import seccomp
 from autograder.sandbox.messages import Reply
-from autograder.tests.sandbox.running import linux, loaded, sealed
+from autograder.tests.running import linux, loaded, sealed
 
 HEADERS = (
     ("x86_64", 0, "/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),

@@ -6,7 +6,7 @@ import sys
 
 from autograder.sandbox.layers import user
 from autograder.sandbox.layers.user import Users
-from autograder.tests.sandbox.running import as_root, linux
+from autograder.tests.running import as_root, linux
 
 
 @linux

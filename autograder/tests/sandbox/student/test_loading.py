@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.sandbox.messages import Reply, prepared
-from autograder.tests.sandbox.running import STAND_INS, loaded, opened, played, said
+from autograder.tests.running import STAND_INS, loaded, opened, replied, said
 
 CONTRACT = "import neighbour\nfrom neighbour import plus\n"
 
@@ -139,7 +139,7 @@ def test_packages_and_folders_of_a_submission_can_be_imported() -> None:
 
 
 def test_a_call_of_what_is_not_there_is_told() -> None:
-    reply = played("x = 1")
+    reply = replied("x = 1")
     assert reply.error is not None and (reply.error.kind, reply.error.hint) == ("AttributeError", "missing")
-    reply = played("f = 3")
+    reply = replied("f = 3")
     assert reply.error is not None and reply.error.hint == "missing"

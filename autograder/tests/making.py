@@ -1,0 +1,200 @@
+"""Submissions, listings, records, results, grades and runs for the tests, made by hand; what runs a submission is in running.py."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from autograder.cohort.store import Document, Grade, Mark, Outcome, write_run
+from autograder.feedback.results import dump
+from autograder.grading.charge import Graded, Why
+from autograder.grading.grader import ModuleResult, Result
+from autograder.grading.record import Record, Rules, Step, Target
+from autograder.homework import kit, mistakes, reference
+from autograder.homework import rubric as rubrics
+from autograder.homework.mistakes import Mistake
+from autograder.homework.rubric import Criterion, Rubric, Visibility
+from autograder.intake.entries import Entry, Student, load
+from autograder.intake.exports import Listing
+from autograder.intake.submission import Submission
+from autograder.proof.cases import Case, Row
+from autograder.sandbox.messages import Call, Ended, Error, Reply
+from autograder.values.compare import Fault, tolerance
+
+AWKWARD = (
+    '=HYPERLINK("http://example.org")', "<script>document.title = 'broken'</script>", "O'Neil, \"Pat\"", "+1 Jones",
+    "@import", "-2+3", "José Ñandú", "李 小龍", "محمد علي", "Zoë\tTab", "A" * 120, "../../etc/passwd", "\u202enosredna", "No",
+    "null", "Ann & Bob <ann@example.org>", "{{ 7 * 7 }}", "%s %d", "🧮 Emoji", "'quoted'", "\x1b[31mred", "  spaced  ",
+)  # fmt: skip
+
+# Uploads and listings
+
+LIMITS = rubrics.current().limits
+MODULES = list(rubrics.current().modules)
+FIRST, SECOND = f"{MODULES[0]}.py", f"{MODULES[1]}.py"
+Files = dict[str, str | bytes]
+WORK = {FIRST: "x = 1\n"}
+
+
+def contents(found: Listing) -> dict[str, dict[str, bytes]]:
+    """The files of every submission by key, read as the grader reads them."""
+    return {entry.key: load(entry, LIMITS).files for entry in found.entries if not entry.problem}
+
+
+def keys(found: Listing) -> list[str]:
+    return [entry.key for entry in found.entries]
+
+
+@contextmanager
+def as_nobody() -> Iterator[Path]:
+    """A folder of a user who may not read everything, and this process as that user."""
+    if os.name == "nt":
+        pytest.skip("Windows has other permissions")
+    root = os.geteuid() == 0
+    with tempfile.TemporaryDirectory() as folder:
+        if root:
+            os.chown(folder, 65534, 65534)
+            os.seteuid(65534)
+        try:
+            yield Path(folder)
+        finally:
+            if root:
+                os.seteuid(0)
+
+
+# Records and results, as grading would make them
+
+PLAIN = Rules()
+NO_CALL = Call("call", "", b"")
+
+
+def step(function: str, *args: Any, rules: Rules = PLAIN, number: int = 1, criterion: str = "", **kwargs: Any) -> Step:
+    """A call of a reference function with its expected value; a public example unless a criterion is named."""
+    module = rubrics.current().module_of(function)
+    try:
+        with np.errstate(all="ignore"):
+            expected = reference.functions()[function](*args, **kwargs)
+    except ValueError:
+        expected, rules = None, replace(rules, error="ValueError")
+    allowed = tolerance((args, kwargs))
+    target, parts = Target(module, function), reference.parts(reference.functions()[function])
+    return Step(number, target, args, kwargs, expected, allowed, NO_CALL, rules, criterion=criterion, parts=parts)
+
+
+def raised(
+    function: str, kind: str, text: str = "", file: str = "", line: int = 0, hint: str = "", **more: Any
+) -> Record:
+    """A call with no arguments that matter, which raised an error."""
+    module = rubrics.current().module_of(function)
+    of = Step(1, Target(module, function), (), {}, None, 0.0, NO_CALL, **more)
+    error = Error((kind,), text, file, line, hint, (of.target.function,))
+    return Record(of, Reply(error=error), Fault("raised", kind))
+
+
+def stopped(function: str, why: str) -> Record:
+    module = rubrics.current().module_of(function)
+    return Record(
+        Step(1, Target(module, function), (), {}, None, 0.0, NO_CALL), Reply(ended=Ended(why)), Fault("ended", why)
+    )
+
+
+def hidden(record: Record, criterion: str) -> Record:
+    """The same call as one of a hidden criterion."""
+    return replace(record, step=replace(record.step, criterion=criterion))
+
+
+def criterion(id: str, visibility: Visibility = "after_published", **changes: Any) -> Criterion:
+    return rubrics.current().criteria[id].model_copy(update={"visibility": visibility, **changes})
+
+
+def mistake(function: str, name: str, *criteria: str, does: str, right: str, known: bool = True) -> Mistake:
+    """A mistake; one that is not known was observed."""
+    module = rubrics.current().module_of(function)
+    edits = (("a", "b"),) if known else ()
+    return Mistake(module, function, name, criteria, does, right, f"the formula of {function}", edits=edits)
+
+
+def module_of(graded: Sequence[Graded], records: Sequence[Record] = (), broken: Reply | None = None) -> ModuleResult:
+    return ModuleResult(graded[0].criterion.module, tuple(graded), broken, tuple(records))
+
+
+def result(*modules: ModuleResult, files: dict[str, bytes] | None = None) -> Result:
+    """A result; every module has a file unless they are given."""
+    names = rubrics.current().modules
+    return Result(Submission("test", {f"{m}.py": b"" for m in names} if files is None else files), modules, ("fork",))
+
+
+# Rows of the audit
+
+
+def known(name: str) -> Mistake:
+    """A mistake of layer_norm."""
+    return next(m for m in mistakes.of_function("layernorm", "layer_norm") if m.name == name)
+
+
+def graded(
+    criterion: str, why: Why, *names: str, undecided: tuple[str, ...] = (), unseen: tuple[str, ...] = ()
+) -> Graded:
+    """A criterion that is lost, or earned by `why`, with these mistakes of layer_norm."""
+    named, alike, hidden = (tuple(map(known, group)) for group in (names, undecided, unseen))
+    return Graded(rubrics.current().criteria[criterion], why, mistakes=named, undecided=alike, unseen=hidden)
+
+
+def made(case: Case, *criteria: Graded) -> Row:
+    return Row(case, {one.criterion.id: one for one in criteria})
+
+
+# Grades, rubrics and folders of runs
+
+
+def document(**scores: tuple[float, float]) -> Document:
+    tests = [
+        {
+            "name": f"{name}: x",
+            "score": score,
+            "max_score": most,
+            "extra_data": {"criterion": name, "misconceptions": []},
+        }
+        for name, (score, most) in scores.items()
+    ]
+    return {"score": sum(score for score, _ in scores.values()), "tests": tests, "extra_data": {"layers": []}}
+
+
+def run(folder: Path, outcomes: Sequence[Outcome] = (), **documents: Document) -> Path:
+    (folder / "results").mkdir(parents=True)
+    for key, one in documents.items():
+        (folder / "results" / f"{key}.json").write_text(dump(one))
+    write_run(folder, [folder], [Entry(key, None, (Student(f"={key}"),)) for key in documents], outcomes)
+    return folder
+
+
+def grade_of_points(key: str, most: float, lost: int = 0) -> Grade:
+    """A grade by the kit's own rubric that misses the first `lost` criteria, or one of a single criterion of `most` points."""
+    criteria = list(rubrics.current().criteria.values())
+    if most == rubrics.current().points:
+        marks = tuple(
+            Mark(one.id, f"{one.id}: {one.about}", 0 if at < lost else one.points, one.points)
+            for at, one in enumerate(criteria)
+        )
+    else:
+        marks = (Mark("m.c", "m.c: about", 0 if lost else most, most),)
+    return Grade(key, sum(mark.score for mark in marks), marks, ("fork",), 0.0)
+
+
+def rubric_with(criteria: Mapping[str, Mapping[str, str]] | None = None, **top: object) -> Rubric:
+    """The kit's own rubric with further keys at the top and in some criteria."""
+    data = yaml.safe_load(kit.rubric_file().read_text(encoding="utf-8")) | top
+    for criterion, keys in (criteria or {}).items():
+        module, _, name = criterion.partition(".")
+        data["modules"][module]["criteria"][name].update(keys)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "rubric.yaml")
+        path.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
+        return rubrics.load(path)

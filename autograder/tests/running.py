@@ -1,0 +1,244 @@
+"""The three places where tests run a submission: in this process (trusted code), in a sandbox, and on Otter's road."""
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.grading import script
+from autograder.grading.diagnosis import Diagnoser
+from autograder.grading.direct import play
+from autograder.grading.judge import judged
+from autograder.grading.record import Record, Step
+from autograder.homework import mistakes, reference, rubric
+from autograder.release.otter_plugin import quarantined
+from autograder.release.rehearsal import KEPT
+from autograder.sandbox import layers
+from autograder.sandbox.answering import Answers, parameters
+from autograder.sandbox.budget import Limits
+from autograder.sandbox.layers import kernel
+from autograder.sandbox.messages import Reply, prepared
+from autograder.sandbox.process import StudentProcess
+from autograder.sandbox.sandbox import Sandbox
+from autograder.sandbox.wire import Parameters
+
+# In this process: known mistakes, played on the script of the homework and judged as a submission is
+
+
+def steps(module: str) -> tuple[Step, ...]:
+    """All steps of a module, in the order in which a process plays them."""
+    current = script.current()
+    return (*current.shown(module), *current.hidden.get(module, ()))
+
+
+@cache
+def diagnoser() -> Diagnoser:
+    return Diagnoser(rubric.current(), {module: steps(module) for module in rubric.current().modules})
+
+
+def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:
+    """The functions of the reference module after these texts were appended to its file."""
+    names = dict(vars(reference.modules()[module]))
+    for function in rubric.current().modules[module].functions:
+        exec(mistakes.correct(module, function).source, names)
+    for source in sources:
+        exec(source, names)
+    return {function: names[function] for function in rubric.current().modules[module].functions}
+
+
+def with_mistakes(module: str, *ids: str) -> dict[str, Callable[..., Any]]:
+    """The functions of a module with known mistakes in them; those of one function stand in it together."""
+    chosen: dict[str, list[mistakes.Mistake]] = {}
+    for name in ids:
+        found = mistakes.find(name)
+        assert found is not None, name
+        chosen.setdefault(found.function, []).append(found)
+    made = [mistakes.made(module, function, tuple(own)) for function, own in chosen.items()]
+    return with_source(module, *(version.source for version in made if version is not None))
+
+
+def records(module: str, functions: Mapping[str, Callable[..., Any]], of: Iterable[Step] = ()) -> list[Record]:
+    """What a submission of these functions makes of the steps."""
+    chosen = tuple(of) or steps(module)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return judged(chosen, play(functions, chosen))
+
+
+def played(of: Step, wrong: Callable[..., Any]) -> Record:
+    """What comes of a step when the student's function is `wrong`."""
+    return records(of.target.module, {of.target.function: wrong}, [of])[0]
+
+
+# In a sandbox: one small module, and what is said by what it imports
+
+LIMITS = Limits(call_seconds=3)
+TIGHT = Limits(call_seconds=0.4, wall_factor=3, disk_mb=4)
+HOLDING = layers.holding()
+linux = pytest.mark.skipif(not kernel.LINUX, reason="needs Linux")
+sealed = pytest.mark.skipif("seccomp" not in HOLDING, reason="needs seccomp")
+locked = pytest.mark.skipif("landlock" not in HOLDING, reason="needs Landlock")
+as_root = pytest.mark.skipif("user" not in HOLDING, reason="only root gives students a user of their own")
+forked = pytest.mark.skipif("fork" not in HOLDING, reason="needs fork")
+
+
+def plus(x: np.ndarray, y: float = 1.0) -> np.ndarray:
+    if y < 0:
+        raise ValueError("below zero")
+    return x + y
+
+
+def identity(x: np.ndarray) -> np.ndarray:
+    return x
+
+
+def applied(f: Callable[..., np.ndarray], x: np.ndarray) -> np.ndarray:
+    return f(x)
+
+
+def twice(f: Callable[..., np.ndarray], x: np.ndarray) -> np.ndarray:
+    return f(f(x))
+
+
+def large(n: int) -> np.ndarray:
+    return np.zeros(n)
+
+
+def endless(x: np.ndarray) -> np.ndarray:
+    while True:
+        x = x + 1
+
+
+def ending(x: np.ndarray) -> np.ndarray:
+    import os
+
+    os._exit(1)
+
+
+FUNCTIONS = {f.__name__: f for f in (plus, identity, applied, twice, large, endless, ending)}
+STAND_INS: Mapping[str, Mapping[str, Parameters]] = {
+    "neighbour": {name: parameters(function) for name, function in FUNCTIONS.items()}
+}
+
+
+def times_ten(x: Any) -> Any:
+    return x * 10
+
+
+def answers() -> Answers:
+    """What a neighbour, a replaced helper and a lent function answer."""
+    return {**{f"neighbour.{name}": f for name, f in FUNCTIONS.items()}, "m.helper": plus, 7: times_ten}
+
+
+@cache
+def shared(limits: Limits, without: tuple[str, ...]) -> Sandbox:
+    """A sandbox that many tests use, one after another, since to open one takes longer than most of them."""
+    sandbox = Sandbox(limits, answers, without)
+    atexit.register(sandbox.close)
+    return sandbox
+
+
+@contextmanager
+def opened(
+    source: str, limits: Limits = LIMITS, without: tuple[str, ...] = (), files: Mapping[str, bytes] | None = None
+) -> Iterator[tuple[Sandbox, StudentProcess]]:
+    """A sandbox with a student process, to which m.py is placed but not loaded."""
+    sandbox = shared(limits, without)
+    sandbox.place({"m.py": source.encode(), **(files or {})})
+    process = sandbox.start()
+    yield sandbox, process
+    sandbox.place({})
+
+
+def loaded(source: str, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Reply:
+    """What importing a module in a sandbox comes to."""
+    with opened(source, limits, without) as (_, process):
+        return process.load("m", ["m"], STAND_INS)
+
+
+def said(reply: Reply) -> str:
+    """The text of the error that a module was made to raise."""
+    assert reply.error is not None, reply
+    return reply.error.text
+
+
+def replied(source: str, *args: Any, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Reply:
+    """What f(*args) of a module comes to."""
+    with opened(source, limits, without) as (_, process):
+        reply = process.load("m", ["m"], STAND_INS)
+        assert reply == Reply(), reply
+        return process.play([prepared("m", "m", "f", args)])[0]
+
+
+# On Otter's road: the homework, built once, and folder trees of Gradescope's shape
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `autograder build` has written, and the wheel of the kit unpacked as if it were installed."""
+
+    zip: Path
+    student_zip: Path
+    assignments: Path
+    installed: Path
+
+
+class Box:
+    """A folder like /autograder on Gradescope, with one upload in it."""
+
+    def __init__(self, place: Path, built: Built, upload: Mapping[str, bytes]):
+        self.place, self.built = place, built
+        self.submission, self.results = place / "submission", place / "results" / "results.json"
+        for folder in ("source", "submission", "results"):
+            (place / folder).mkdir(parents=True)
+        (place / "submission_metadata.json").write_text("{}")
+        with zipfile.ZipFile(built.zip) as archive:
+            archive.extractall(place / "source")
+        for name, data in upload.items():
+            (self.submission / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.submission / name).write_bytes(data)
+
+    def document(self) -> Any:
+        return json.loads(self.results.read_text())
+
+    def run(self) -> "subprocess.CompletedProcess[str]":
+        """Run the zip's own run_otter.py with the kit from the zip's own wheel."""
+        script = self.place / "source" / "run_otter.py"
+        script.write_text(script.read_text().replace('"/autograder"', repr(str(self.place))))
+        path = os.pathsep.join(filter(None, (str(self.built.installed), os.environ.get("PYTHONPATH"))))
+        inherited = {name: os.environ[name] for name in ("PATH", *KEPT) if name in os.environ}
+        environment = {**inherited, "HOME": str(self.place), "PYTHONPATH": path}
+        command = [sys.executable, str(script)]
+        return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
+
+    def run_without_kernel(self) -> None:
+        """Run Otter in this process, with Otter's own test files but without the kernel, which takes seconds."""
+        from otter.run.run_autograder import main as run_autograder  # Otter takes a second; most tests do without it
+
+        with quarantined(self.place):
+            run_autograder(str(self.place), logo=False)
+
+
+def without_kernel(_: str, *, tests_glob: list[str], plugin_collection: Any, **__: Any) -> Any:
+    """What Otter does with a notebook, for which it would start a kernel."""
+    from otter.test_files import GradingResults
+    from otter.test_files.exception_test import ExceptionTestFile
+
+    files = [ExceptionTestFile.from_file(path) for path in tests_glob]
+    for file in files:
+        file.run({})
+    found = GradingResults(files)
+    plugin_collection.run("after_grading", found)
+    return found

@@ -20,10 +20,10 @@ from autograder.grading.record import Record, Step
 from autograder.grading.search import Candidate, Search, Table, versions_left
 from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_RIVALS
 from autograder.homework import reference
-from autograder.homework.mistakes import Mistake, of_function
+from autograder.homework.mistakes import COPIES, KEEP_DTYPE, KEPT, Mistake, of_form, of_function
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.wire import Kept
-from autograder.values.changes import Change
+from autograder.values.changes import Change, in_words, part
 from autograder.values.tree import arrays, leaves
 
 MOST_TABLES = 128  # of replies that are kept: one for each function and set of helpers
@@ -302,17 +302,6 @@ def _same(given: Any, value: Any) -> bool:
 # An observed mistake has an id like a known one: `<function>.changes_<argument>`, `.float64_result`, `.changes_<argument>_later`,
 # `.shares_memory`, `.overwrites_result`, `.remembers`.
 
-HOW = {
-    "entry written": "writes into {place}",
-    "key added": "adds a key to {place}",
-    "key removed": "removes a key from {place}",
-    "length": "changes the length of {place}",
-    "replaced": "puts something else in the place of {place}",
-    "dtype or shape": "changes the shape or the dtype of {place}",
-}
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
-COPIES, PROMOTION = "NumPy's page on copies and views", "NumPy's page on data type promotion (NEP 50)"
-
 
 def observed(records: Sequence[Record], explained: bool) -> tuple[Mistake, ...]:
     """What is wrong in form in records of one function, each thing once, in the order in which it was seen.
@@ -333,9 +322,9 @@ def seen(record: Record, explained: bool) -> Iterator[Mistake]:
     yield from _changed(record)
     name, floats = _dtypes(record)
     if name:
+        _, right, read = of_form("float64_result", record.target.function)
         does = f"Your result is {name} for {floats} arguments."
-        read = f"the docstring of `{record.target.function}`; {PROMOTION}"
-        yield _mistake(record, f"{name}_result", does, "Floating results keep the dtype of the arguments.", read)
+        yield _mistake(record, f"{name}_result", does, right if name == "float64" else f"{KEEP_DTYPE}.", read)
     if record.reply.shared:
         does, right = "Your result shares its memory with an argument.", "Return a new array, or a copy."
         yield _mistake(record, "shares_memory", does, right, COPIES)
@@ -356,15 +345,13 @@ def _changed(record: Record) -> Iterator[Mistake]:
     first: dict[int, Change] = {}  # of each argument
     for change in record.reply.changed:
         first.setdefault(change.argument, change)
-    for change in first.values():
-        name = names[change.argument] if change.argument < len(names) else f"argument_{change.argument}"
-        place = f"the argument `{name}`"
-        if change.path:
-            place = f"`{name}{''.join(f'[{key!r}]' for key in change.path)}`, a part of {place}"
-        how = HOW.get(change.how, HOW["replaced"]).format(place=place)
-        does = f"Your code {how}" + (", which shows only after the call." if later else ".")
-        right = "Leave the caller's arguments as they are: work on copies or new arrays."
-        yield _mistake(record, f"changes_{name}" + ("_later" if later else ""), does, right, COPIES)
+    for number, change in first.items():
+        name = part(names, number, ()).replace(" ", "_")
+        does, right, read = of_form(f"changes_{name}", record.target.function)
+        how = in_words(names, [change]) + (", which shows only after the call" if later else "")
+        yield _mistake(
+            record, f"changes_{name}" + ("_later" if later else ""), f"{does.rstrip('.')}: {how}.", right, read
+        )
 
 
 def _dtypes(record: Record) -> tuple[str, str]:

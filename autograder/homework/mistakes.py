@@ -28,6 +28,12 @@ from autograder.homework import kit, reference, rubric
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
+KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
+COPIES = "NumPy's page on copies and views"
+PROMOTION = "NumPy's page on data type promotion (NEP 50)"
+KEEP_DTYPE = "Floating results keep the dtype of the arguments"
+FLOAT64 = f"{KEEP_DTYPE}: np.sqrt(8) and np.zeros(3) are float64, math.sqrt(8) is a Python float."
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -142,8 +148,8 @@ class Written:
         name: str,
         criterion: str | tuple[str, ...],
         *edits: Mapping[str, str],
-        does: str,
-        right: str,
+        does: str = "",
+        right: str = "",
         read: str = "",
         memory: bool = False,
         inexact: bool = False,
@@ -151,8 +157,11 @@ class Written:
         """A mistake that edits the text: each key stands in it at least once, and everywhere becomes its value.
 
         Several edits are ways to make the same mistake, which give different results on some arguments. `criterion` is the
-        name of a criterion of this module that grades the function. Raises ValueError.
+        name of a criterion of this module that grades the function. `changes_<argument>` and `float64_result` are mistakes of
+        form, whose sentences need not be written. Raises ValueError.
         """
+        if not does and not right:
+            does, right, read = of_form(name, self.function)
         if any(mistake.name == name for mistake in self.mistakes):
             raise self._error(name, "there is a mistake of this name already")
         for way, changed in enumerate(edits):
@@ -164,13 +173,15 @@ class Written:
         name: str,
         criterion: str | tuple[str, ...],
         *,
-        does: str,
-        right: str,
+        does: str = "",
+        right: str = "",
         read: str = "",
         memory: bool = False,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """A mistake that does not fit into edits: the decorated function, called `<function>__<name>`, takes the place of this
         one."""
+        if not does and not right:
+            does, right, read = of_form(name, self.function)
 
         def enter(body: Callable[..., Any]) -> Callable[..., Any]:
             if body.__name__ != f"{self.function}__{name}":
@@ -214,6 +225,19 @@ class Written:
 
     def _error(self, name: str, text: str) -> ValueError:
         return ValueError(f"{kit.catalogue() / self.module}: {self.function}.{name}: {text}")
+
+
+def of_form(name: str, function: str) -> tuple[str, str, str]:
+    """What a mistake of form does, what is right and what to read, from its name; empty texts for another mistake.
+
+    Nothing is guessed about the cause: the names are `changes_<argument>` and `<dtype>_result`.
+    """
+    if name.startswith("changes_"):
+        right = "Leave the caller's arguments as they are: work on copies or new arrays."
+        return f"Your code changes the argument `{name.removeprefix('changes_')}`.", right, COPIES
+    if name == "float64_result":
+        return "Your result is float64 for float32 arguments.", FLOAT64, f"the docstring of `{function}`; {PROMOTION}"
+    return "", "", ""
 
 
 def written(function: Callable[..., Any]) -> Written:

@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
-
-COPIES = "NumPy's page on copies and views"
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
+from autograder.homework.mistakes import KEPT, written
 
 
 @written
@@ -202,21 +198,17 @@ batch_norm.wrong("evaluation_refused_instead", "evaluation", {CHECKED: "",
     does="Your code refuses a single example in evaluation, and accepts it in training.", right=SINGLE_EXAMPLE,
     read="the part Raises of the docstring of `batch_norm`")
 
-batch_norm.wrong("changes_x", "purity", {"    y = gamma * (x - mean)": "    x -= mean\n    y = gamma * x"},
-    does="Your code changes the argument `x`.", right="Work on new arrays: x - mean makes one, x -= mean changes the caller's.",
-    read=COPIES)
+batch_norm.wrong("changes_x", "purity", {"    y = gamma * (x - mean)": "    x -= mean\n    y = gamma * x"})
 for name, new, old in (("running_mean", "new_mean", "moved"), ("running_var", "new_var", "unbiased")):
     batch_norm.wrong(f"changes_{name}", "purity", {f"    {new} = (1 - momentum) * {name} + momentum * {old}":
-        f"    {name} *= 1 - momentum\n    {name} += momentum * {old}\n    {new} = {name}"},
-        does=f"Your code changes the argument `{name}`.", right="Return new arrays; *= and += change the caller's.", read=COPIES)
+        f"    {name} *= 1 - momentum\n    {name} += momentum * {old}\n    {new} = {name}"})
 STORED = {"eps=1e-5)": "eps=1e-5, kept={})",
     "    return y, new_mean,": "    kept[x.shape[1]] = new_mean, new_var\n    return y, new_mean,"}
 GET = "running_mean, running_var = kept.get(x.shape[1], (running_mean, running_var))\n"
 batch_norm.wrong("remembers", "purity", STORED | {"    if not training:\n": f"    {GET}    if not training:\n"},
     STORED | {"    if not training:\n": f"    if not training:\n        {GET}"}, memory=True,
     does="Your code uses running statistics of an earlier call.", right="Running statistics come in the arguments and leave in the result; nothing is kept between calls.", read=KEPT)
-batch_norm.wrong("float64_result", "dtype", {"momentum * unbiased": "np.float64(momentum) * unbiased"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
+batch_norm.wrong("float64_result", "dtype", {"momentum * unbiased": "np.float64(momentum) * unbiased"})
 
 
 FEATURES = (np.array([1.0, 2.0]), np.array([0.5, -1.0]), np.array([0.0, 1.0]), np.array([1.0, 4.0]))

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import COPIES, written
 
-COPIES = "NumPy's page on copies and views"
 LOOK = "True means that the query may look."
 
 
@@ -44,11 +43,8 @@ apply_mask.wrong("mask_as_index", "apply", {CALL: "scores.copy()\n    result[...
 apply_mask.wrong("shares_memory", "apply", {"return result": "return scores if mask.all() else result"},
     does="Your code returns the scores themselves where nothing is hidden.", right=NEW, read=COPIES)
 apply_mask.wrong("changes_scores", "purity", {"return result": "scores[...] = result\n    return scores"},
-    {"return result": "scores[...] = result\n    return result"},
-    does="Your code writes into the argument `scores`.", right=NEW, read=COPIES)
-apply_mask.wrong("float64_result", "dtype", {"-np.inf": "np.full(scores.shape, -np.inf)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the scores.",
-    read="numpy.full, argument dtype")
+    {"return result": "scores[...] = result\n    return result"})
+apply_mask.wrong("float64_result", "dtype", {"-np.inf": "np.full(scores.shape, -np.inf)"})
 
 
 SCORES = np.array([[1.0, 2.0], [3.0, 4.0]])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 
 LOOK = "True means that the query may look."
 
@@ -44,7 +44,7 @@ causal_mask.wrong("fixed_size", "causal", {"(t, t)": "(8, 8)", "=bool))": "=bool
 causal_mask.wrong("first_size_kept", "causal",
     {"(t):": "(t, kept=[]):", f"return {WHOLE}": f"kept.append({WHOLE})\n    return kept[0][:t, :t]"},
     memory=True, does="Your code cuts the mask from that of an earlier call.", right="Make it anew for each t.",
-    read="the Python FAQ on default values that calls share; a name outside the function is shared too")
+    read=KEPT)
 causal_mask.wrong("one_refused", "causal", {"    return": '    if t < 2:\n        raise ValueError("t is too small")\n    return'},
     does="Your code refuses a single position.", right="t may be 1, and the mask is [[True]].")
 

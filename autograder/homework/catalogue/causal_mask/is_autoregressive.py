@@ -5,7 +5,6 @@ import numpy as np
 from autograder.homework.mistakes import written
 from autograder.homework.reference import dependency_matrix
 
-COPIES = "NumPy's page on copies and views"
 THINGS = "the part Things to think of in the docstring of `dependency_matrix`"
 VARIED = "Change every feature of the row, each by another amount."
 
@@ -74,8 +73,7 @@ def is_autoregressive__called_with_fewer_rows(f, x):
     return all(bool(np.allclose(f(x[:i].copy()), before[:i], atol=1e-8)) for i in range(1, len(x)))
 
 
-is_autoregressive.wrong("changes_x", "purity", {"    influences =": "    x += 1e-3\n    influences ="},
-    does="Your code changes the argument `x`.", right="Change a copy.", read=COPIES)
+is_autoregressive.wrong("changes_x", "purity", {"    influences =": "    x += 1e-3\n    influences ="})
 
 
 def argument_itself(x):

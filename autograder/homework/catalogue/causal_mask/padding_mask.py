@@ -4,7 +4,6 @@ import numpy as np
 
 from autograder.homework.mistakes import written
 
-COPIES = "NumPy's page on copies and views"
 BOOLEAN = "Return a boolean array, True where the query may look."
 
 
@@ -85,8 +84,7 @@ for name, error in (("assertion", "AssertionError"), ("index_error", "IndexError
     padding_mask.wrong(name, "padding", {"ValueError": error}, does=f"Your code raises {error} for a length out of range.",
     right=RANGE, read=RAISES)
 padding_mask.wrong("changes_lengths", "purity", {"    keys": "    lengths -= 1\n    keys", "keys <": "keys <="},
-    {"    keys": "    lengths.sort()\n    keys"},
-    does="Your code changes the argument `lengths`.", right="Work on a new array.", read=COPIES)
+    {"    keys": "    lengths.sort()\n    keys"})
 
 
 EXAMPLES = {

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import COPIES, KEPT, written
 from autograder.homework.reference import causal_mask, embed, positional_encoding, transformer_stack
 
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 LOGITS = "the formula in the docstring of `decoder_logits`"
 MASK = "Row i sees the tokens 0 to i, its own included: that is causal_mask(t)."
 ADDED = "Add the positional encoding to the embedding, once, before the stack."
@@ -105,15 +104,13 @@ decoder_logits.wrong("shifted", "logits", {"return logits": "return np.roll(logi
     does="Your rows are shifted by one position.", right="Row i is about the token at position i + 1.", read=LOGITS)
 decoder_logits.wrong("changes_params", "logits",
     {'params["blocks"]': '[params["blocks"].pop(0) for _ in range(len(params["blocks"]))]'},
-    {'x = embed(tokens, params["embedding"])': 'params["embedding"] += 0.5\n    x = embed(tokens, params["embedding"])'},
-    does="Your code changes the argument `params`.", right="Leave the caller's parameters as they are; work on copies.",
-    read="NumPy's page on copies and views")
+    {'x = embed(tokens, params["embedding"])': 'params["embedding"] += 0.5\n    x = embed(tokens, params["embedding"])'})
 decoder_logits.wrong("embedding_in_place", "logits",
     {'x = embed(tokens, params["embedding"])': 'x = embed(tokens, params["embedding"])\n    table = params["embedding"]',
      "x = x + positions.astype(x.dtype)":
      "for place, token in enumerate(tokens):\n        table[token] += positions[place].astype(x.dtype)\n    x = table[tokens]"},
     does="Your code adds the positions to rows of the table itself, so that repeated tokens get the sum of several and params is changed.",
-    right="Add them to a copy: x + positions makes a new array.", read="NumPy's page on copies and views")
+    right="Add them to a copy: x + positions makes a new array.", read=COPIES)
 decoder_logits.wrong("positions_cached", "logits", {"(tokens, params, n_heads):": "(tokens, params, n_heads, cache={}):",
     "    x = x + positions": "    positions = cache.setdefault(t, positions)\n    x = x + positions"}, memory=True,
     does="Your code takes the positional encoding of an earlier call of the same length, whatever its width was.",
@@ -121,10 +118,7 @@ decoder_logits.wrong("positions_cached", "logits", {"(tokens, params, n_heads):"
 decoder_logits.wrong("params_cached", "logits", {"(tokens, params, n_heads):": "(tokens, params, n_heads, cache={}):",
     "    x = embed(": "    params = cache.setdefault(params[\"embedding\"].shape, params)\n    x = embed("}, memory=True,
     does="Your code uses the parameters of an earlier call again.", right="Use the params of this call.", read=KEPT)
-decoder_logits.wrong("float64_result", "dtype", {"positions.astype(x.dtype)": "positions"},
-    does="Your result is float64 for float32 parameters.",
-    right="Bring the float64 positions to the dtype of the embedding before you add them.",
-    read="the part Returns of the docstring of `decoder_logits`")
+decoder_logits.wrong("float64_result", "dtype", {"positions.astype(x.dtype)": "positions"})
 
 
 BLOCK = {

@@ -4,7 +4,6 @@ import numpy as np
 
 from autograder.homework.mistakes import written
 
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
 TABLE = "Raise ValueError for a token that is negative or not below vocab, the number of rows of the table."
 EMBED = "the docstring of `embed`"
 
@@ -71,8 +70,7 @@ embed.wrong("batch_axis", "embed", {"return result": "return result[None]"},
     does="Your result has an axis of length 1 in front.", right="Return an array of shape (t, d).", read=EMBED)
 embed.wrong("squeezed", "embed", {"return result": "return result.squeeze()"},
     does="Your code removes an axis of length 1.", right="One token gives an array of shape (1, d).", read="numpy.squeeze")
-embed.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the table.", read=PROMOTION)
+embed.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
 EXAMPLES = {

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 from autograder.homework.reference import decoder_logits
 
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 GREEDY = "the docstring of `generate`"
 STOP = "Stop right after an eos that was produced; it stays in the result."
 COUNT = "Add at most max_new_tokens tokens to the prompt."

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 
 PE = "the formula in the docstring of `positional_encoding`"
 SHARED = "Sine and cosine of the pair i share the angle p / 10000**(2i / d_model)."
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 
 
 @written

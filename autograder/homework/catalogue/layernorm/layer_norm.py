@@ -2,13 +2,11 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 
 EPS = "Add eps to the variance, under the root: sqrt(var + eps)."
 AXIS = "Every row has its own mean and variance, over the last axis: axis=-1, keepdims=True."
 FORMULA = "the formula in the docstring of `layer_norm`"
-COPIES = "NumPy's page on copies and views"
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
 
 
 @written
@@ -111,16 +109,13 @@ layer_norm.wrong("float32_inside", "stability", {"    mean = ": "    x = x.astyp
     does="Your code is only as accurate as float32, also for float64 arguments.", right="Compute in the dtype of x.",
     read="numpy.ndarray.astype")
 
-layer_norm.wrong("changes_x", "purity", {"    centred = x - mean": "    x -= mean\n    centred = x"},
-    does="Your code changes the argument `x`.", right="Work on new arrays: x - mean makes one, x -= mean changes the caller's.",
-    read=COPIES)
+layer_norm.wrong("changes_x", "purity", {"    centred = x - mean": "    x -= mean\n    centred = x"})
 layer_norm.wrong("statistics_kept", "purity", {"eps=1e-5)": "eps=1e-5, kept={})",
     "    centred": '    mean = kept.setdefault(("mean", x.shape), mean)\n    centred',
     "    normalised": '    var = kept.setdefault(("var", x.shape), var)\n    normalised'}, memory=True,
     does="Your code uses mean and variance of an earlier call again.", right="Compute them from the x of this call.",
-    read="the Python FAQ on default values that calls share; a name outside the function is shared too")
-layer_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
+    read=KEPT)
+layer_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"})
 
 
 SINGLE = np.array([1.0, 2.0, 6.0], np.float32)

@@ -4,8 +4,6 @@ import numpy as np
 
 from autograder.homework.mistakes import written
 
-COPIES = "NumPy's page on copies and views"
-
 
 @written
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
@@ -118,13 +116,10 @@ layer_norm_backward.wrong("only_x", "backward_parameters", {"return grad_x, grad
     read="the part Returns of the docstring of `layer_norm_backward`")
 
 layer_norm_backward.wrong("changes_grad_out", "purity", {"    g = grad_out * gamma": "    grad_out *= gamma\n    g = grad_out"},
-    {"    leading": "    grad_out *= gamma\n    leading", "grad_out * gamma": "grad_out"},
-    does="Your code changes the argument `grad_out`.", right="Work on new arrays: grad_out * gamma makes one.", read=COPIES)
+    {"    leading": "    grad_out *= gamma\n    leading", "grad_out * gamma": "grad_out"})
 layer_norm_backward.wrong("float64_result", "dtype",
     {"np.sum(grad_out * n, axis=leading)": "np.sum(grad_out * n, axis=leading, dtype=float)",
-     "np.sum(grad_out, axis=leading)": "np.sum(grad_out, axis=leading, dtype=float)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.",
-    read="numpy.zeros, argument dtype")
+     "np.sum(grad_out, axis=leading)": "np.sum(grad_out, axis=leading, dtype=float)"})
 
 
 SINGLE = np.array([1.0, 2.0, 6.0], np.float32)

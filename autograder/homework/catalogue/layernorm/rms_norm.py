@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 
-COPIES = "NumPy's page on copies and views"
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
 DEFAULTS = (("default_eps_1e_8", "1e-8"), ("default_eps_1e_12", "1e-12"), ("default_eps_1e_3", "1e-3"))
 
 
@@ -78,15 +76,12 @@ for name, value in (("default_eps", "1e-5"), *DEFAULTS):
         does=f"Your default of eps is {value}.", right="The default of `rms_norm` is 1e-6.", read="the signature of `rms_norm`")
 
 rms_norm.wrong("changes_x", "purity",
-    {"    normalised = x / np.sqrt(mean_square + eps)": "    x /= np.sqrt(mean_square + eps)\n    normalised = x"},
-    does="Your code changes the argument `x`.",
-    right="Work on new arrays: x / rms makes one, x /= rms changes the caller's.", read=COPIES)
+    {"    normalised = x / np.sqrt(mean_square + eps)": "    x /= np.sqrt(mean_square + eps)\n    normalised = x"})
 rms_norm.wrong("scale_kept", "purity", {"eps=1e-6)": "eps=1e-6, kept={})",
     "    normalised": "    mean_square = kept.setdefault(x.shape, mean_square)\n    normalised"}, memory=True,
     does="Your code uses the mean square of an earlier call again.", right="Compute it from the x of this call.",
-    read="the Python FAQ on default values that calls share; a name outside the function is shared too")
-rms_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
+    read=KEPT)
+rms_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"})
 
 
 SINGLE = np.array([1.0, 2.0, 6.0], np.float32)

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 
-COPIES = "NumPy's page on copies and views"
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 LEADING = "There may be no leading axes or several."
 MERGE = "the formula in the docstring of `merge_heads`"
 SIDE = "The heads of a token stand side by side along its features."
@@ -54,13 +52,11 @@ merge_heads.wrong("heads_reversed", "merge_heads", {"np.swapaxes(x, -3, -2)": "n
     does="Your heads are in reverse order.", right="Head 0 comes first.", read=MERGE)
 merge_heads.wrong("squeezed", "merge_heads", {"return result": "return result.squeeze()"},
     does="Your code removes axes of length 1.", right="One token or one batch entry keeps its axis.", read="numpy.squeeze")
-merge_heads.wrong("changes_x", "purity", {"    tokens = ": "    x *= 2\n    x /= 4\n    tokens = "},
-    does="Your code changes the argument `x`.", right="Work on new arrays.", read=COPIES)
+merge_heads.wrong("changes_x", "purity", {"    tokens = ": "    x *= 2\n    x /= 4\n    tokens = "})
 merge_heads.wrong("remembers", "purity", {"(x):": "(x, kept={}):", "return result": "return kept.setdefault(x.shape, result)"},
     memory=True,
     does="Your code returns the result of an earlier call.", right="Use the x of this call.", read=KEPT)
-merge_heads.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of x.", read="numpy.zeros, argument dtype")
+merge_heads.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
 EXAMPLES = {

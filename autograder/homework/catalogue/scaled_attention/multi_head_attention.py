@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 from autograder.homework.reference import merge_heads, scaled_dot_product_attention, split_heads
 
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 LEADING = "There may be no leading axes or several."
 MULTI = "the formula in the docstring of `multi_head_attention`"
 PROJECT = "Queries, keys and values are x @ w_q, x @ w_k and x @ w_v."
@@ -170,15 +169,11 @@ multi_head_attention.wrong("mask_for_whole_batch", "multi_head_mask",
     does="Your code uses the mask of the first batch entry for all.", right="Each batch entry has its own mask.",
     read="NumPy's page on broadcasting")
 multi_head_attention.wrong("changes_params", "purity", {'params["w_o"]': 'params.pop("w_o")'},
-    {"    merged =": "    params['weights'] = weights\n    merged ="},
-    does="Your code changes the argument `params`.", right="Leave the caller's dictionary as it is.",
-    read="the Python tutorial, Dictionaries")
+    {"    merged =": "    params['weights'] = weights\n    merged ="})
 multi_head_attention.wrong("remembers", "purity",
     {"mask=None):": "mask=None, cache={}):", '    q = x @ params["w_q"]': '    params = cache.setdefault(x.shape, params)\n    q = x @ params["w_q"]'},
     memory=True, does="Your code uses the matrices of an earlier call again.", right="Use the params of this call.", read=KEPT)
-multi_head_attention.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.",
-    read="numpy.zeros, argument dtype")
+multi_head_attention.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
 TWO = np.array([[1.0, 0.0], [2.0, -1.0]])

@@ -2,12 +2,9 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 from autograder.homework.reference import softmax
 
-COPIES = "NumPy's page on copies and views"
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
 SCALE = "Divide the scores by sqrt(d_k), the root of the width of queries and keys."
 BEFORE = "Set hidden scores to -inf before the softmax."
 SEEN = "True means that the query may see the key; rows are queries, columns keys."
@@ -215,18 +212,13 @@ scaled_dot_product_attention.wrong("nothing_seen_refused", "fully_masked",
     {"if mask is not None:": "if mask is not None:\n        if not mask.any(axis=-1).all():\n            raise ValueError"},
     does="Your code refuses a query that may see nothing.", right=NOTHING, read=DOCSTRING)
 scaled_dot_product_attention.wrong("changes_q", "purity",
-    {"scores = q @ keys\n    scores = scores / scale": "q /= scale\n    scores = q @ keys"},
-    does="Your code changes the argument `q`.", right="Work on new arrays: q / scale makes one.", read=COPIES)
+    {"scores = q @ keys\n    scores = scores / scale": "q /= scale\n    scores = q @ keys"})
 scaled_dot_product_attention.wrong("changes_mask", "purity",
-    {"np.where(mask, scores, -np.inf)": "np.where(np.logical_not(mask, out=mask), -np.inf, scores)"},
-    does="Your code changes the argument `mask`.", right="Work on new arrays: ~mask makes one.", read=COPIES)
+    {"np.where(mask, scores, -np.inf)": "np.where(np.logical_not(mask, out=mask), -np.inf, scores)"})
 scaled_dot_product_attention.wrong("remembers", "purity", {"mask=None)": "mask=None, kept={})", "    weights = softmax(scores)":
     "    weights = kept.setdefault(scores.shape, softmax(scores))"}, memory=True,
     does="Your code uses the weights of an earlier call again.", right="Compute them from the arguments of this call.", read=KEPT)
-scaled_dot_product_attention.wrong("float64_result", "dtype", {"scores / scale": "scores / np.sqrt(q.shape[-1])"},
-    does="Your result is float64 for float32 arguments.",
-    right="Divide by a Python float, d_k**0.5: float32 / np.sqrt(8) is float64 in NumPy 2.",
-    read=PROMOTION)
+scaled_dot_product_attention.wrong("float64_result", "dtype", {"scores / scale": "scores / np.sqrt(q.shape[-1])"})
 
 
 ROW = np.array([[1.0, 0.0]])

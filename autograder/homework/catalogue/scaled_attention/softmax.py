@@ -2,11 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 
-COPIES = "NumPy's page on copies and views"
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
 KEEPDIMS = "numpy.sum, argument keepdims, and NumPy's page on broadcasting"
 LARGEST = "Subtract the largest score of each slice before exp."
 EMPTY = "A slice that is -inf throughout gives zeros."
@@ -107,14 +104,12 @@ softmax.wrong("float32_inside", "softmax", {"    largest =": "    scores = score
     {"    largest =": "    scores = scores.astype(np.float16)\n    largest ="}, inexact=True,
     does="Your code is only as accurate as float32, also for float64 scores.", right="Compute in the dtype of scores.",
     read="numpy.ndarray.astype")
-softmax.wrong("changes_scores", "purity", {"np.exp(scores - shift)": "np.exp(np.subtract(scores, shift, out=scores))"},
-    does="Your code changes the argument `scores`.", right="Work on new arrays: scores - largest makes one.", read=COPIES)
+softmax.wrong("changes_scores", "purity", {"np.exp(scores - shift)": "np.exp(np.subtract(scores, shift, out=scores))"})
 softmax.wrong("remembers", "purity", {"axis=-1)": "axis=-1, kept={})",
     "    shift": "    largest = kept.setdefault(scores.shape, largest)\n    shift",
     "    divisor": "    total = kept.setdefault((scores.shape, 0), total)\n    divisor"}, memory=True,
     does="Your code uses figures of an earlier call again.", right="Compute them from the scores of this call.", read=KEPT)
-softmax.wrong("float64_result", "dtype", {"return weights": "return weights.astype(float)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
+softmax.wrong("float64_result", "dtype", {"return weights": "return weights.astype(float)"})
 
 
 EXAMPLES = {

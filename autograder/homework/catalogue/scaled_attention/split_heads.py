@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 
-COPIES = "NumPy's page on copies and views"
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 RUNS = "Head h takes the h-th consecutive run of features."
 PLACE = "The heads stand right before the tokens: (..., n_heads, t, d_head)."
 LEADING = "There may be no leading axes or several."
@@ -75,13 +73,11 @@ split_heads.wrong("full_width_refused", "split_heads", {"!= 0:": "!= 0 or n_head
     does="Your code refuses as many heads as features.", right="A head may be one feature wide.", read=SPLIT)
 split_heads.wrong("changes_x", "purity",
     {"x.reshape(*leading, t, n_heads, d_head)": "x\n    heads.shape = (*leading, t, n_heads, d_head)"},
-    {"    heads = ": "    x *= 2\n    x /= 4\n    heads = "},
-    does="Your code changes the argument `x`.", right="Work on new arrays: x.reshape(...) makes one.", read=COPIES)
+    {"    heads = ": "    x *= 2\n    x /= 4\n    heads = "})
 split_heads.wrong("remembers", "purity", {"n_heads):": "n_heads, kept={}):",
     "return result": "return kept.setdefault((x.shape, n_heads), result)"}, memory=True,
     does="Your code returns the result of an earlier call.", right="Use the x of this call.", read=KEPT)
-split_heads.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of x.", read="numpy.zeros, argument dtype")
+split_heads.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
 TOKENS = np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [0.0, -1.0, -2.0, -3.0]])

@@ -2,11 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 
-COPIES = "NumPy's page on copies and views"
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 FFN_FORMULA = "the formula in the docstring of `feed_forward`"
 LEADING = "There may be any number of leading axes, also none."
 BETWEEN = "The relu stands between the two layers, after b_1 is added: relu(x @ w_1 + b_1) @ w_2 + b_2."
@@ -72,16 +69,13 @@ feed_forward.wrong("stays_flat", "feed_forward", {"return result": "return resul
     does="Your code folds the leading axes into one.", right="The result has the shape of x.", read="numpy.reshape")
 feed_forward.wrong("squeezed", "feed_forward", {"return result": "return result.squeeze()"},
     does="Your code removes axes of length 1.", right="The result has the shape of x.", read="numpy.squeeze")
-feed_forward.wrong("changes_x", "purity", {"    hidden = x": "    np.maximum(x, 0, out=x)\n    hidden = x"},
-    does="Your code changes the argument `x`.", right="Work on new arrays.", read=COPIES)
+feed_forward.wrong("changes_x", "purity", {"    hidden = x": "    np.maximum(x, 0, out=x)\n    hidden = x"})
 feed_forward.wrong("changes_params", "purity",
-    {'hidden = hidden + params["b_1"]': 'hidden = params["b_1"] = hidden + params["b_1"]'},
-    does="Your code changes the argument `params`.", right="Leave the caller's parameters as they are.", read=COPIES)
+    {'hidden = hidden + params["b_1"]': 'hidden = params["b_1"] = hidden + params["b_1"]'})
 feed_forward.wrong("remembers", "purity", {"(x, params):": "(x, params, cache={}):",
     "    hidden = x": '    params = cache.setdefault(params["w_1"].shape, params)\n    hidden = x'},
     memory=True, does="Your code uses the matrices of an earlier call again.", right="Use the params of this call.", read=KEPT)
-feed_forward.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
+feed_forward.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
 X = np.array([[1.0, 2.0], [0.5, -1.0]])

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 
-COPIES = "NumPy's page on copies and views"
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 BACK = "Go from the last layer to the first; each step multiplies by the transpose of its Jacobian."
 SKIP = "With residual=True a layer is x + f(x): its Jacobian is I + J, so the gradient that arrives is added to J^T g."
 FLOW = "the docstring of `gradient_flow`"
@@ -119,18 +117,14 @@ gradient_flow.wrong("list", "gradient_flow", {"return result": "return result.to
     does="Your code returns a list.", right="Return an array.", read="numpy.array")
 gradient_flow.wrong("changes_jacobians", "purity",
     {"    g = grad_out": "    if residual:\n        jacobians += np.eye(len(grad_out), dtype=jacobians.dtype)\n    g = grad_out",
-    "through + skip if residual else through": "through"},
-    does="Your code changes the argument `jacobians`.", right="Write jacobians + np.eye(d), which makes a new array.", read=COPIES)
+    "through + skip if residual else through": "through"})
 gradient_flow.wrong("changes_grad_out", "purity",
     {"g = through + skip if residual else through": "g[...] = through + skip if residual else through",
-    "gradients = [g]": "gradients = [g.copy()]", "gradients.append(g)": "gradients.append(g.copy())"},
-    does="Your code changes the argument `grad_out`.", right="Work on new arrays.", read=COPIES)
+    "gradients = [g]": "gradients = [g.copy()]", "gradients.append(g)": "gradients.append(g.copy())"})
 gradient_flow.wrong("remembers", "purity", {"residual=True):": "residual=True, cache={}):",
     "    g = grad_out": "    jacobians = cache.setdefault(jacobians.shape, jacobians)\n    g = grad_out"},
     memory=True, does="Your code uses the Jacobians of an earlier call again.", right="Use those of this call.", read=KEPT)
-gradient_flow.wrong("float64_result", "dtype", {", dtype=grad_out.dtype": ", dtype=float"},
-    does="Your result is float64 for float32 arguments.", right="Give np.zeros or np.array the dtype of grad_out.",
-    read="numpy.zeros, argument dtype")
+gradient_flow.wrong("float64_result", "dtype", {", dtype=grad_out.dtype": ", dtype=float"})
 
 
 EXAMPLES = {

@@ -2,12 +2,9 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 from autograder.homework.reference import feed_forward, layer_norm, multi_head_attention
 
-COPIES = "NumPy's page on copies and views"
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 LEADING = "There may be any number of leading axes, also none."
 PASS_MASK = "Hand the argument mask on to multi_head_attention."
 PASS_HEADS = "Pass n_heads to the attention."
@@ -105,15 +102,12 @@ post_norm_block.wrong("three_dimensions_only", "post_norm", {"    first,": "    
     does="Your code takes exactly one leading axis for granted.", right=LEADING, read=POST_FORMULA)
 post_norm_block.wrong("squeezed", "post_norm", {"return result": "return result.squeeze()"},
     does="Your code removes axes of length 1.", right="The result has the shape of x.", read="numpy.squeeze")
-post_norm_block.wrong("changes_x", "purity", {"total = x + attended": "x += attended\n    total = x"},
-    does="Your code changes the argument `x`.", right="Write x = x + ..., which makes a new array.", read=COPIES)
-post_norm_block.wrong("changes_params", "purity", {'params["ln_1"], params["ln_2"]': 'params.pop("ln_1"), params["ln_2"]'},
-    does="Your code changes the argument `params`.", right="Leave the caller's parameters as they are.", read=COPIES)
+post_norm_block.wrong("changes_x", "purity", {"total = x + attended": "x += attended\n    total = x"})
+post_norm_block.wrong("changes_params", "purity", {'params["ln_1"], params["ln_2"]': 'params.pop("ln_1"), params["ln_2"]'})
 post_norm_block.wrong("remembers", "purity", {"mask=None):": "mask=None, cache={}):",
     "    first,": '    params = cache.setdefault(x.shape, params)\n    first,'},
     memory=True, does="Your code uses the parameters of an earlier call again.", right="Use the params of this call.", read=KEPT)
-post_norm_block.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
+post_norm_block.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
 PADDING = np.array([[[True, False, True]]])

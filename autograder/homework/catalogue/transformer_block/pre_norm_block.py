@@ -2,12 +2,9 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 from autograder.homework.reference import feed_forward, layer_norm, multi_head_attention
 
-COPIES = "NumPy's page on copies and views"
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 LEADING = "There may be any number of leading axes, also none."
 PRE = "A pre-norm block is h = x + MHA(LN_1(x)), then h + FFN(LN_2(h))."
 PRE_FORMULA = "the formula in the docstring of `pre_norm_block`"
@@ -112,15 +109,12 @@ pre_norm_block.wrong("three_dimensions_only", "pre_norm", {"    first,": "    _,
 pre_norm_block.wrong("squeezed", "pre_norm", {"return result": "return result.squeeze()"},
     does="Your code removes axes of length 1.", right="The result has the shape of x.", read="numpy.squeeze")
 pre_norm_block.wrong("changes_x", "purity", {"h = x + attended": "x += attended\n    h = x"},
-    {"h = x + attended": "x += attended\n    h = x.copy()"},
-    does="Your code changes the argument `x`.", right="Write x = x + ..., which makes a new array.", read=COPIES)
-pre_norm_block.wrong("changes_params", "purity", {'params["ln_1"], params["ln_2"]': 'params.pop("ln_1"), params["ln_2"]'},
-    does="Your code changes the argument `params`.", right="Leave the caller's parameters as they are.", read=COPIES)
+    {"h = x + attended": "x += attended\n    h = x.copy()"})
+pre_norm_block.wrong("changes_params", "purity", {'params["ln_1"], params["ln_2"]': 'params.pop("ln_1"), params["ln_2"]'})
 pre_norm_block.wrong("remembers", "purity", {"mask=None):": "mask=None, cache={}):",
     "    first,": '    params = cache.setdefault(x.shape, params)\n    first,'},
     memory=True, does="Your code uses the parameters of an earlier call again.", right="Use the params of this call.", read=KEPT)
-pre_norm_block.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
+pre_norm_block.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
 X = np.array([[1.0, 2.0], [0.5, -1.0]])

@@ -2,11 +2,8 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import written
+from autograder.homework.mistakes import KEPT, written
 
-COPIES = "NumPy's page on copies and views"
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
 ADDS = "Return x + sublayer(x)."
 
 
@@ -54,13 +51,11 @@ residual.wrong("row_by_row", "residual", {"sublayer(x)": "np.stack([sublayer(row
     {"sublayer(x)": "np.stack([sublayer(row[None])[0] for row in x])"},
     does="Your code calls the sub-layer for one row at a time.", right="Give it the whole of x: attention mixes the rows.",
     read="the docstring of `residual`")
-residual.wrong("changes_x", "purity", {"x + branch": "np.add(x, branch, out=x)"},
-    does="Your code changes the argument `x`.", right="Write x + sublayer(x), which makes a new array.", read=COPIES)
+residual.wrong("changes_x", "purity", {"x + branch": "np.add(x, branch, out=x)"})
 residual.wrong("remembers", "purity", {"(x, sublayer):": "(x, sublayer, cache={}):",
     "    result =": "    branch = cache.setdefault(x.shape, branch)\n    result ="}, memory=True,
     does="Your code uses the output of an earlier call again.", right="Call the sub-layer in every call.", read=KEPT)
-residual.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"},
-    does="Your result is float64 for float32 arguments.", right="Return the dtype of the arguments.", read=PROMOTION)
+residual.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
 X = np.array([[1.0, 2.0], [0.5, -1.0]])

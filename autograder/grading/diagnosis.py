@@ -349,9 +349,8 @@ def _changed(record: Record) -> Iterator[Mistake]:
         name = part(names, number, ()).replace(" ", "_")
         does, right, read = of_form(f"changes_{name}", record.target.function)
         how = in_words(names, [change]) + (", which shows only after the call" if later else "")
-        yield _mistake(
-            record, f"changes_{name}" + ("_later" if later else ""), f"{does.rstrip('.')}: {how}.", right, read
-        )
+        does = f"{does.rstrip('.')}: {how}."
+        yield _mistake(record, f"changes_{name}" + ("_later" if later else ""), does, right, read)
 
 
 def _dtypes(record: Record) -> tuple[str, str]:

@@ -118,7 +118,7 @@ class Player:
         self.restarts = 0
         # By this submission, if nothing is known yet.
         self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}
-        self.whole = Level((), INTEGRATED)
+        self.whole: dict[tuple[str, ...], Level] = {}  # by the correct modules in the place of the submission's
         self.edits = 0  # edited versions of its functions that may be tried
         self.spent: Callable[[], float] = float  # the share of its processor time that is used up
         self.charge: Callable[[float], None] = lambda seconds: None  # processor time that the grader takes for it
@@ -188,8 +188,8 @@ class Player:
     def together(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
         """Play a criterion of the integration; whether the modules could be imported together.
 
-        Only the functions of `correct` modules, which stand in the place of the submission's, may be asked for: then it has a
-        process of its own, else one for all criteria. What may be shown comes before the first hidden call, all else after
+        Only the functions of `correct` modules, which stand in the place of the submission's, may be asked for; the criteria that
+        are played beside the same ones have one process. What may be shown comes before the first hidden call, all else after
         every other.
         """
         steps = self.script.together(criterion)
@@ -199,13 +199,13 @@ class Player:
             assert all(level.asked for level in self.levels), "the integration before a module"
             for level in self.levels:
                 self._close(level)
-        level = Level((criterion,), INTEGRATED) if correct else self.whole
+        level = self.whole.setdefault(correct, Level((), INTEGRATED))
         called = dict.fromkeys(step.target.module for step in steps)
         modules = tuple(module for module in called if module not in correct)
         answered = {module: tuple(self.rubric.modules[module].functions) for module in correct}
         self._load(level, Imports(criterion, modules, answered))
         replies = self._play(level, {criterion: steps}, hidden=True)
-        if correct or self.rubric.criteria[criterion].visible:
+        if self.rubric.criteria[criterion].visible:
             self._close(level)
         return replies, criterion not in level.broken
 
@@ -255,7 +255,7 @@ class Player:
         return any(level.asked for level in self.levels)
 
     def close(self) -> None:
-        for level in (*self.levels, self.whole):
+        for level in (*self.levels, *self.whole.values()):
             self._close(level)
 
     def __enter__(self) -> "Player":

@@ -223,7 +223,7 @@ class _Lost:
 
     def at_home(self) -> str:
         record = self._record_without_example()
-        if record is None or self.graded.criterion.looks_at != "examples":
+        if record is None or self.graded.criterion.looks_at != "examples" or self.graded.depends:
             return ""
         return AT_HOME.format(function=record.target.function)
 
@@ -244,10 +244,11 @@ class _Lost:
         record, graded = self._record_without_example(), self.graded
         if record is None or record.fault is None or _is_named(graded) or graded.blamed:
             return ""
-        if self._unsteady():
-            return UNSTEADY
         examples = _examples(record, self.module)
-        if any(example.fault is not None for example in examples):
+        wrong = sum(example.fault is not None for example in examples)
+        if self._unsteady():  # one random result may be right by chance
+            return REMEMBERED if graded.depends and wrong > 1 else UNSTEADY
+        if wrong:
             return REMEMBERED if graded.depends else ""
         return PUBLIC_IS_RIGHT if examples and record.fault.kind in OF_VALUE and not graded.criterion.visible else ""
 

@@ -241,7 +241,7 @@ def next_step(failed: list[Report], passed: int) -> str:
         hint = " --hint says what is right." if first in ADVICE[0].hints else "."
         at = ADVICE[0].stopped.get(first, "")
         verb = "write" if unwritten_functions(first[0], [first[1]]) else "mend"
-        what = f"mend what stops {first[1]} in {at}" if at else f"{verb} {first[1]} in {place(*first)}"
+        what = f"mend {first[1]}, beginning at {at}" if at else f"{verb} {first[1]} in {place(*first)}"
         return f"Next: {what}; pytest --only {first[1]}{hint}"
     unwritten = [
         (m, f) for m in MODULES for f in unwritten_functions(m, functions_in(m)) if (FOLDER / f"{m}.py").is_file()

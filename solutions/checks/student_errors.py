@@ -59,13 +59,16 @@ def is_students(file: str) -> bool:
 
 
 def where(error: BaseException) -> str:
-    """File, line and reason of an exception, from the last line of the student's own code that led to it."""
+    """File, line and reason of an exception, from the last line of the student's own code that led to it.
+
+    While a file is imported, that is the last one outside of functions.
+    """
     if isinstance(error, SyntaxError) and error.filename:
         said = f"{Path(error.filename).name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
         text, column = error.text or "", error.offset or 0
         before = " " * (column - 1 - len(text) + len(text.lstrip()))
         return said + (f"\n    {text.strip()}\n    {before}^" if text.strip() and column else "")
-    frames = list(_own(error.__traceback__))
+    frames = list(_own(error.__traceback__, "<module>")) or list(_own(error.__traceback__))
     if isinstance(error, NotImplementedError) and frames:
         return unwritten(error)[2]
     reason = words(error)
@@ -115,10 +118,10 @@ def words(error: BaseException) -> str:
     return f"{reason}. {what_to_do}" if what_to_do else reason
 
 
-def _own(trace: TracebackType | None) -> Iterator[tuple[Path, int, str]]:
-    """The lines of the student's code on the way to an exception, the outermost first."""
+def _own(trace: TracebackType | None, function: str = "") -> Iterator[tuple[Path, int, str]]:
+    """The lines of the student's code on the way to an exception, the outermost first; on request those of one function."""
     for frame in traceback.extract_tb(trace):
-        if is_students(frame.filename):
+        if is_students(frame.filename) and function in ("", frame.name):
             yield Path(frame.filename), frame.lineno or 0, frame.line or ""
 
 

@@ -18,7 +18,7 @@ MANY = 5  # rows, columns or entries that are named one by one
 UNEXPLAINED = 1e-3
 SEVERAL = 3  # entries that share an amount or a factor by more than chance
 MOST_DIGITS = 6  # decimals that a rounded result may have kept
-NEARLY = 1e-3  # largest deviation of a result that is nearly right
+NEARLY = 1e-3  # largest deviation of a result that is nearly right, as a share of its largest entry
 Array = np.ndarray[Any, Any]
 
 FORMS = {
@@ -227,9 +227,8 @@ def _values(expected: Array, actual: Array, allowed: float) -> Iterator[str]:
         yield _of_all(expected.astype(float), actual.astype(float), allowed)
         yield _sums(expected, actual)
         yield _rounded(expected, actual, allowed)
-        off = float(deviations(expected, actual).max())
-        if off <= NEARLY:
-            off *= magnitude(expected)
+        off = float(deviations(expected, actual).max()) * magnitude(expected)
+        if off <= NEARLY * np.abs(expected[np.isfinite(expected)]).max(initial=0.0):
             unit = 10.0 ** np.floor(np.log10(off))
             yield f"Nearly right: no entry is off by more than {np.ceil(round(off / unit, 6)) * unit:.1g}."
     wrong = deviations(expected, actual) > (allowed if expected.dtype.kind == "f" else 0.0)

@@ -41,11 +41,13 @@ def text_of(error: BaseException) -> str:
 
 
 def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str, int]:
-    place = ("", 0)
+    """File and line of the last step in one's own files; while a file is imported, the last one outside of functions."""
+    place, importing = ("", 0), False
     while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
-        if own(name):
-            place = (os.path.basename(name), trace.tb_lineno)
+        code = trace.tb_frame.f_code
+        outside = code.co_name == "<module>"
+        if own(code.co_filename) and (outside or not importing):
+            place, importing = (os.path.basename(code.co_filename), trace.tb_lineno), outside
         trace = trace.tb_next
     return place
 

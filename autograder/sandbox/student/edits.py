@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -472,13 +472,13 @@ def _bodies(unit: ast.stmt) -> Iterator[Edit]:
                 continue
             start = int(isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant))
             for i, new in _moved(body, start):
-                edit = _edit(unit, [Place(node, field, None)], [new], 3)
-                yield Edit(unit, edit.places, edit.old, edit.new, (body[i].lineno,), 3)
+                yield replace(_edit(unit, [Place(node, field, None)], [new], 3), lines=(body[i].lineno,))
             if node is unit and isinstance(unit, ast.FunctionDef):
                 for arg in unit.args.args:
                     copied = ast.Call(ast.Attribute(_name(arg.arg), "copy", ast.Load()), [], [])
                     new = [*body[:start], ast.Assign([ast.Name(arg.arg, ast.Store())], copied), *body[start:]]
-                    yield _edit(unit, [Place(unit, field, None)], [new], 5)
+                    edit = _edit(unit, [Place(unit, field, None)], [new], 5)
+                    yield replace(edit, lines=(body[start].lineno,)) if body[start:] else edit
 
 
 def _moved(body: list[ast.stmt], start: int) -> Iterator[tuple[int, list[ast.stmt]]]:

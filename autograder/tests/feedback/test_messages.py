@@ -8,6 +8,7 @@ import pytest
 
 from autograder.feedback.messages import message
 from autograder.grading.charge import Graded
+from autograder.grading.experiments import Trial, Tried
 from autograder.grading.grader import ModuleResult
 from autograder.grading.record import Record, Rules
 from autograder.homework import reference
@@ -17,7 +18,7 @@ from autograder.tests.making import criterion, hidden, mistake, module_of, raise
 from autograder.tests.running import played
 from autograder.values.changes import Change
 from autograder.values.compare import Fault
-from autograder.values.differences import REMEMBERED
+from autograder.values.differences import REMEMBERED, UNSTEADY
 
 ARGS = (np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 0.5]), np.array([0.0, 1.0, -1.0]))
 EXAMPLE, SECRET = "layernorm.example", "layernorm.statistics"
@@ -41,6 +42,7 @@ def wrong_norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
 
 SHOWN = played(step("layer_norm", *ARGS), wrong_norm)
 WRONG = hidden(played(step("layer_norm", 1000 * ARGS[0] + 123456, *ARGS[1:]), wrong_norm), SECRET)
+ALSO = played(step("layer_norm", 2 * ARGS[0], *ARGS[1:]), wrong_norm)
 
 
 def lost(
@@ -227,6 +229,19 @@ def test_right_in_public_or_dependent_on_earlier_calls() -> None:
     assert "right on the small public examples" in told(lost(SECRET, shown=None), records=(right, WRONG))
     assert REMEMBERED in told(lost(SECRET, shown=None, depends=True), records=(SHOWN, WRONG))
     assert REMEMBERED not in told(lost(SECRET, shown=None), records=(SHOWN, WRONG))
+
+
+@pytest.mark.parametrize(
+    ("depends", "wrong", "said"),
+    [(True, (SHOWN, ALSO), REMEMBERED), (True, (SHOWN,), UNSTEADY), (False, (SHOWN, ALSO), UNSTEADY)],
+)
+def test_what_is_right_whenever_it_is_called_alone_is_not_random(
+    depends: bool, wrong: tuple[Record, ...], said: str
+) -> None:
+    again = replace(SHOWN, reply=Reply(value=np.zeros(3)))
+    graded = lost(SECRET, shown=None, depends=depends, why="unexplained")
+    tried = {SHOWN.step: tuple(Tried(Trial(SHOWN.step), record) for record in (SHOWN, again))}
+    assert said in message(graded, result(replace(module_of([graded], wrong), tried=tried)))
 
 
 def test_a_worked_example_can_be_run_at_home() -> None:

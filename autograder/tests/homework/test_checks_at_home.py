@@ -183,7 +183,7 @@ def test_random_results_are_said_to_be_random(home: Path) -> None:
 def test_the_line_that_stops_a_call_is_what_to_mend(home: Path) -> None:
     wrong = "def helper(x):\n    return x[0, 0, 0]\n\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return helper(x)\n"
     said = checked(home, "layernorm", wrong)
-    assert f"Next: mend what stops rms_norm in layernorm.py, line {last_line(wrong) - 4};" in said
+    assert f"Next: mend rms_norm, beginning at layernorm.py, line {last_line(wrong) - 4};" in said
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if module != "concept_check"])
@@ -369,6 +369,14 @@ def test_file_with_nearly_the_right_name(home: Path, name: str) -> None:
     (home / "layernorm.py").rename(home / name)
     said = " ".join(pytest_says(home, "checks/test_layernorm.py").split())
     assert f"layernorm.py is missing, but there is {name}: rename it to layernorm.py" in said
+
+
+def test_a_call_outside_of_functions_that_fails_has_its_own_line(home: Path) -> None:
+    write_solutions(home, "layernorm")
+    text = (home / "layernorm.py").read_text() + "\nprint(layer_norm(np.ones(3), np.ones(4), 0))\n"
+    (home / "layernorm.py").write_text(text)
+    said = " ".join(pytest_says(home, "checks/test_layernorm.py").split())
+    assert f"layernorm.py, line {len(text.splitlines())}: ValueError" in said
 
 
 def test_missing_file(home: Path) -> None:

@@ -188,7 +188,8 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
         half = 0.5 * 10.0 ** -int(digits[1])
         return bool((np.abs(got - wanted) <= half + slack).all() and (np.round(got, int(digits[1])) == got).all())
     if "Nearly right" in said:
-        return bool((np.abs(got - wanted) <= number * (1 + 1e-5)).all())
+        size = np.abs(wanted).max(initial=0)
+        return bool((np.abs(got - wanted) <= number * (1 + 1e-5)).all() and number <= 2e-3 * size)
     if count := re.match(r"(\d+) of (\d+) entries differ", said):
         return (int(count[1]), int(count[2])) == (refused.sum(), refused.size)
     if place := re.match(r"Right (except|only) for the (row|column|entr)(?:s|y|ies)? (.*)\.", said):
@@ -243,3 +244,7 @@ def test_an_offset_of_one_entry_is_no_offset_of_all() -> None:
 def test_parts_in_another_order() -> None:
     said = difference((TABLE, TABLE[0]), (TABLE[0], TABLE), ALLOWED, ("mean", "var"))
     assert said == "The parts are right, but they come in the order `var`, `mean`."
+
+
+def test_small_values_that_are_all_wrong_are_not_nearly_right() -> None:
+    assert "Nearly" not in difference(np.array([5e-4, 1e-4]), np.array([0.0, 6e-4]), 1e-8)

@@ -1,9 +1,12 @@
 """What NumPy says of shapes, in words that hold for the shapes."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
-from autograder.values.errors import in_words
+from autograder.values.errors import in_words, place
 
 
 @pytest.mark.parametrize(
@@ -24,3 +27,18 @@ def test_shapes_that_do_not_fit(one: tuple[int, ...], other: tuple[int, ...], sa
 def test_other_errors_keep_their_words() -> None:
     assert in_words("ValueError", "d_model must be even\nmore") == "d_model must be even"
     assert in_words("TypeError", "matmul: Input operand 1 does not have enough dimensions") != "a @ b is for arrays"
+
+
+@pytest.mark.parametrize(("call", "line"), [("broken()", 5), ("VALUE = [broken() for _ in range(2)]", 5), ("", 2)])
+def test_an_error_at_import_has_the_line_outside_of_functions(tmp_path: Path, call: str, line: int) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(f"def broken():\n    return 1 / 0\n\n\n{call}\n")
+
+    def run() -> None:
+        names: dict[str, Any] = {}
+        exec(compile(path.read_text(), str(path), "exec"), names)
+        names["broken"]()
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        run()
+    assert place(caught.tb, lambda name: name == str(path)) == ("m.py", line)

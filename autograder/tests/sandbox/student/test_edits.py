@@ -93,6 +93,14 @@ def test_an_edit_in_several_lines_says_all() -> None:
     assert (3, 4) in {edit.lines for edit in found.edits}
 
 
+def test_what_is_put_before_all_else_has_the_line_of_the_first_statement() -> None:
+    found = Text(text("x[0] = y\n    return x").encode(), "f", ())
+    copies = [
+        edit.lines for edit in found.edits if isinstance(edit.new[0], list) and "copy" in ast.unparse(edit.new[0][1])
+    ]
+    assert copies and set(copies) == {(3,)}
+
+
 @pytest.mark.parametrize(
     "source",
     [

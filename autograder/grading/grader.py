@@ -319,17 +319,20 @@ class _Grading:
         return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda r: r.cost)
 
     def _repaired_beside(self, number: int, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
-        """A reading in which one known mistake is told of a function, since an edit leaves just that: it has another one too."""
+        """A reading in which one known mistake is told of a function that has another one too: an edit leaves just that one, or
+        it alone is evident, and costs nothing more or less."""
         own = [record for record in reading.records if record.target.function == function]
         if is_boolean(own):
             return reading
         search = (number, reading.module, function, helpers, reading.records)
-        evident = self.diagnoser.evident(reading.module, function, own)[:MOST_EVIDENT]
-        candidates = [candidate for candidate in evident if self.repairs.beside(*search, candidate.reply)]
-        if len({candidate.ids for candidate in candidates}) != 1:
+        evident = self.diagnoser.evident(reading.module, function, own)
+        left = [candidate for candidate in evident[:MOST_EVIDENT] if self.repairs.beside(*search, candidate.reply)]
+        told = left or ([] if reading.explanations[function].chosen else [c for c in evident if c.is_evident])
+        if len({candidate.ids for candidate in told}) != 1:
             return reading
-        explanations = reading.explanations | {function: Explanation(candidates[0], certain=True)}
-        return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda r: r.cost)
+        explanations = reading.explanations | {function: Explanation(told[0], certain=bool(left))}
+        again = self._charged(replace(reading, explanations=explanations))
+        return again if again.cost == reading.cost or (left and again.cost < reading.cost) else reading
 
     def _charged(self, reading: "_Reading") -> "_Reading":
         graded = charges(self.rubric, reading.module, reading.records, reading.explanations, self.diagnoser)

@@ -105,6 +105,23 @@ def split_heads(x, n_heads):
     assert not sentences(result)
 
 
+def test_a_known_mistake_that_alone_is_evident_is_told_as_one_of_several(grader: Grader, alter: Alter) -> None:
+    """Without the residuals only the squares are wrong, so that a few calls show them; no criterion has such calls alone."""
+    source = """
+def gradient_flow(jacobians, grad_out, residual=True):
+    through, out = grad_out, [np.sum(grad_out**2)]
+    for jacobian in jacobians[::-1]:
+        through = jacobian.T @ through
+        out.insert(0, np.sum((through + grad_out if residual else through) ** 2))
+    return np.array(out)
+"""
+    result = graded(grader, alter("transformer_block", source), "transformer_block")
+    told = next(g for g in result.graded if g.criterion.id == "transformer_block.gradient_flow")
+    assert [mistake.id for mistake in told.mistakes] == ["gradient_flow.squared"]
+    assert "**Probably, at least:** Your code returns squared norms." in message(told, result)
+    assert lost(result) == {"example", "gradient_flow"}
+
+
 def test_a_known_mistake_that_explains_a_whole_criterion_is_told_as_one_of_several(
     grader: Grader, alter: Alter
 ) -> None:

@@ -176,7 +176,9 @@ class _Lost:
     def beyond(self) -> str:
         """Public calls are explained alone, since what is said of them is shown first."""
         graded, record = self.graded, self.graded.record
-        if record is None or self.place or graded.why != "unexplained" or graded.criterion.visible or graded.blamed:
+        if record is None or self.place or graded.criterion.visible or graded.blamed or _is_named(graded):
+            return ""
+        if graded.why not in ("unexplained", "mistake"):
             return ""
         named = {place for name, place in self.before.items() if name.startswith(f"{record.target.function}.")}
         public = [f"`{place}`" for place in sorted(named) if rubric.current().criteria[place].visible]
@@ -250,6 +252,11 @@ class _Lost:
             return REMEMBERED if graded.depends and wrong > 1 else UNSTEADY
         if wrong:
             return REMEMBERED if graded.depends else ""
+        # The worked examples of the docstrings are public calls as well.
+        criteria = rubric.current().criteria
+        own = (r for r in self.module.records if r.target == record.target and r.step.criterion)
+        if any(r.fault is not None and criteria[r.step.criterion].looks_at == "examples" for r in own):
+            return ""
         return PUBLIC_IS_RIGHT if examples and record.fault.kind in OF_VALUE and not graded.criterion.visible else ""
 
     def read(self) -> str:

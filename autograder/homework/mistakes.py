@@ -69,6 +69,12 @@ class Mistake:
         return f"{self.does} {self.right}"
 
     @property
+    def changes(self) -> str:
+        """The argument that it changes, which its name says; empty if none."""
+        arguments = inspect.signature(reference.functions()[self.function]).parameters
+        return next((name for name in arguments if self.name == f"changes_{name}"), "")
+
+    @property
     def alone(self) -> "Version":
         """The function with this mistake and no other."""
         version = made(self.module, self.function, (self,))

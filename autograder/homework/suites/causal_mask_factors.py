@@ -118,6 +118,12 @@ def alone(f, x):
     return change.shape[1] > 2 and not change[:, [0, -1]].any() and change.any()
 
 
+def falls(f, x):
+    """Whether the outputs fall with every change, however x changes."""
+    changes = [f(x + 1) - f(x), f(x - 1) - f(x)]
+    return np.max(changes) <= 0 and np.min(changes) < 0
+
+
 def turns(f, x):
     """Whether the first row changes every later output row, but not its length."""
     first = np.eye(len(x), 1) * np.arange(1, x.shape[1] + 1)
@@ -158,7 +164,7 @@ def seen(condition):
 
 
 DEPENDENCY_MATRIX = inputs(
-    *experiment("dependency dependency_change", **{"tells in one feature between others": alone}),
+    *experiment("dependency dependency_change", **{"tells in one feature between others": alone, "only falls": falls}),
     factor("output rows", "dependency", {"of one length whatever comes before": turns}),
     factor("delta", "dependency", {
         "the default": lambda delta: delta == 1e-3,

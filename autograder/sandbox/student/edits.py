@@ -36,7 +36,7 @@ ALIKE = (
     ("maximum", "minimum"),
     ("ones", "zeros", "eye"),
     ("exp", "log", "expm1", "log1p", "log2", "log10"),
-    ("sqrt", "square", "abs", "cbrt"),
+    ("sqrt", "isqrt", "square", "abs", "cbrt"),
     ("argmax", "argmin"),
     ("float64", "float32"),
     ("zeros_like", "ones_like"),
@@ -152,6 +152,8 @@ class Text:
                 yield from map(_constant, self._constants(value))
                 if type(value) is int:
                     yield from map(_name, names)
+                if place.field == "args":  # a bound left out
+                    yield _constant(None)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 yield from map(_constant, self._constants(-value))
             case ast.Name(id=name, ctx=ast.Load()):
@@ -203,10 +205,12 @@ def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.st
                 wanted += new
 
 
-def _numbers(nodes: Iterable[ast.AST]) -> list[Any]:
-    """The numbers of a text, those in its docstrings too."""
+def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
+    """The numbers of a text with their signs, those in its docstrings too."""
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    plain = [value for value in values if type(value) in (int, float)]
+    signed = [n.operand.value for n in nodes if isinstance(n, ast.UnaryOp) and isinstance(n.operand, ast.Constant)]
+    plain = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    plain += [-value for value in signed if isinstance(value, int | float) and not isinstance(value, bool)]
     texts = (value[:2000] for value in values if isinstance(value, str))
     written = [float(digits) for text in texts for digits in re.findall(r"\b\d+(?:\.\d+)?(?:e-?\d+)?\b", text)]
     numbers = (*plain, *(int(number) if number.is_integer() and number < 1e15 else number for number in written))

@@ -229,6 +229,8 @@ def test_right_in_public_or_dependent_on_earlier_calls() -> None:
     assert "right on the small public examples" in told(lost(SECRET, shown=None), records=(right, WRONG))
     assert REMEMBERED in told(lost(SECRET, shown=None, depends=True), records=(SHOWN, WRONG))
     assert REMEMBERED not in told(lost(SECRET, shown=None), records=(SHOWN, WRONG))
+    worked = replace(SHOWN, step=replace(SHOWN.step, criterion=EXAMPLE))
+    assert "right on the small" not in told(lost(SECRET, shown=None), records=(right, worked, WRONG))
 
 
 @pytest.mark.parametrize(

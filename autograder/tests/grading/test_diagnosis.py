@@ -286,6 +286,17 @@ def pre_norm_block(x, params, n_heads, mask=None):
     assert mistake.does.startswith("Where `pre_norm_block` does the work of `layer_norm`: Your code divides")
 
 
+def test_one_wrong_answer_to_yes_or_no_names_no_mistake_in_inlined_code() -> None:
+    records = running.records("causal_mask", running.with_source("causal_mask"))
+    called = [r for r in records if r.target.function == "is_autoregressive"]
+    for place, right in enumerate(called):
+        if right.step.expected is False:
+            records = [*called[:place], *called[place + 1 :]]
+            wrong = replace(right, reply=Reply(value=True), fault=Fault("value"))
+            names = named(running.diagnoser().explain("causal_mask", [wrong, *records]))
+            assert not any(name.count(".") > 1 for name in names)
+
+
 # The special cases of the search
 
 
@@ -306,6 +317,20 @@ def test_of_results_of_another_type_what_they_hold_tells_mistakes_apart() -> Non
 def test_what_changes_tells_mistakes_apart() -> None:
     source = way("padding_mask.changes_lengths", 1)
     assert named(explained_source("causal_mask", source)) == {"padding_mask.changes_lengths"}
+
+
+def test_no_argument_is_said_to_change_where_none_was_seen_to() -> None:
+    """The gradients are those of a function that multiplies grad_out by gamma in place."""
+    text = mistakes.correct("layernorm", "layer_norm_backward").source
+    text = text.replace("grad_out * gamma", "grad_out").replace(
+        "leading", "grad_out = grad_out * gamma\n    leading", 1
+    )
+    records = visible(running.records("layernorm", running.with_source("layernorm", text)))
+    explanations = running.diagnoser().explain("layernorm", records)
+    assert named(explanations) == {
+        "layer_norm_backward.gamma_of_scaled_gradient",
+        "layer_norm_backward.beta_scaled",
+    }
 
 
 def test_what_is_written_into_arguments_counts_beside_other_mistakes() -> None:

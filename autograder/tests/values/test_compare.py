@@ -55,6 +55,10 @@ def test_dtype_counts_only_where_it_is_asked_for() -> None:
     assert kind(X, X.astype("float32"), dtype=True) == "dtype"
 
 
+def test_an_array_without_entries_says_nothing_by_its_dtype() -> None:
+    assert kind(np.zeros(0, int), np.array([])) == ""
+
+
 def test_float32_anywhere_among_the_arguments_allows_its_rounding() -> None:
     single = X.astype("float32")
     assert tolerance(((X,), {"params": [{"a": single}]})) == TOLERANCE["float32"]

@@ -2,7 +2,7 @@
 
 A call stands or falls together with what looks at it: its repeat, what its arguments and its result hold later, the calls that
 are given these objects. Such a group of steps is needed if without it something is seen less often than asked for:
-- a known mistake, in each hidden criterion that it belongs to: in two groups, if there are two;
+- a known mistake, in each hidden criterion that it belongs to, or in any if it shows in none of them: in two groups, if there are;
 - what tells two known mistakes of a function apart, or one from the correct function: in one group, or public example;
 - a machine-made mistake, a class of inputs, a program that keeps something between calls, or one that refuses everything: in one.
 The worked examples stand in the docstrings and are not asked what they are for, nor are the few steps of the integration.
@@ -113,10 +113,10 @@ def needs(module: str, graded: Iterable[mutants.Graded]) -> Iterator[Need]:
 def _shown(played: Played, mistake: Mistake, counted: set[int]) -> Iterator[Need]:
     steps = played.steps.values()
     records = judged(steps, [played.reply(mistake.alone, step.number) for step in steps])
-    wrong = [r.step for r in records if r.fault is not None and r.step.number in counted]
+    wrong = {r.step.number: r.step.criterion for r in records if r.fault is not None and r.step.number in counted}
     for criterion in mistake.criteria:
-        numbers = frozenset(step.number for step in wrong if step.criterion == criterion)
-        yield Need(f"{mistake.id} in {criterion}", numbers, TWICE)
+        own = frozenset(number for number, shown in wrong.items() if shown == criterion)
+        yield Need(f"{mistake.id} in {criterion}", own or frozenset(wrong), TWICE)
 
 
 def _refusing(module: str, function: str, criterion: str) -> Iterator[Need]:

@@ -18,7 +18,11 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command()
 @click.option("--jobs", type=click.IntRange(1), help="processes at a time; as many as there are cores unless given")
-@click.option("--only", default="", help="modules, separated by commas: their mistakes, and all alternatives")
+@click.option(
+    "--only",
+    default="",
+    help="modules, separated by commas: their mistakes, and all alternatives; functions or ids of mistakes: these alone",
+)
 @click.option(
     "--tolerances", is_flag=True, help="show for each check how far right and wrong solutions are from the value"
 )
@@ -59,7 +63,10 @@ def audit(
     from autograder.proof import public as home
     from autograder.proof import steps as needed
 
-    chosen, before = modules(only), _read(against) if against is not None else None
+    if only and (mutants or blind_spots):
+        raise click.UsageError("--mutants and --blind-spots are of all modules: leave out --only")
+    chosen = named(only, only_modules=mutants or blind_spots or repairs or steps or public)
+    before = _read(against) if against is not None else None
     pool.check()
     if mutants:
         sys.exit(machine.report(jobs))
@@ -78,14 +85,17 @@ def audit(
         _everything(chosen, jobs, rows, before, tolerances)
 
 
-def modules(names: str) -> list[str]:
-    """Modules of the rubric, from a list with commas."""
+def named(names: str, only_modules: bool = False) -> list[str]:
+    """Modules, and unless `only_modules` functions and ids of mistakes, from a list with commas."""
+    from autograder.homework.mistakes import find
     from autograder.homework.rubric import current
 
+    modules, what = current().modules, "module" if only_modules else "module, function or mistake"
+    functions = {function for entry in modules.values() for function in entry.functions}
     chosen = [name.strip() for name in names.split(",") if name.strip()]
     for name in chosen:
-        if name not in current().modules:
-            raise click.BadParameter(f"there is no module {name!r}; known: {', '.join(current().modules)}")
+        if name not in modules and (only_modules or not (name in functions or find(name))):
+            raise click.BadParameter(f"there is no {what} {name!r}; known modules: {', '.join(modules)}")
     return chosen
 
 
@@ -103,6 +113,7 @@ def _pairs(only: Sequence[str], jobs: int | None, file: Path | None, before: dic
 def _everything(
     only: Sequence[str], jobs: int | None, file: Path | None, before: dict[str, Any] | None, tolerances: bool
 ) -> None:
+    from autograder.homework.rubric import current
     from autograder.proof import audit as audits
     from autograder.proof import cases
 
@@ -111,10 +122,12 @@ def _everything(
     _rows(rows, file, before)
     for line in audits.table_lines(rows):
         click.echo(line)
-    for module in only:
+    whole = [name for name in only if name in current().modules]
+    for module in whole:
         click.echo(cases.containing(module))
-    problems = audits.problems(rows, only)
-    spread = audits.margins(rows) if cases.alternatives() else {}  # without right solutions there is no spread
+    problems = audits.problems(rows, whole, complete=len(whole) == len(only))
+    has_right = any(case.kind == "alternative" for case in chosen)
+    spread = audits.margins(rows) if has_right else {}  # without right solutions there is no spread
     if tolerances:
         table = Table("check", "dtype", "right, at most", "tolerance", "wrong, at least", box=None)
         for check, (right, wrong) in spread.items():

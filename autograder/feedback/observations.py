@@ -13,14 +13,11 @@ import numpy as np
 from autograder.feedback.other_arguments import others, right_for
 from autograder.grading.experiments import Tried, is_unsteady, moved, part
 from autograder.grading.record import Record
-from autograder.grading.thresholds import MOST_CHANGES
+from autograder.grading.thresholds import EVERY, FEW, MOST_CHANGES, MOST_SAID
 from autograder.values.compare import equal
 from autograder.values.differences import IN_ORDER, UNEXPLAINED, UNSTEADY, difference, factor
 
 Array = np.ndarray[Any, Any]
-EVERY = 12  # of so many trials one is held against what is said of all, and each of the first
-MOST_SAID = 2  # sentences about what a result depends on
-FEW = 3  # rows, columns or entries that are named
 
 
 def observe(example: Record, examples: Sequence[Record] = (), outcomes: Sequence[Tried] = ()) -> str:

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.record import Record, Step
+from autograder.grading.thresholds import LONG
 from autograder.homework import reference
 from autograder.values.tree import leaves
-
-LONG = 64
 
 
 def special(record: Record, records: Iterable[Record]) -> str:

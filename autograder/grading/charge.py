@@ -25,6 +25,7 @@ from typing import Literal
 from autograder.grading.diagnosis import Diagnoser, Explanation, seen
 from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record
+from autograder.grading.thresholds import LEAST_OF_FORM
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Criterion, Rubric
 
@@ -198,7 +199,7 @@ class _Charging:
         if own:
             return Graded(criterion, "mistake", tuple(own))
         earning = [function for function in criterion.grades if self._earns(function, values)]
-        if 2 * len(earning) < len(criterion.grades):
+        if len(earning) < LEAST_OF_FORM * len(criterion.grades):
             return Graded(criterion, "too little")
         return Graded(criterion)
 

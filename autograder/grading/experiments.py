@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.record import Record, Step
-from autograder.grading.thresholds import MOST_ENTRIES, MOST_MOVES, MOST_MOVES_ASKING, MOVES, RESTS
+from autograder.grading.thresholds import ELSEWHERE, MOST_ENTRIES, MOST_MOVES, MOST_MOVES_ASKING, MOVES, PLAYED, RESTS
 from autograder.homework import reference, rubric
 from autograder.sandbox.messages import prepared
 from autograder.values.compare import deviations, values_agree
@@ -25,7 +25,6 @@ from autograder.values.tree import copied
 
 Arguments = dict[str, Any]
 Path = tuple[str | int, ...]
-ELSEWHERE, PLAYED = 6, 3  # sets of other numbers, and those that are played too where a result rests
 
 
 @dataclass(frozen=True)

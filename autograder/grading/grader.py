@@ -34,7 +34,7 @@ from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.repair import Repairs, charged_as, is_boolean
 from autograder.grading.script import Script
 from autograder.grading.search import versions_left
-from autograder.grading.thresholds import MOST_EVIDENT, MOST_TRIED, SMALLEST_TELLING, TIMES
+from autograder.grading.thresholds import LEAST_OF_VALUE, MOST_EVIDENT, MOST_TRIED, SMALLEST_TELLING, TIMES
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
@@ -44,7 +44,6 @@ from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
 
-LEAST_OF_VALUE = 1 / 3  # of a module's criteria of value
 BEFORE_ALL = -1  # the level before which everything that may be shown is played
 
 

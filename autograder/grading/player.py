@@ -18,7 +18,7 @@ from typing import Protocol
 
 from autograder.grading.record import Step, with_needed
 from autograder.grading.script import Script
-from autograder.grading.thresholds import MOST_TRIALS_SPENT
+from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
 from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
@@ -27,7 +27,6 @@ from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 
 TRIALS_AT_ONCE = 32
-RESTARTS = 40  # processes of one submission that are started because another one ended
 Pairs = Sequence[tuple[bytes, bytes]]  # questions of a student's process and their answers, encoded
 # What every right submission asks, by the height of the level and whether hidden calls are played.
 Known = Mapping[tuple[int, bool], Pairs]

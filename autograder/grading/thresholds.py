@@ -7,13 +7,21 @@ nothing was measured. Numbers of rooms below are named here and stand there, sin
 # What grades.
 # `TOLERANCE` in values/compare.py: the deviation up to which a value is right; by `autograder audit --tolerances`.
 # `ROUNDING` in values/changes.py: the change of an argument, in units in the last place, that is none; by judgement.
+# `TOLERANCE` in solutions/checks/student_calls.py: the same in the checks at home, which give no points.
 # `PRINTED` in homework/suite.py: the deviation allowed to worked examples; what four printed decimals cannot show.
+
+# Share of a module's criteria of value that are earned, from which on a correct module may stand in its place: with any one
+# function missing more than a third is earned, with one trivial function alone a fifth or less.
+LEAST_OF_VALUE = 1 / 3
+LEAST_OF_FORM = 1 / 2  # share of a criterion's functions that must be right in value before it is earned; by judgement
+# What ends a call or a submission stands in rubric.yaml and sandbox/budget.py, with `ENDLESS_SHARE`, the share of a call's time
+# that a function has after it was endless.
+RESTARTS = 40  # processes of one submission that are started because another one ended; by judgement
 
 MOST_PAIRS = 650  # pairs of mistakes tried for one function, beside the same helpers, the likeliest first; by audit
 MOST_VERSIONS = 4000  # tried for one submission besides single mistakes; 280 modules needed at most 2400 each
-VERSION_SECONDS = (
-    0.001  # of a submission's processor time, charged for each of them; 0.4 to 0.7 ms where 500 and more were tried
-)
+# Of a submission's processor time, charged for each of these versions; 0.4 to 0.7 ms where 500 and more were tried.
+VERSION_SECONDS = 0.001
 UNLIKELY = 0.6  # share of the records above which they rule a pair out; by audit with --pairs
 # Mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions.
 MOST_INLINED = 400
@@ -26,7 +34,8 @@ RUIN = 0.05  # share of the largest value above which an error of rounding leave
 JUST_AS_WRONG = 0.1
 
 # Of edits of a student's text (repair.py). `MOST_EDITS` and `LARGEST` in sandbox/student/edits.py: edits of one function that are
-# tried, and nodes that one exchanges; of 15 doubles in one function that one edit made right, 9 needed a larger one.
+# tried, and nodes that one exchanges; of 15 doubles in one function that one edit made right, 9 needed a larger one. `MOST_PLACES`
+# and `MOST_CONSTANTS` there: places of one edit, and numbers or words tried at one; by judgement.
 FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played on all; by judgement
 # Calls with the wrong reply of a known mistake that is told as one of several; chosen on 280 modules.
 LEAST_EVIDENCE = 3
@@ -38,9 +47,9 @@ MOST_SPENT = 0.5  # share of a submission's processor time after which no search
 
 # What only chooses words, or the example that is shown.
 # `NEARLY`, `UNEXPLAINED`, `MANY`, `SEVERAL` in values/differences.py: "nearly right", "every entry", how many are named, how many
-# share an amount by more than chance; by judgement.
-# `DIGITS` in values/display.py: digits tried until two values look different. `TOLERANCE` in solutions/checks/student_calls.py
-# and `DIGITS` in release/handout.py: what is right, and what a known mistake gives, in the checks at home.
+# share an amount by more than chance, and `MOST_DIGITS`, the decimals that a rounded result may have kept; by judgement.
+# `DIGITS` in values/display.py: digits tried until two values look different. `DIGITS` in release/handout.py: the digits kept, for
+# the checks at home, of what a known mistake gives.
 
 NEARLY_ALL = 0.95  # share of the wrong records that mistakes must reproduce to be told to the student; by judgement
 SMALLEST_TELLING = 1e-5  # deviation from which on an example is preferred; printed numbers show it
@@ -53,6 +62,11 @@ MOST_TRIED = 3  # functions of a module that trials are made for; by judgement
 MOST_TRIALS_SPENT = 0.03
 TIMES = 5  # that a wrong public example is called, to see whether its result is always the same; by judgement
 MOVES, RESTS = 1e-5, 1e-9  # deviation from which on a result has moved, and up to which it has not; by judgement
+ELSEWHERE, PLAYED = 6, 3  # sets of other numbers, and those that are played too where a result rests; by judgement
+EVERY = 12  # of so many trials one is held against what is said of all, and each of the first; by judgement
+MOST_SAID = 2  # sentences about what a result depends on; by judgement
+FEW = 3  # rows, columns or entries that are named; by judgement
+LONG = 64  # length of an axis above which it is said to be long; by judgement
 MOST_CHANGES = 2  # things of which each, if another, makes a result right, that are named; by judgement
 MOST_ARGUMENTS = 300  # other arguments tried for one public example; by judgement
 MOST_TOLD = 25  # edits of one size that make the first calls right, beyond which no line is told; both wrong lines of 55 had more

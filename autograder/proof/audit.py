@@ -289,17 +289,16 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
                 yield "  " + ", ".join(f"{number} {_short(name)}" for number, name in enumerate(criteria, 1))
                 yield "  " + "".join(f"{number:<3}" for number in range(1, len(criteria) + 1))
                 yield from ("  " + "".join(f"{mark(row, c):<3}" for c in criteria) + row.case.name for row in own)
-    yield "\ncorrect alternatives"
-    for row in (row for row in rows if row.case.kind == "alternative"):
-        yield f"  {row.case.name}: " + (", ".join(row.lost) or "nothing lost")
-    yield from _summary(rows)
-
-
-def _summary(rows: Sequence[Row]) -> Iterator[str]:
-    yield "\nwhat mistakes hide, so that it is lost with them"
+    right = [row for row in rows if row.case.kind == "alternative"]
+    yield from _listed("correct alternatives", ((row, ", ".join(row.lost) or "nothing lost") for row in right))
     written = [row for row in rows if row.case.kind == "mistake"]
-    yield from (f"  {row.case.name}: {'; '.join(sentences)}" for row in written if (sentences := hidden(row)))
-    yield "\nmistakes without a name of their own, and those that they cannot be told from"
-    yield from (f"  {row.case.name}: {others}" for row, others in unnamed(rows))
+    hiding = ((row, "; ".join(sentences)) for row in written if (sentences := hidden(row)))
+    yield from _listed("what mistakes hide, so that it is lost with them", hiding)
+    yield from _listed("mistakes without a name of their own, and those that they cannot be told from", unnamed(rows))
     named = sum(bool(row.case.ids & row.named) for row in written)
     yield f"\n{named} of {len(written)} known mistakes are named as themselves."
+
+
+def _listed(head: str, said: Iterable[tuple[Row, str]]) -> Iterator[str]:
+    lines = [f"  {row.case.name}: {text}" for row, text in said]
+    yield from (f"\n{head}", *lines) if lines else ()

@@ -64,6 +64,10 @@ class Case:
         """The criteria that the mistakes belong to."""
         return frozenset(criterion for mistake in self.mistakes for criterion in mistake.criteria)
 
+    def is_one_of(self, only: Collection[str]) -> bool:
+        """Whether its module, its function or one of its mistakes is given; so it is if none are."""
+        return not only or not {self.module, self.function, *self.ids}.isdisjoint(only)
+
     @property
     def source(self) -> str:
         """The wrong function, or functions, as a student would write it; "" for an alternative."""
@@ -75,10 +79,13 @@ class Case:
 
 
 def cases(only: Collection[str] = ()) -> list[Case]:
-    """Every known mistake in each of its ways, all code that computes nothing, and every alternative; of some modules only, if
-    given."""
-    chosen = [name for name in rubrics.current().modules if not only or name in only]
-    return [case for name in chosen for case in (*singles(name), *holes(name), *nothings(name))] + alternatives()
+    """Every known mistake in each of its ways, all code that computes nothing, and every alternative.
+
+    Of some modules only, if given; of functions and mistakes, by their ids, without alternatives.
+    """
+    modules = rubrics.current().modules
+    own = [case for name in modules for case in (*singles(name), *holes(name), *nothings(name)) if case.is_one_of(only)]
+    return own + (alternatives() if not only or set(only) & set(modules) else [])
 
 
 def singles(module: str) -> list[Case]:
@@ -125,11 +132,12 @@ def containing(module: str) -> str:
 def pairs(only: Collection[str] = ()) -> Iterator[Case]:
     """Every two mistakes of one function that can stand in it together; of several ways the first."""
     for module, entry in rubrics.current().modules.items():
-        for function in entry.functions if not only or module in only else ():
+        for function in entry.functions:
             catalogue = [m for m in mistakes.of_function(module, function) if m.way == 0]
             for both in combinations(catalogue, 2):
-                if mistakes.made(module, function, both) is not None:
-                    yield Case("pair", " + ".join(m.id for m in both), module, function, both)
+                case = Case("pair", " + ".join(m.id for m in both), module, function, both)
+                if case.is_one_of(only) and mistakes.made(module, function, both) is not None:
+                    yield case
 
 
 def sample(chosen: list[Case], each: int) -> list[Case]:

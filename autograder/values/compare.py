@@ -1,4 +1,4 @@
-"""Does a value of the student's equal the expected one? The only place with tolerances and with what is accepted alike."""
+"""Does a value of the student's equal the expected one? The one notion of equality, with the usual tolerances."""
 
 from dataclasses import dataclass, replace
 from typing import Any

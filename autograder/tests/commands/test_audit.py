@@ -38,3 +38,21 @@ def test_a_file_that_holds_no_rows_is_one_line(monkeypatch: pytest.MonkeyPatch, 
     file.write_text("rows", encoding="utf-8")
     status, said = run(monkeypatch, BEFORE, "--against", str(file))
     assert status == 2 and "holds no rows of an audit" in said
+
+
+def test_one_mistake_can_be_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "run", lambda chosen, jobs: (made(case, *BEFORE.graded.values()) for case in chosen))
+    done = CliRunner().invoke(main, ["audit", "--only", "layer_norm.sample_variance"])
+    assert "1 of 1 known mistakes are named as themselves." in done.output and "alternatives" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--only", "layer_norm", "--public"), "there is no module 'layer_norm'; known modules: layernorm"),
+        (("--only", "layernorm", "--mutants"), "leave out --only"),
+    ],
+)
+def test_what_cannot_be_chosen_is_said(arguments: tuple[str, ...], said: str) -> None:
+    done = CliRunner().invoke(main, ["audit", *arguments])
+    assert done.exit_code == 2 and said in done.output

@@ -25,7 +25,7 @@ def test_every_command_has_its_help() -> None:
 def test_module_that_the_rubric_does_not_have_is_refused_with_those_that_it_has() -> None:
     done = CliRunner().invoke(main, ["audit", "--only", "nosuch"])
     assert done.exit_code == 2
-    assert f"'nosuch'; known: {next(iter(rubric.current().modules))}" in done.stderr
+    assert f"'nosuch'; known modules: {next(iter(rubric.current().modules))}" in done.stderr
 
 
 def test_audit_with_a_rubric_that_does_not_fit_the_suites_is_one_line(tmp_path: Path) -> None:

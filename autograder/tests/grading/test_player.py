@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from autograder.grading import player as players
 from autograder.grading import script as scripts
+from autograder.grading import thresholds
 from autograder.grading.player import Imports, Pairs, Player
 from autograder.grading.record import Step, with_needed
 from autograder.homework import reference
@@ -136,7 +136,7 @@ def test_only_what_was_not_answered_is_played_again_and_a_function_that_ends_pro
             counts[id(what)] = counts.get(id(what), 0) + 1
     again = [what for kind, _, what in processes.events if kind == "play" and counts.get(id(what), 0) > 1]
     assert not [step for step in again if not step.test]  # only steps that later ones of their test build on come again
-    assert 0 < player.restarts <= players.RESTARTS
+    assert 0 < player.restarts <= thresholds.RESTARTS
 
 
 def test_the_integration_comes_last_in_processes_of_its_own_and_what_is_said_of_imports_stays() -> None:

@@ -34,7 +34,7 @@ Another submission has `(g + n)` for `(g * n)` in `layer_norm_backward`. No know
 8. The repair (repair.py, sandbox/student/edits.py). The function's own text is edited, the smallest edits first: `+` becomes
    `-`, `*`, `/`; a name becomes another name of the text. Each edited text is played in the sandbox on a few wrong calls; one
    that is right there is played on every call, in a new process. `*` is right in all. So there is one mistake, in this line: it
-   costs `backward_x`, the first criterion of value with a wrong call, and the student is told the line, never the edit.
+   costs `backward_x`, the first criterion of value with a wrong call, and `example`; the student is told the line, never the edit.
 9. Trials (experiments.py). Before the first hidden call, one wrong public call of each function that nothing explains is made
    again with one thing changed at a time. What is said of it ("does not depend on `x`") was seen so.
 

@@ -1,7 +1,8 @@
-"""Every number that decides a grade or a word of the diagnosis: what it decides, and how it was found.
+"""The numbers that decide a grade or a word of the diagnosis: what each decides, and how it was found.
 
 "By count": from the present catalogue. "By audit": no verdict of `autograder audit` may change for the worse. "By judgement":
-nothing was measured. Numbers of rooms below are named here and stand there, since those rooms cannot import this one.
+nothing was measured. Numbers of code that cannot import this file are named here and stand there. Sizes that only shape a
+trial, a text or a message on the wire stand where they are used.
 """
 
 # What grades.
@@ -18,6 +19,7 @@ LEAST_OF_FORM = 1 / 2  # share of a criterion's functions that must be right in 
 # that a function has after it was endless.
 RESTARTS = 40  # processes of one submission that are started because another one ended; by judgement
 
+MOST_TOGETHER = 2  # mistakes of one function that are searched for together; more have no explanation that is likely
 MOST_PAIRS = 650  # pairs of mistakes tried for one function, beside the same helpers, the likeliest first; by audit
 MOST_VERSIONS = 4000  # tried for one submission besides single mistakes; 280 modules needed at most 2400 each
 # Of a submission's processor time, charged for each of these versions; 0.4 to 0.7 ms where 500 and more were tried.

@@ -6,9 +6,11 @@ its name, the criterion that it belongs to, what is changed in the text, and two
     @written
     def layer_norm(x, gamma, beta, eps=1e-5):
         ...
-        var = squares / x.shape[-1]
-    layer_norm.wrong("sample_variance", "statistics", {"squares / x.shape[-1]": "squares / (x.shape[-1] - 1)"},
-        does="Your code divides the sum of squares by d - 1.", right="Divide by d: it is the population variance.")
+        var = squares / count
+        ...
+    layer_norm.wrong("sample_variance", "statistics", {"/ count": "/ (count - 1)"},
+        does="Your code divides the sum of squares by d - 1.", right="Divide by d: layer norm has the population variance.",
+        read="numpy.var, argument ddof")
 
 The text is edited, not the value: a wrong version reads as a student would write it, can be submitted as part of a module, and
 two mistakes stand together unless they change the same letters. Nothing here runs student code.
@@ -160,7 +162,9 @@ class Written:
         memory: bool = False,
         inexact: bool = False,
     ) -> None:
-        """A mistake that edits the text: each key stands in it at least once, and everywhere becomes its value.
+        """A mistake that edits the text: each key of `edits` stands in it at least once, and becomes its value wherever it stands.
+
+        The other arguments are those of Mistake.
 
         Several edits are ways to make the same mistake, which give different results on some arguments. `criterion` is the
         name of a criterion of this module that grades the function. `changes_<argument>` and `float64_result` are mistakes of

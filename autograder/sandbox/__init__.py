@@ -30,10 +30,11 @@ When something goes on too long:
 1. Each call has a deadline in processor time (budget.py), longer by a little for each question that it asks, and a wall clock
    far beyond it. The grader looks at it while it waits for the reply.
 2. When it is over, the process gets SIGINT. Its handler replies with the line of the loop that it is in, and the grader waits a
-   third of a second for that (process.py).
-3. Then the process is ended: `Reply.ended` is "deadline", with that line. The fork server kills it with everything that it has
-   left behind. A process that holds too much memory, disk or threads is killed by the fork server itself, which says why.
+   third of a second for that (process.py). Code that does not let Python handle signals, such as one long call of NumPy, says
+   no line.
+3. Then the process is ended: `Reply.ended` has the reason "deadline" and that line. The fork server kills it with everything that
+   it has left behind. A process that holds too much memory, disk or threads is killed by the fork server itself, which says why.
 4. What it had not answered is played in a new process (grading/player.py); a function that ends this one too is not called
    again. A function that was interrupted in a loop has a tenth of the time from then on.
-5. feedback/ says which call took too long, and in which line.
+5. The student reads the sentence for "deadline" in `ENDED` of feedback/sentences.py, with the line.
 """

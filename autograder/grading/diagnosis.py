@@ -81,7 +81,8 @@ class Explanation:
     @property
     def sure(self) -> tuple[Mistake, ...]:
         """The mistakes of which there is enough evidence."""
-        return self.mistakes if self.complete or self._nearly or self.at_least else ()
+        guessed = self.repair is None and self.chosen is not None and self.chosen.changes_unseen
+        return self.mistakes if not guessed and (self.complete or self._nearly or self.at_least) else ()
 
     @property
     def at_least(self) -> bool:

@@ -35,6 +35,7 @@ Another submission has `(g + n)` for `(g * n)` in `layer_norm_backward`. No know
    `-`, `*`, `/`; a name becomes another name of the text. Each edited text is played in the sandbox on a few wrong calls; one
    that is right there is played on every call, in a new process. `*` is right in all. So there is one mistake, in this line: it
    costs `backward_x`, the first criterion of value with a wrong call, and `example`; the student is told the line, never the edit.
+   Other functions of the module are edited in that line first: what they share is one mistake, and costs no more.
 9. Trials (experiments.py). Before the first hidden call, one wrong public call of each function that nothing explains is made
    again with one thing changed at a time. What is said of it ("does not depend on `x`") was seen so.
 

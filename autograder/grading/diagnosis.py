@@ -81,8 +81,12 @@ class Explanation:
     @property
     def sure(self) -> tuple[Mistake, ...]:
         """The mistakes of which there is enough evidence."""
-        guessed = self.repair is None and self.chosen is not None and self.chosen.changes_unseen
-        return self.mistakes if not guessed and (self.complete or self._nearly or self.at_least) else ()
+        if not (self.complete or self._nearly or self.at_least):
+            return ()
+        if self.repair is not None or self.chosen is None:
+            return self.mistakes
+        guessed = self.chosen.changes_unseen or self.chosen.is_guess
+        return tuple(mistake for mistake in self.mistakes if not guessed and self.chosen.is_seen(mistake))
 
     @property
     def at_least(self) -> bool:

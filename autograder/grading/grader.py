@@ -307,7 +307,8 @@ class _Grading:
     def _repaired(self, number: int, reading: "_Reading", function: str) -> "_Reading":
         """A reading in which what one edit of a function's text makes right is one mistake."""
         explanation = reading.explanations[function]
-        if explanation.complete or explanation.empty or not self._may_be_excused(reading, function):
+        explained = explanation.complete and explanation.sure == explanation.mistakes
+        if explained or explanation.empty or not self._may_be_excused(reading, function):
             return reading
         helpers = reading.helped.get(function, ((), ()))[0]
         repair = self.repairs.search(number, reading.module, function, helpers, reading.records)

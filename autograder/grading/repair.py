@@ -35,6 +35,8 @@ from autograder.sandbox.student.edits import MOST_EDITS
 TOGETHER = 50  # edits that are played with one message
 Play = Callable[[Sequence[Step]], list[Reply]]
 Replied = Callable[[Record], Reply]
+# An edit: whether its line is another one than those of earlier repairs, and its size; its number; its line.
+Row = tuple[tuple[bool, int], int, int]
 # One edit makes a function right: in this place, and with these lines of each of the smallest ones, () where they say nothing.
 Repair = tuple[str, tuple[tuple[int, ...], ...]]
 
@@ -45,6 +47,7 @@ class Repairs:
     def __init__(self, player: Player):
         self.player = player
         self.functions, self.edits, self.endless = frozenset[str](), player.edits, 0
+        self.lines: dict[str, set[int]] = {}  # of each module's repairs: its other functions are edited there first
 
     def search(
         self, number: int, module: str, function: str, helpers: tuple[str, ...], records: Sequence[Record]
@@ -66,17 +69,20 @@ class Repairs:
             return tuple(said.value) if len(replies) == len(steps) and _all_right(steps, replies, function) else ()
 
         with self.player.apart(number, module, helpers) as play:
-            asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others))
+            known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
+            asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others, sorted(known)))
             said = next(iter(play([asked])), GONE)
-            edits = said.value.tolist() if said.value is not None else []
-            for _, same in groupby(edits[:MOST_EDITS], key=itemgetter(1)):
+            edits = said.value.tolist()[:MOST_EDITS] if said.value is not None else []
+            ordered = sorted(((line not in known, size), edit, line) for edit, size, line in edits)
+            for _, same in groupby(ordered, key=itemgetter(0)):
                 passed = list(self._passing(play, list(same), first))
                 tells = len(passed) <= MOST_TOLD and not is_boolean(own)
                 places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
-                for edit, _, line in passed[:MOST_SURVIVORS]:
+                for _, edit, line in passed[:MOST_SURVIVORS]:
                     if line not in places and (tells or not places) and (lines := lines_of(edit)):
                         places[line] = lines
                 if places:
+                    known.update(line for lines in places.values() for line in lines)
                     spots = tuple(dict.fromkeys(places.values()))
                     return _place(spots[0]), spots if tells and sum(map(len, spots)) <= MOST_LINES else ()
         return None
@@ -97,13 +103,13 @@ class Repairs:
         altered = judged(steps, [record.reply for record in records])
         return fits and self.search(number, module, function, helpers, altered) is not None
 
-    def _passing(self, play: Play, edits: list[list[int]], first: Sequence[Step]) -> Iterator[list[int]]:
+    def _passing(self, play: Play, edits: list[Row], first: Sequence[Step]) -> Iterator[Row]:
         """The edits that make the first calls right."""
         for start in range(0, len(edits), TOGETHER):
             left = edits[start : start + TOGETHER][: self.edits]
             self.edits -= len(left)
             for step in first:
-                edited = [replace(step, call=prepared_edited(step.call, number)) for number, *_ in left]
+                edited = [replace(step, call=prepared_edited(step.call, number)) for _, number, _ in left]
                 ends = self.endless >= MOST_ENDLESS or self.player.spent() >= MOST_SPENT
                 replies = [] if ends else play(edited)
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in replies)

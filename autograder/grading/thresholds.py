@@ -39,7 +39,7 @@ JUST_AS_WRONG = 0.1
 # tried, and nodes that one exchanges; of 15 doubles in one function that one edit made right, 9 needed a larger one. `MOST_PLACES`
 # and `MOST_CONSTANTS` there: places of one edit, and numbers or words tried at one; by judgement.
 FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played on all; by judgement
-# Calls with the wrong reply of a known mistake that is told as one of several; chosen on 280 modules.
+# Calls with the wrong reply of a known mistake that is told as one of several, or by errors in other words; chosen on 280 modules.
 LEAST_EVIDENCE = 3
 MOST_EVIDENT = 2  # known mistakes that an edit is sought beside, of one function; by judgement
 MOST_FUNCTIONS = 4  # of one submission that are searched; by judgement

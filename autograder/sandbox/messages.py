@@ -130,9 +130,12 @@ def prepared_load(
     return Call("load", context, wire.encode(("load", context, modules, proxies, replaced)), runs=" ".join(modules))
 
 
-def prepared_edits(call: Call, module: str, function: str, others: Sequence[str]) -> Call:
-    """Ask which edits of a function (its module's `others` are left alone) its reply to a call may be changed by."""
-    payload = wire.encode(("edits", call.context, module, function, others, call.payload))
+def prepared_edits(call: Call, module: str, function: str, others: Sequence[str], lines: Sequence[int]) -> Call:
+    """Ask which edits of a function (its module's `others` are left alone) its reply to a call may be changed by.
+
+    Those of some `lines` are to come first.
+    """
+    payload = wire.encode(("edits", call.context, module, function, others, lines, call.payload))
     return replace(call, kind="edits", payload=payload)
 
 

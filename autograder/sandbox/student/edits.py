@@ -118,6 +118,11 @@ class Text:
         self.numbers, self.words = _numbers(every), _words(every)
         self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
 
+    def made_from(self, unit: ast.stmt) -> list[ast.stmt]:
+        """A unit, and those below it that others may go into when they are defined: classes, constants, decorated functions."""
+        below = (other for other in self.units if other.lineno > unit.lineno)
+        return [unit, *(u for u in below if not isinstance(u, ast.FunctionDef) or u.decorator_list)]
+
     def _distinct(self) -> Iterator[Edit]:
         seen = set()
         for unit in self.units:

@@ -1,9 +1,10 @@
 """Plays edited versions of a function of the submission, beside the rest of it. What they return is judged by the grader.
 
-    ["edits", context, module, function, others, call]   -> ["edits", array of (number, size, line)]: of those that may
-                                                             change the reply
-    ["edited", number, call]                             -> what the function with that edit replies to the call
-    ["edit", module, function, others, number]           -> ["edit", lines]: from now on the module is loaded with it
+    ["edits", context, module, function, others, lines, call]
+                                                -> ["edits", array of (number, size, line)]: of those that may change the
+                                                   reply, those of `lines` first, small ones before large ones
+    ["edited", number, call]                    -> what the function with that edit replies to the call
+    ["edit", module, function, others, number]  -> ["edit", lines]: from now on the module is loaded with it
 
 `call` is a request as in session.py. Only what was evaluated in the call of "edits" is edited: all else cannot change its reply.
 Nothing but the text of the submission is used. Code that reads or changes what is kept here can only spoil its own search: a
@@ -48,7 +49,9 @@ class Repairing:
     def _path(self, module: str) -> str:
         return os.path.join(self.submission.folder, f"{module}.py")
 
-    def _edits(self, context: str, module: str, function: str, others: list[str], call: bytes) -> tuple[Any, ...]:
+    def _edits(
+        self, context: str, module: str, function: str, others: list[str], lines: list[int], call: bytes
+    ) -> tuple[Any, ...]:
         self._read(module, function, others)
         self.submission.enter(context)
         mark(self.text.units)
@@ -57,11 +60,12 @@ class Repairing:
             self.reply(call)
         edits = enumerate(self.text.edits)
         rows = [(number, edit.size, edit.lines[0]) for number, edit in edits if evaluated(edit, seen)]
+        rows.sort(key=lambda row: row[2] not in lines)
         return ("edits", np.array(rows[:MOST_EDITS], dtype=np.int64).reshape(-1, 3))
 
     def _edited(self, number: int, call: bytes) -> tuple[Any, ...]:
         edit = self.text.edits[number]
-        with edit.made(), self._defined([edit.unit]):
+        with edit.made(), self._defined(self.text.made_from(edit.unit)):
             return self.reply(call)
 
     def _edit(self, module: str, function: str, others: list[str], number: int) -> tuple[Any, ...]:
@@ -75,7 +79,7 @@ class Repairing:
     def _defined(self, units: Iterable[ast.stmt], more: Mapping[str, Any] | None = None) -> Iterator[None]:
         """Units of the text defined anew in their module, which are to be used for a short time."""
         names = vars(sys.modules[self.module])
-        own = list(units)
+        own = sorted(units, key=lambda unit: unit.lineno)
         before = {name: names[name] for name, _ in bound_names(own) if name in names}
         code = compile(ast.Module(own, []), self._path(self.module), "exec", dont_inherit=True)
         try:

@@ -123,6 +123,21 @@ def test_nothing_is_guessed_of_code_that_only_raises(error: str) -> None:
         assert not named(found) and found[signature.partition("(")[0]].empty
 
 
+@pytest.mark.parametrize(
+    ("product", "told"),
+    [("x @ params['w_1'].T", True), ("(x.T @ params['w_1']).T", False), ("x * params['w_1']", False)],
+)
+def test_an_error_names_a_mistake_that_raises_it_for_the_same_reason(product: str, told: bool) -> None:
+    source = f"""
+def feed_forward(x, params):
+    hidden = np.maximum({product} + params["b_1"], 0)
+    return hidden @ params["w_2"].T + params["b_2"]
+"""
+    records = visible(running.records("transformer_block", running.with_source("transformer_block", source)))
+    found = running.diagnoser().explain("transformer_block", records)
+    assert ("feed_forward.transposed_weights" in named(found)) is told
+
+
 def test_of_several_that_agree_none_is_named() -> None:
     records = running.records("layernorm", running.with_mistakes("layernorm", "layer_norm.eps_missing"))
     ordinary = [r for r in records if r.target.function == "layer_norm" and "given_by_the_caller" in r.step.test]

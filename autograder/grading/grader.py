@@ -29,7 +29,7 @@ from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
 from autograder.grading.experiments import Trial, Tried, is_unsteady, played_again, trials
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
-from autograder.grading.player import Known, Player
+from autograder.grading.player import Player
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.repair import Repairs, charged_as, is_boolean
 from autograder.grading.script import Script
@@ -102,23 +102,18 @@ class Grader:
 
     def __init__(self, script: Script, sandbox: Sandbox):
         self.script, self.rubric, self.sandbox = script, script.rubric, sandbox
-        self.known: Known = {}
         self.diagnoser = diagnoser_of(script)
 
     def prepare(self) -> None:
-        """Learn what the references ask of one another, so that the answers can travel with the calls from now on.
-
-        The answers are the same for every submission, so they tell no process anything about another one.
-        """
+        """Learn what the references reply: whoever replies alike, byte by byte, need not be read again."""
         right = Submission("references", references.files())
-        with Player.in_sandbox(self.sandbox, self.script, right, {}) as player:
+        with Player.in_sandbox(self.sandbox, self.script, right, is_reference=True) as player:
             graded_with(player, self.diagnoser, self.rubric.groups)
-            self.known = player.asked
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
-        with Player.in_sandbox(self.sandbox, self.script, submission, self.known) as player:
+        with Player.in_sandbox(self.sandbox, self.script, submission) as player:
             return Result(submission, graded_with(player, self.diagnoser, names), tuple(self.sandbox.layers))
 
 

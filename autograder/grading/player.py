@@ -27,10 +27,6 @@ from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 
 TRIALS_AT_ONCE = 32
-Pairs = Sequence[tuple[bytes, bytes]]  # questions of a student's process and their answers, encoded
-# What every right submission asks, by the height of the level and whether hidden calls are played.
-Known = Mapping[tuple[int, bool], Pairs]
-INTEGRATED = -1  # the height of the integration, for which no answers travel ahead
 MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 GONE = Reply(ended=Ended("spent"))
 
@@ -55,14 +51,10 @@ class Process(Protocol):
     def ended(self) -> Ended | None:
         """Why nothing can be played any more."""
 
-    @property
-    def asked(self) -> Pairs:
-        """The questions that were answered, and their answers."""
-
     def load(self, imports: Imports) -> Reply: ...
 
-    def play(self, steps: Sequence[Step], known: Pairs = ()) -> list[Reply]:
-        """The replies, up to the end of the process; `known` answers need not be asked for."""
+    def play(self, steps: Sequence[Step]) -> list[Reply]:
+        """The replies, up to the end of the process."""
 
     def close(self) -> None: ...
 
@@ -77,16 +69,12 @@ class SandboxProcess:
     def ended(self) -> Ended | None:
         return self._process.ended
 
-    @property
-    def asked(self) -> Pairs:
-        return self._process.asked
-
     def load(self, imports: Imports) -> Reply:
         stand_ins = references.signatures(imports.answered)
         return self._process.load(imports.context, imports.modules, stand_ins, imports.helpers)
 
-    def play(self, steps: Sequence[Step], known: Pairs = ()) -> list[Reply]:
-        return self._process.play([step.call for step in steps], known)
+    def play(self, steps: Sequence[Step]) -> list[Reply]:
+        return self._process.play([step.call for step in steps])
 
     def close(self) -> None:
         self._process.close()
@@ -110,29 +98,29 @@ class Level:
 class Player:
     """The processes of one submission, each of which `start` gives; replies are by step."""
 
-    def __init__(self, start: Callable[[], Process], script: Script, submission: Submission, known: Known):
-        self.start, self.script, self.submission, self.known = start, script, submission, known
+    def __init__(self, start: Callable[[], Process], script: Script, submission: Submission):
+        self.start, self.script, self.submission = start, script, submission
         self.rubric = script.rubric
         self.levels: list[Level] = []
         self.restarts = 0
-        # By this submission, if nothing is known yet.
-        self.asked: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}
         self.whole: dict[tuple[str, ...], Level] = {}  # by the correct modules in the place of the submission's
         self.edits = 0  # edited versions of its functions that may be tried
         self.spent: Callable[[], float] = float  # the share of its processor time that is used up
         self.charge: Callable[[float], None] = lambda seconds: None  # processor time that the grader takes for it
 
     @classmethod
-    def in_sandbox(cls, sandbox: Sandbox, script: Script, submission: Submission, known: Known) -> "Player":
+    def in_sandbox(
+        cls, sandbox: Sandbox, script: Script, submission: Submission, is_reference: bool = False
+    ) -> "Player":
         """A player in processes of the sandbox, whose present submission this becomes."""
         sandbox.place(submission.files)
 
         def start() -> SandboxProcess:
             process = sandbox.start()
-            process.notes = not known
+            process.is_reference = is_reference
             return SandboxProcess(process)
 
-        player = cls(start, script, submission, known)
+        player = cls(start, script, submission)
         player.edits = sandbox.limits.repairs
         player.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
         player.charge = sandbox.charge
@@ -147,7 +135,7 @@ class Player:
         for level in self.levels:  # which may become more on the way: see _load
             for module in level.modules:
                 self._load(level, self._own(module))
-            replies |= self._play(level, {m: self.script.shown(m) for m in level.modules}, hidden=False)
+            replies |= self._play(level, {m: self.script.shown(m) for m in level.modules})
         return replies
 
     def alone(self, step: Step) -> Reply:
@@ -182,7 +170,7 @@ class Player:
         for lower in self.levels[:number]:
             self._close(lower)
         level.asked = True
-        return self._play(level, {m: self.script.hidden.get(m, ()) for m in level.modules}, hidden=True)
+        return self._play(level, {m: self.script.hidden.get(m, ()) for m in level.modules})
 
     def together(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
         """Play a criterion of the integration; whether the modules could be imported together.
@@ -198,12 +186,12 @@ class Player:
             assert all(level.asked for level in self.levels), "the integration before a module"
             for level in self.levels:
                 self._close(level)
-        level = self.whole.setdefault(correct, Level((), INTEGRATED))
+        level = self.whole.setdefault(correct, Level(()))
         called = dict.fromkeys(step.target.module for step in steps)
         modules = tuple(module for module in called if module not in correct)
         answered = {module: tuple(self.rubric.modules[module].functions) for module in correct}
         self._load(level, Imports(criterion, modules, answered))
-        replies = self._play(level, {criterion: steps}, hidden=True)
+        replies = self._play(level, {criterion: steps})
         if self.rubric.criteria[criterion].visible:
             self._close(level)
         return replies, criterion not in level.broken
@@ -229,14 +217,12 @@ class Player:
         level = Level((module,), process=self.start())
         first = level.process.play(before) if level.process is not None and before else []
         self._load(level, self._own(module, helpers))
-        known = self.known.get((self.levels[number].height, True), ()) if self.rubric.neighbours(module) else ()
 
         def play(steps: Sequence[Step]) -> list[Reply]:
-            nonlocal first, known
+            nonlocal first
             if level.process is None or module in level.broken:
                 return []
-            replies = first + level.process.play(steps, known)
-            first, known = [], ()
+            replies, first = first + level.process.play(steps), []
             return replies
 
         try:
@@ -307,19 +293,15 @@ class Player:
 
     # playing
 
-    def _play(self, level: Level, steps: dict[str, tuple[Step, ...]], hidden: bool) -> dict[Step, Reply]:
+    def _play(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Reply]:
         """Replies to all steps of a level: those of a module that cannot be imported say why."""
         replies = {step: level.broken[m] for m in steps if m in level.broken for step in steps[m]}
         waiting = {m: own for m, own in steps.items() if m not in level.broken}
-        before = len(level.process.asked) if level.process is not None else 0
-        known = self.known.get((level.height, hidden), ())
         todo = [step for own in waiting.values() for step in own]
         if todo and level.process is not None and level.process.ended is None:
             # What the process has not answered when it ends is missing.
-            played = zip(todo, level.process.play(todo, known), strict=False)
+            played = zip(todo, level.process.play(todo), strict=False)
             replies |= {step: reply for step, reply in played if reply.ended is None}
-        if level.process is not None:
-            self.asked.setdefault((level.height, hidden), []).extend(level.process.asked[before:])
         for name, own in waiting.items():
             if left := [step for step in own if step not in replies]:
                 replies |= self._one_by_one(level.loaded[name], own, left)

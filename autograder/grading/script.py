@@ -23,7 +23,7 @@ from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric, RubricError
-from autograder.sandbox.answering import Answers
+from autograder.sandbox.conversation import Answers
 from autograder.values.compare import TOLERANCE, tolerance
 
 

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.homework import kit, rubric
-from autograder.sandbox.answering import parameters
+from autograder.sandbox.conversation import parameters
 from autograder.sandbox.wire import Parameters
 
 

@@ -20,7 +20,7 @@ from autograder.grading.charge import Graded
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.direct import Direct
 from autograder.grading.grader import Result, diagnoser_of, graded_with, open_grader
-from autograder.grading.player import Imports, Pairs, Player
+from autograder.grading.player import Imports, Player
 from autograder.grading.record import Record, Step
 from autograder.grading.script import Script
 from autograder.homework import kit, mistakes
@@ -199,7 +199,7 @@ class InProcess:
         return self._played(submission, right, (module, INTEGRATION) if whole else (module,))
 
     def _played(self, submission: Submission, right: Mapping[Step, Reply], names: tuple[str, ...]) -> Result:
-        player = Player(lambda: DirectProcess(submission, self.rubric, right), self.script, submission, {})
+        player = Player(lambda: DirectProcess(submission, self.rubric, right), self.script, submission)
         return Result(submission, graded_with(player, self.diagnoser, names), ())
 
     def _needed(self, module: str, touched: frozenset[str]) -> frozenset[Step]:
@@ -217,7 +217,7 @@ class InProcess:
 class DirectProcess:
     """Plays a submission's functions as they are. Steps whose replies are known to be `right` are not played."""
 
-    ended, asked = None, ()
+    ended = None
 
     def __init__(self, submission: Submission, rubric: Rubric, right: Mapping[Step, Reply]):
         self.submission, self.rubric, self.right = submission, rubric, right
@@ -242,7 +242,7 @@ class DirectProcess:
         self.contexts[imports.context] = Direct({name: f for name, f in functions if f is not None})
         return Reply()
 
-    def play(self, steps: Sequence[Step], known: Pairs = ()) -> list[Reply]:
+    def play(self, steps: Sequence[Step]) -> list[Reply]:
         return [self.right[s] if s in self.right else self.contexts[s.call.context].play(s) for s in steps]
 
     def close(self) -> None:

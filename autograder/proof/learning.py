@@ -77,7 +77,7 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     imports = [f"from {m} import {f}" for m, names in neighbours for f in names if f in used]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
-    with Player.in_sandbox(grader.sandbox, script, draft, {}) as player:
+    with Player.in_sandbox(grader.sandbox, script, draft) as player:
         replies = player.with_helpers(0, module, helpers, steps)
     records = judged(steps, [replies[step] for step in steps])
     wrong = [record for record in records if record.target.function == member.function and wrong_in_value(record)]

@@ -49,7 +49,7 @@ def _grade(grader: Grader, mutant: Case) -> Graded:
     """By the plain rule, since what is charged elsewhere was seen all the same."""
     script, module = grader.script, mutant.module
     steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
-    with Player.in_sandbox(grader.sandbox, script, submission(mutant), grader.known) as player:
+    with Player.in_sandbox(grader.sandbox, script, submission(mutant)) as player:
         replies = player.shown((module,)) | player.hidden(0)
     records = judged(steps, [replies[step] for step in steps])
     return mutant, frozenset(record.step.number for record in records if record.fault is not None)
@@ -366,7 +366,7 @@ def _try(grader: Grader, case: Case) -> tuple[Case, What]:
     text, line = _text_of(case)
     submission = Submission(case.name, references.files() | {f"{case.module}.py": text.encode()})
     steps = (*grader.script.shown(case.module), *grader.script.hidden.get(case.module, ()))
-    with Player.in_sandbox(grader.sandbox, grader.script, submission, grader.known) as player:
+    with Player.in_sandbox(grader.sandbox, grader.script, submission) as player:
         replies = player.shown((case.module,)) | player.hidden(0)
         records = judged(steps, [replies[step] for step in steps])
         explanation = grader.diagnoser.explain(case.module, records).get(case.function)

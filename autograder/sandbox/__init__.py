@@ -2,13 +2,14 @@
 
 Three kinds of processes work for one submission:
 
-    grader  --- wire ---  student's process        one for each level of modules, others for replays
-       |                       ^
-       |                       | forks, watches, sweeps up
-       |--- requests ---  fork server              has imported NumPy, and nothing secret
-       |
-       '--- wire ---  answering process            holds the references; new for each submission, forked from a process
-                                                   that the grader has forked once
+    grader --- requests ---> student's process         one for each level of modules, others for replays
+       |                        |        ^
+       |                questions,       | forks, watches, sweeps up
+       |                   replies       |
+       |                        |   fork server         has imported NumPy, and nothing secret
+       |                        v
+       '------ replies ----- answering process         holds the references; new for each submission, forked from a process
+                                                       that the grader has forked once
 
 From a call to its reply:
 
@@ -18,10 +19,11 @@ From a call to its reply:
    byte of the submission, and says that it is confined. A child that cannot do so is a fault of the machine.
 3. `StudentProcess.load` sends the names of modules. The student's side (student/) imports them; in the place of other modules
    of the homework stand functions that ask.
-4. `StudentProcess.play` sends all calls in one message, with the answers that right code will ask for, sealed. The process
-   works through them and sends back data: numbers, arrays, text, tuples, lists, dictionaries. Nothing is unpickled.
-5. A question that no sealed answer fits goes to the grader, which checks that it may be asked, and passes it on to the
-   answering process (answerer.py).
+4. `StudentProcess.play` sends all calls in one message, and gives the answering process the connection, from which this reads
+   until each call has its reply. The student's process works through the calls and sends back data: numbers, arrays, text, tuples,
+   lists, dictionaries. Nothing is unpickled.
+5. The answering process passes replies on as they are. A question it answers itself, if the present call may ask it
+   (conversation.py).
 6. Replies become `Reply` objects (messages.py). Whether they are right is decided elsewhere: no expected value is ever here.
 7. Between two messages a process is stopped, so that it does nothing while another one has its turn.
 

@@ -13,7 +13,7 @@ from autograder.sandbox import wire
 
 CONTAINER_MEMORY = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 LOOK_SECONDS = 0.2  # between two looks at the clocks
-# What a question adds to the time of its call: three to four times what an ordinary one costs in all processes, so that a call
+# What a question adds to the time of its call: some eight times what an ordinary one costs in both processes, so that a call
 # may ask as often as the contract says, whatever the load. Dear ones use up the time of the call; all use up the submission's.
 QUESTION_SECONDS = 0.001
 # Of its time, what a function keeps for later calls after it has used up all of it once: most such functions never end, and

@@ -2,6 +2,7 @@
 
 import socket
 import struct
+import sys
 import time
 from collections.abc import Callable
 
@@ -80,6 +81,31 @@ class Connection:
             if got < size and check is not None:
                 check()
         self.buffer, self.at = b"".join(pieces), 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the next message, or a part of it, has yet to arrive."""
+        left = len(self.buffer) - self.at - _SIZE.size
+        return left < 0 or left < _SIZE.unpack_from(self.buffer, self.at)[0]
+
+    def give(self, other: socket.socket, pid: int) -> None:
+        """Let the process on the other side, which has this number, use a socket as well; Gone if there is none."""
+        try:
+            if sys.platform == "win32":
+                self.send(other.share(pid))
+            else:
+                socket.send_fds(self.socket, [b"\0"], [other.fileno()])
+        except OSError as error:
+            raise Gone(str(error)) from None
+
+    def take(self) -> socket.socket:
+        """The socket that the other side gives, before anything else that it sends; Gone where it has hung up."""
+        if sys.platform == "win32":
+            return socket.fromshare(self.receive())
+        descriptors = socket.recv_fds(self.socket, 1, 1)[1]
+        if not descriptors:
+            raise Gone("closed")
+        return socket.socket(fileno=descriptors[0])
 
     def close(self) -> None:
         self.socket.close()

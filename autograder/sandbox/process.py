@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from autograder.faults import SandboxFault
 from autograder.sandbox import wire
-from autograder.sandbox.answerer import Answerer, Relay
+from autograder.sandbox.answerer import Answerer, Exhausted, Replies
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, CallSpent, Clock
 from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.messages import Call, Ended, Reply, prepared_load, reply_of
@@ -43,10 +43,9 @@ class StudentProcess:
         self.ended: Ended | None = None
         self.alive = True  # as far as the sandbox knows
         self.confined = False
-        self.asked: list[tuple[bytes, bytes]] = []
-        self.notes = True  # what is asked, in `asked`: for one submission in a class
+        self.is_reference = False  # what it replies is kept, in `Call.seen`
         self._modules: dict[str, tuple[str, ...]] = {}  # what is imported into a context
-        self._allowed: dict[str, frozenset[str]] = {}  # what a context may ask for
+        self._allowed: dict[str, list[str]] = {}  # what a context may ask for
         self._patience = limits.call_seconds * limits.wall_factor
 
     def load(
@@ -62,17 +61,15 @@ class StudentProcess:
         so are the functions `replaced` of the first module. These may be asked for in this context, and no others.
         """
         proxies = stand_ins or {}
-        named = {f"{module}.{function}" for module, functions in proxies.items() for function in functions}
+        named = [f"{module}.{function}" for module, functions in proxies.items() for function in functions]
         self._modules[context] = tuple(modules)
-        self._allowed[context] = frozenset(named | {f"{modules[0]}.{function}" for function in replaced})
+        self._allowed[context] = named + [f"{modules[0]}.{function}" for function in replaced]
         return self.play([prepared_load(context, modules, proxies, replaced)])[0]
 
-    def play(self, calls: Sequence[Call], known: Sequence[tuple[bytes, bytes]] = ()) -> list[Reply]:
+    def play(self, calls: Sequence[Call]) -> list[Reply]:
         """Make requests with one message; their replies, up to the end of the process, of which the last one says why.
 
         Raises SandboxFault for a process that could not be confined.
-
-        `known` are questions (by digest) and sealed answers as in `asked`, which travel ahead into the process's memory.
         """
         replies: list[Reply] = []
         if not calls:
@@ -80,11 +77,12 @@ class StudentProcess:
         if self.ended is None:
             try:
                 for part in self._parts(calls):
-                    self._exchange(part, known, replies)
-                    known = ()
+                    self._exchange(part, replies)
                 return replies
             except TimeoutError as error:
                 self._end("deadline", *self._interrupted(calls[len(replies) :], isinstance(error, CallSpent)))
+            except Exhausted:
+                self._end("memory")
             except wire.Gone:
                 self._end("crash")
                 if not self.confined and self.ended == Ended("crash"):
@@ -95,21 +93,38 @@ class StudentProcess:
                 self._signal("SIGSTOP")
         return [*replies, Reply(ended=self.ended)]
 
-    def _exchange(self, calls: Sequence[Call], known: Sequence[tuple[bytes, bytes]], replies: list[Reply]) -> None:
+    def _exchange(self, calls: Sequence[Call], replies: list[Reply]) -> None:
         clock = Clock(self.budget, self._watch, ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1)
-        relay = Relay(self.answerer, self.connection, clock, self._patience, self.asked if self.notes else None)
         self._signal("SIGCONT")
         try:
             self._wait_until_confined(clock)
-            ahead = [part for pair in known for part in pair]
-            count = wire.encode([len(known), len(calls)])
-            self.connection.send(count, *ahead, *[call.payload for call in calls], patience=self._patience)
-            for call in calls:
-                replies.append(relay.reply(self._allowed.get(call.context, frozenset()), call, self.lines))
-                clock.next()
+            allowed = {call.context: self._allowed.get(call.context, ()) for call in calls}
+            plan = wire.encode([allowed, [[call.context, *call.lent] for call in calls]])
+            incoming = Replies(self.answerer, self.connection.socket, plan, clock)
+            try:
+                count = wire.encode(len(calls))
+                self.connection.send(count, *[call.payload for call in calls], patience=self._patience)
+                for call in calls:
+                    replies.append(self._read(incoming.next(), call))
+                    clock.next()
+                incoming.complete = True
+            finally:
+                incoming.close()
         finally:
             clock.next()
-            relay.close()
+
+    def _read(self, message: bytes, call: Call) -> Reply:
+        """A reply; that of the references is read once, and counted each time."""
+        if message in call.seen:
+            reply, values = call.seen[message]
+        else:
+            parts = wire.decode(message)
+            reply, values = reply_of(parts, call, self.lines), wire.count(parts)
+            # An error names a line of this very submission.
+            if self.is_reference and not call.seen and reply.error is None:
+                call.seen[message] = reply, values
+        self.budget.keep(values)
+        return reply
 
     def _wait_until_confined(self, clock: Clock) -> None:
         """Hear from a new process that it is confined; until then none of the student's code has run."""

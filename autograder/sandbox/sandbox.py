@@ -23,9 +23,9 @@ import numpy as np
 from autograder.faults import SandboxFault
 from autograder.sandbox import box, layers
 from autograder.sandbox.answerer import MEMORY_SHARE, Answerer
-from autograder.sandbox.answering import Answers
 from autograder.sandbox.box import Slot
 from autograder.sandbox.budget import Budget, Limits, container_memory
+from autograder.sandbox.conversation import Answers
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import Confinement, kernel, user
 from autograder.sandbox.process import StudentProcess

@@ -5,7 +5,6 @@ A value that is not plain data travels as an Opaque: a word from OPAQUE_KINDS, s
 the student's code chose.
 """
 
-import hashlib
 import math
 import struct
 from collections.abc import Sequence
@@ -216,25 +215,6 @@ def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
     if ndim and (min(shape) < 0 or extent(shape) > MAX_EXTENT):
         raise ValueError("an impossible shape")
     return DTYPES[code], shape, math.prod(shape) * DTYPES[code].itemsize
-
-
-def hashed(question: bytes) -> tuple[bytes, bytes]:
-    """What stands for a question where its answer travels ahead, and the key of the answer's seal.
-
-    A question may be a hundred times as long. Nobody can tell one of them from the other.
-    """
-    digest = hashlib.blake2b(question).digest()
-    return digest[:16], digest[16:]
-
-
-def sealed(key: bytes, answer: bytes) -> bytes:
-    """An answer that only who has the very question, and so the key, can read, and the other way round.
-
-    An answer that travels ahead lies in the memory of code that may never ask for it: readable there, it would be the
-    larger part of what many functions have to compute.
-    """
-    mask = hashlib.shake_256(key).digest(len(answer))
-    return bytes(np.bitwise_xor(np.frombuffer(answer, np.uint8), np.frombuffer(mask, np.uint8)))
 
 
 def kind(message: bytes) -> str:

@@ -26,8 +26,8 @@ from autograder.homework import mistakes, reference, rubric
 from autograder.release.otter_plugin import quarantined
 from autograder.release.rehearsal import KEPT
 from autograder.sandbox import layers
-from autograder.sandbox.answering import Answers, parameters
 from autograder.sandbox.budget import Limits
+from autograder.sandbox.conversation import Answers, parameters
 from autograder.sandbox.layers import kernel
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.process import StudentProcess

@@ -19,7 +19,8 @@ class Confinement:
     """What the processes of one sandbox are held to. Made by the grader, and sent to the fork server as JSON.
 
     Memory, files and messages in bytes; the processor time of one process in seconds. `group` is the one group of their
-    users, 0 where they keep the grader's. What differs from process to process comes last: its user, and where it begins.
+    users, 0 where they keep the grader's. What differs from process to process comes last: its user, where it begins, whether it
+    ends with its parent, and whether it receives descriptors.
     """
 
     layers: Sequence[str]
@@ -41,6 +42,7 @@ class Confinement:
     uid: int = 0
     begins: str = "/"
     ends_with_parent: bool = True
+    receives: bool = False
 
     @property
     def submission(self) -> str:
@@ -105,4 +107,4 @@ def apply(confinement: Confinement, rules: int) -> None:
         landlock.restrict(rules)
         os.close(rules)  # nobody shall add to them
     if has("seccomp"):
-        seccomp.install()  # last: it refuses system calls that the other layers are made of
+        seccomp.install(confinement.receives)  # last: it refuses system calls that the other layers are made of

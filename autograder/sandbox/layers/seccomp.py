@@ -19,9 +19,9 @@ def available() -> bool:
     return libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0) < 0 and ctypes.get_errno() == errno.EFAULT
 
 
-def install() -> None:
-    """Put the filter on this process, for good."""
-    program = filter_program().replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
+def install(receives: bool = False) -> None:
+    """Put the filter on this process, for good; one that `receives` may be sent descriptors by who has its connection."""
+    program = filter_program(receives).replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
     held = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(held))
     checked(libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.c_char_p(header), 0, 0))
@@ -123,7 +123,7 @@ def _only_for(call: int, body: bytes) -> bytes:
 
 
 @cache  # the server makes it once for all its children
-def filter_program() -> bytes:
+def filter_program(receives: bool = False) -> bytes:
     """The filter as classic BPF, with _OWN_PID wherever the child's number belongs."""
     machine = platform.machine()
     column = list(_ARCHITECTURES).index(machine)
@@ -148,7 +148,7 @@ def filter_program() -> bytes:
     words = ((_FCNTL, 1, _FCNTL_SIGNALS + _FCNTL_SHARED), (_IOCTL_CALL, 1, _IOCTL_SIGNALS), (_PRCTL, 0, _PRCTL_REFUSED))
     for call, number, values in words:
         program += _only_for(call[column], _arg(number) + b"".join(_refuse_if(_JEQ, value) for value in values))
-    for numbers in _REFUSED.values():
-        if numbers[column] >= 0:
+    for name, numbers in _REFUSED.items():
+        if numbers[column] >= 0 and not (receives and name == "recvmsg"):
             program += _refuse_if(_JEQ, numbers[column])
     return program + _op(_RET, _ALLOW)

@@ -16,7 +16,7 @@ from autograder.sandbox.student.values import sendable
 from autograder.sandbox.wire import Handle, Parameters
 from autograder.values.tree import mapped
 
-MAX_REMEMBERED, MAX_REMEMBERED_BYTES = 1000, 65_536  # answers, and the largest of them
+MAX_REMEMBERED = 8 * 2**20  # bytes of questions and their answers
 MARGIN_BYTES = 16  # around a message
 _REFUSALS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (ValueError, TypeError, MemoryError)}
 _EITHER, _EMPTY = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
@@ -36,20 +36,16 @@ class Questions:
         self._send, self._receive, self._describe, self._limit = send, receive, describe, limit
         self.lock = threading.Lock()  # held by the thread that may use the connection
         self._returned = threading.Condition(self.lock)
-        # Sealed, by digest of the question. The functions are pure: the same question has the same answer.
-        self._answers: dict[bytes, bytes] = {}
+        self._answers: dict[bytes, bytes] = {}  # by question. The functions are pure: it always has the same answer.
+        self._room = MAX_REMEMBERED
         self._own: dict[int, Callable[..., Any]] = {}  # the student's functions that the present questions hold
         self._numbers = itertools.count(1)
         self._calls = 0  # calls of the student's code that are under way, one within the other
         self._depth = 0  # those of them that the grader has asked for in the midst of a question
 
-    def know(self, digest: bytes, answer: bytes) -> None:
-        """Take a sealed answer that has travelled ahead of its question, which its digest stands for."""
-        self._answers[digest] = answer
-
     def forget(self) -> None:
         """Remember no answer any more."""
-        self._answers.clear()
+        self._answers, self._room = {}, MAX_REMEMBERED
 
     def begin_call(self) -> None:
         """From here on a call of the student's code is under way, and may ask."""
@@ -93,30 +89,27 @@ class Questions:
         question = wire.encode(("ask", target, self._outgoing(args, numbers), self._outgoing(kwargs, numbers)))
         if len(question) > self._limit - MARGIN_BYTES:  # the grader would take a longer message for an attack
             raise ValueError("the arguments are larger than anything that grading uses")
-        digest, key = wire.hashed(question)
-        answer = self._answers.get(digest)
+        answer = self._answers.get(question)
         if answer is not None:
             # Decoded each time anew: every caller gets an array of its own.
-            kind, value = wire.decode(wire.sealed(key, answer), from_grader=True)
+            kind, value = wire.decode(answer, from_grader=True)
             return args[value] if kind == "same" else value
         self._send(question)
         try:
-            return self._answer(None if numbers else (digest, key), args)
+            return self._answer(b"" if numbers else question, args)
         finally:
             for number in numbers:
                 del self._own[number]
 
-    def _answer(self, hashed: tuple[bytes, bytes] | None, args: tuple[Any, ...]) -> Any:
-        """The answer to a question that was sent, after whatever the grader asks of the student's functions before.
-
-        It is remembered by what the question is `hashed` to, if that is given.
-        """
+    def _answer(self, question: bytes, args: tuple[Any, ...]) -> Any:
+        """The answer to what was sent, after whatever is asked of the student's functions before; remembered by `question`."""
         while True:
             message = self._receive()
             match wire.decode(message, from_grader=True):
                 case ["answer" | "same" as kind, value]:
-                    if hashed and len(self._answers) < MAX_REMEMBERED and len(message) < MAX_REMEMBERED_BYTES:
-                        self._answers[hashed[0]] = wire.sealed(hashed[1], message)
+                    if question and self._room > len(question) + len(message):
+                        self._room -= len(question) + len(message)
+                        self._answers[question] = message
                     # "same": the answer is an argument itself, by number, and stays the same object here
                     return args[value] if kind == "same" else value
                 case ["refused", kind, text]:

@@ -1,7 +1,7 @@
 """The student's end of the connection: loads modules, answers calls, in the order in which the grader sent them.
 
-The grader sends a message with two numbers, of answers that travel ahead and of requests, and then these, since a round trip
-costs more than a call; the replies come in the same order. A request:
+The grader sends a message with the number of requests, and then these, since a round trip costs more than a call; the replies
+come in the same order. A request:
     ["load", context, modules, proxies, replaced]     -> ["loaded"] or ["raised", error]
     ["call", context, module, function, args, kwargs, checks, number]
                                                       -> ["returned", value, changed, shared] or ["raised", error]
@@ -9,7 +9,7 @@ costs more than a call; the replies come in the same order. A request:
     ["look", context, kept]                           -> ["holds", value] or ["raised", error]
     ["write", context, kept, value]                   -> ["written"]
 and those of repairing.py.
-While it works on a request the student's side may ask, and be asked, in strict order:
+While it works on a request the student's side may ask, and be asked, in strict order (conversation.py):
     ["ask", name or handle, args, kwargs]             -> ["answer", value], ["same", number of the argument that is the
                                                          answer itself] or ["refused", kind, text]
     ["invoke", handle, args]                          -> ["returned", value, [], False] or ["raised", error]
@@ -68,9 +68,7 @@ class Session:
         """Answer requests until the grader hangs up."""
         while True:
             try:
-                ahead, count = wire.decode(self.connection.receive())
-                for _ in range(ahead):
-                    self.questions.know(self.connection.receive(), self.connection.receive())
+                count = wire.decode(self.connection.receive())
                 # All of them are read before the first is answered: two sides that both write and do not read would block.
                 requests = [self.connection.receive() for _ in range(count)]
             except wire.Gone:

@@ -77,13 +77,12 @@ class Bent:
         """`steps` are those of the script, by the id of their call."""
         self.rng, self.steps, self.direct = rng, steps, Direct(reference.functions())
         self.ended: Ended | None = None
-        self.asked: list[tuple[bytes, bytes]] = []
 
     def load(self, *_: Any) -> Reply:
         chance = self.rng.random()
         return Reply(ended=Ended("crash")) if chance < 0.01 else Reply(error=self.error()) if chance < 0.03 else Reply()
 
-    def play(self, calls: Sequence[Call], known: Any = ()) -> list[Reply]:
+    def play(self, calls: Sequence[Call]) -> list[Reply]:
         replies: list[Reply] = []
         for call in calls:
             replies.append(self.reply(self.steps[id(call)]) if id(call) in self.steps else self.edited(call))

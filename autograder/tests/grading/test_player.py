@@ -7,7 +7,7 @@ import pytest
 
 from autograder.grading import script as scripts
 from autograder.grading import thresholds
-from autograder.grading.player import Imports, Pairs, Player
+from autograder.grading.player import Imports, Player
 from autograder.grading.record import Step, with_needed
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
@@ -26,13 +26,12 @@ class Process:
     def __init__(self, number: int, events: list[Event], ends: Sequence[str]):
         self.number, self.events, self.ends = number, events, ends
         self.ended: Ended | None = None
-        self.asked: Pairs = []
 
     def load(self, imports: Imports) -> Reply:
         self.events.append(("load", self.number, imports))
         return Reply()
 
-    def play(self, steps: Sequence[Step], known: Pairs = ()) -> list[Reply]:
+    def play(self, steps: Sequence[Step]) -> list[Reply]:
         replies: list[Reply] = []
         for step in steps:
             self.events.append(("play", self.number, step))
@@ -58,7 +57,7 @@ class Processes:
         return Process(self.started, self.events, self.ends)
 
     def player(self) -> Player:
-        return Player(self, scripts.current(), COMPLETE, {})
+        return Player(self, scripts.current(), COMPLETE)
 
 
 def played(processes: Processes) -> Player:

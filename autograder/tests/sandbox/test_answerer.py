@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from autograder.faults import SandboxFault
-from autograder.sandbox.answering import Answers
+from autograder.sandbox.conversation import Answers
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.sandbox import Sandbox
 from autograder.tests.running import HOLDING, LIMITS, STAND_INS, TIGHT, as_root, forked, linux, opened

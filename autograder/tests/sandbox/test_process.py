@@ -7,10 +7,10 @@ import numpy as np
 import psutil
 import pytest
 
-from autograder.sandbox import answerer, budget
+from autograder.sandbox import budget
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
-from autograder.sandbox.wire import Handle, Kept
+from autograder.sandbox.wire import Kept
 from autograder.tests.running import HOLDING, STAND_INS, TIGHT, linux, opened, replied
 
 BUSY = """
@@ -141,7 +141,6 @@ def test_the_loop_of_an_import_that_does_not_end() -> None:
 
 def test_what_a_loop_asks_is_not_counted_as_what_it_returns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "MAX_RECEIVED_BYTES", 50_000)
-    monkeypatch.setattr(answerer, "MAX_QUESTIONS", 200)
     source = "import neighbour, numpy as np\ndef f(x):\n    while True:\n        neighbour.plus(x)\n        x = x + 1\n"
     with opened(source, TIGHT) as (_, process):
         process.load("m", ["m"], STAND_INS)
@@ -202,20 +201,6 @@ def test_a_process_that_fills_the_disk_is_told_from_one_that_crashes() -> None:
         assert reply.error is not None and reply.error.text == "[Errno 28] No space left on device"
     assert why(replied("import os\ndef f(): os._exit(3)", limits=TIGHT)) == "crash"
     assert why(replied("import os\ndef f(): os.write(3, b'x' * 99)", limits=TIGHT)) == "protocol"
-
-
-def test_known_answers_are_not_asked_for_and_are_noted_only_when_asked() -> None:
-    source = "from neighbour import plus, identity\ndef f(x, g=None): return plus(y=2.0, x=x) + identity(x) + (g(x) if g else 0)\n"
-    with opened(source) as (sandbox, process):
-        process.load("m", ["m"], STAND_INS)
-        calls = [prepared("m", "m", "f", [ONE]), prepared("m", "m", "f", [ONE, Handle(7)])]
-        assert [reply.value.tolist() for reply in process.play(calls)] == [[4, 4], [14, 14]]
-        assert len(process.asked) == 3  # that of the lent function too
-        sandbox.answerer.kill()
-        other = sandbox.start()
-        other.load("m", ["m"], {"neighbour": {**STAND_INS["neighbour"]}})
-        assert [reply.value.tolist() for reply in other.play(calls, process.asked)] == [[4, 4], [14, 14]]
-        assert other.asked == [] and sandbox.answerer.connection is None
 
 
 COUNTING = """

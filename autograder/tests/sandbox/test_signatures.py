@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.sandbox.answering import fitting, parameters
+from autograder.sandbox.conversation import fitting, parameters
 from autograder.sandbox.wire import Handle
 from autograder.values.kinds import Opaque
 

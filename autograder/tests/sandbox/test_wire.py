@@ -156,13 +156,6 @@ def test_the_kind_of_garbage_is_no_word_of_ours(data: bytes) -> None:
     assert wire.kind(data) not in ("ask", "answer", "same", "refused", "invoke", "returned", "raised")
 
 
-def test_a_sealed_answer_is_read_with_its_question_and_with_no_other() -> None:
-    answer = wire.encode(("answer", np.arange(40.0)))
-    sealed = wire.sealed(b"question", answer)
-    assert wire.sealed(b"question", sealed) == answer
-    assert sealed != answer and answer != wire.sealed(b"another", sealed)
-
-
 @pytest.mark.parametrize(("shape", "dtype"), [((2**62, 0), bool), ((0, 2**62), np.int8), ((2**61, 0), np.float16)])
 def test_an_array_without_entries_must_be_one_that_can_be_widened(shape: tuple[int, ...], dtype: type) -> None:
     with pytest.raises(wire.WireError):

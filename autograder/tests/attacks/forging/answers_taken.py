@@ -1,4 +1,4 @@
-"""Takes right answers of its neighbours, which have travelled ahead, out of the memory around it, and asks for none."""
+"""Takes right answers of its neighbours out of the memory around it, and asks for none."""
 
 import struct
 

@@ -82,15 +82,6 @@ def test_remembered_arrays_are_not_shared() -> None:
     assert len(grader.sent) == 1
 
 
-def test_answers_that_travel_ahead_are_not_asked_for() -> None:
-    grader = Grader(double)
-    question = wire.encode(("ask", "m.f", (3,), {}))
-    digest, key = wire.hashed(question)
-    grader.questions.know(digest, wire.sealed(key, wire.encode(("answer", 99))))
-    assert grader.call(grader.questions.function("m.f"), 3) == 99
-    assert grader.sent == []
-
-
 def test_an_argument_that_is_the_answer_stays_the_same_object() -> None:
     grader = Grader(lambda kind, target, args, kwargs: ("same", 1))
     x = np.ones(2)

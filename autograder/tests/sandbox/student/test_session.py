@@ -46,8 +46,8 @@ def test_each_request_has_its_reply(pair: tuple[Session, Connection]) -> None:
     assert reply(call("add", []))[0] == "raised"
 
 
-def served(pair: tuple[Session, Connection], messages: list[bytes], ahead: int = 0) -> threading.Thread:
-    pair[1].send(wire.encode([ahead, len(messages) - 2 * ahead]), *messages)
+def served(pair: tuple[Session, Connection], messages: list[bytes]) -> threading.Thread:
+    pair[1].send(wire.encode(len(messages)), *messages)
     thread = threading.Thread(target=pair[0].serve, daemon=True)
     thread.start()
     return thread

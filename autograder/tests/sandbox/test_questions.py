@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autograder.sandbox import answerer
-from autograder.sandbox.messages import Reply, prepared
+from autograder.sandbox import conversation
+from autograder.sandbox.messages import Ended, Reply, prepared
+from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.wire import Handle
-from autograder.tests.running import LIMITS, STAND_INS, TIGHT, opened
+from autograder.tests.running import LIMITS, STAND_INS, TIGHT, answers, opened
 
 ONE = np.ones(2)
 ASKING = """
@@ -65,7 +66,7 @@ def test_what_the_process_may_not_ask_is_refused() -> None:
     source = "import neighbour\ndef f(x):\n    return neighbour.plus(x)\n"
     with opened(source) as (_, process):
         process.load("m", ["m"], STAND_INS)
-        process._allowed["m"] = frozenset({"neighbour.identity"})
+        process._allowed["m"] = ["neighbour.identity"]
         assert (
             text(process.play([prepared("m", "m", "f", [ONE])])[0]) == "ValueError: this function is not available here"
         )
@@ -91,17 +92,19 @@ def test_errors_of_the_answer_are_raised_in_the_students_code() -> None:
 
 
 def test_nesting_has_an_end() -> None:
-    assert asked("deep", ONE, answerer.MAX_NESTED).value.tolist() == [4, 4]
-    assert "ValueError" in text(asked("deep", ONE, answerer.MAX_NESTED + 2))
+    assert asked("deep", ONE, conversation.MAX_NESTED).value.tolist() == [4, 4]
+    assert "ValueError" in text(asked("deep", ONE, conversation.MAX_NESTED + 2))
 
 
 def test_questions_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answerer, "MAX_QUESTIONS", 10)
-    source = "import neighbour, numpy as np\ndef f():\n    for n in range(50): neighbour.plus(np.array([float(n)]))\n"
-    with opened(source) as (_, process):
+    monkeypatch.setattr(conversation, "MAX_QUESTIONS", 10)  # before the answering process is forked
+    source = "import neighbour, numpy as np\ndef f(m):\n    for n in range(m): neighbour.plus(np.array([float(n)]))\n"
+    with Sandbox(LIMITS, answers) as sandbox:
+        sandbox.place({"m.py": source.encode()})
+        process = sandbox.start()
         process.load("m", ["m"], STAND_INS)
-        reply = process.play([prepared("m", "m", "f")])[0]
-        assert reply.ended is not None and reply.ended.why == "deadline"
+        assert [reply.ended for reply in process.play([prepared("m", "m", "f", [10])] * 2)] == [None, None]
+        assert process.play([prepared("m", "m", "f", [50])])[0].ended == Ended("deadline", "m.py", 3)
 
 
 OFTEN = """
@@ -146,25 +149,27 @@ def test_the_reply_of_the_references_is_read_once_and_counted_each_time() -> Non
     plus, fails = (prepared("m", "m", "f", [name, ONE]) for name in ("plus", "nothing"))
     with opened(ASKING) as (sandbox, process):
         process.load("m", ["m"], STAND_INS)
+        process.is_reference = True
         values = [sandbox.budget.kept_values]
         replies = []
         for calls in ([plus, fails], [prepared("m", "m", "f", ["plus", ONE * 2])], [plus, fails]):
             replies.append(process.play(calls))
             values.append(sandbox.budget.kept_values)
-            process.notes = False  # from the second submission on
+            process.is_reference = False  # from the second submission on
     assert replies[0][0] is replies[2][0] and plus.is_seen(replies[2][0])
     assert replies[0][1] is not replies[2][1] and not fails.seen  # a line of one submission is no line of another
     assert values[1] - values[0] == values[3] - values[2] > 0
     assert not replace(plus, kind="edits").seen  # what is asked for in another form
 
 
-def test_an_answering_process_that_ends_takes_nobody_with_it() -> None:
-    with opened(ASKING) as (_, process):
-        process.load("m", ["m"], STAND_INS)
-        calls = [prepared("m", "m", "f", [name, ONE]) for name in ("plus", "ending", "plus")]
-        first, second, third = process.play(calls)
-        assert first.value.tolist() == third.value.tolist() == [2, 2]
-        assert text(second).startswith("MemoryError: the answer needs more")
+def test_an_answering_process_that_ends_takes_only_who_has_asked_with_it() -> None:
+    with opened(ASKING) as (sandbox, process):
+        other = sandbox.start()
+        for one in (process, other):
+            one.load("m", ["m"], STAND_INS)
+        first, second = process.play([prepared("m", "m", "f", [name, ONE]) for name in ("plus", "ending", "plus")])
+        assert first.value.tolist() == [2, 2] and second.ended == Ended("memory")
+        assert other.play([prepared("m", "m", "f", ["plus", ONE])])[0].value.tolist() == [2, 2]
 
 
 def test_an_answer_may_be_large_but_not_endlessly() -> None:

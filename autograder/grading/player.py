@@ -88,7 +88,6 @@ class Level:
     """
 
     modules: tuple[str, ...]
-    height: int = 0
     loaded: dict[str, Imports] = field(default_factory=dict)
     process: Process | None = None
     broken: dict[str, Reply] = field(default_factory=dict)
@@ -131,7 +130,7 @@ class Player:
         replies: dict[Step, Reply] = {}
         wanted = [name for name in modules if name != INTEGRATION]
         heights = {module: self.rubric.level(module) for module in wanted}
-        self.levels = [Level(tuple(m for m in wanted if heights[m] == h), h) for h in sorted({*heights.values()})]
+        self.levels = [Level(tuple(m for m in wanted if heights[m] == h)) for h in sorted({*heights.values()})]
         for level in self.levels:  # which may become more on the way: see _load
             for module in level.modules:
                 self._load(level, self._own(module))
@@ -258,7 +257,7 @@ class Player:
     def _load(self, level: Level, imports: Imports) -> None:
         """Import into a level's process, which is started if there is none.
 
-        What ends a process in which others are imported already is given a level of its own, of the same height: perhaps
+        What ends a process in which others are imported already is given a level of its own, right after it: perhaps
         the process was only too small for all.
         """
         assert level not in self.levels or not self._frozen, "an import that may be shown after a hidden call"
@@ -272,7 +271,7 @@ class Player:
         reply = level.process.load(imports)
         if reply.ended is not None and level.loaded and level in self.levels:
             level.modules = tuple(module for module in level.modules if module != name)
-            self.levels.insert(self.levels.index(level) + 1, Level((name,), level.height))
+            self.levels.insert(self.levels.index(level) + 1, Level((name,)))
         elif reply.error is not None or reply.ended is not None:
             level.broken[name] = reply
         else:

@@ -89,7 +89,7 @@ class Conversation:
 
     def answer(self, question: bytes) -> bytes:
         """The answer to one question, encoded; WireError where it is none."""
-        match wire.decode(question):
+        match wire.message_of(question):
             case ["ask", str() | Handle() as target, list() as args, dict() as named] if all(
                 isinstance(name, str) for name in named
             ):
@@ -157,7 +157,7 @@ class Conversation:
             message = self._reply()
         finally:
             self.nested -= 1
-        match wire.decode(message):
+        match wire.message_of(message):
             case ["returned", value, *_]:
                 return value
             case ["raised", *_]:

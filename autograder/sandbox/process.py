@@ -118,7 +118,7 @@ class StudentProcess:
         if message in call.seen:
             reply, values = call.seen[message]
         else:
-            parts = wire.decode(message)
+            parts = wire.message_of(message)
             reply, values = reply_of(parts, call, self.lines), wire.count(parts)
             # An error names a line of this very submission.
             if self.is_reference and not call.seen and reply.error is None:
@@ -165,7 +165,7 @@ class StudentProcess:
                 message = self.connection.receive(look)
                 if wire.kind(message) == "ask":
                     continue  # sent before the signal came
-                reply = wire.decode(self.budget.receive(message))
+                reply = wire.message_of(self.budget.receive(message))
                 call = left.pop(0)
                 error = reply_of(reply, call, self.lines).error
                 if error is not None and error.kind == "KeyboardInterrupt":

@@ -139,6 +139,14 @@ def decode(data: bytes, from_grader: bool = False) -> Any:
     return value
 
 
+def message_of(data: bytes) -> list[Any]:
+    """What a student's process says: a list that begins with a word; WireError for anything else."""
+    parts = decode(data)
+    if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
+        raise WireError("not a message")
+    return parts
+
+
 def _listed(parts: list[Any]) -> Any:
     return tuple(parts[1:]) if parts and type(parts[0]) is Opaque and parts[0] == TUPLE else parts
 

@@ -155,6 +155,7 @@ def test_who_ends_the_conversation_and_how_is_told() -> None:
         (PROTOCOL, [("ask", "m.plus", 3, {})]),
         (PROTOCOL, [("ask", "m.plus", [np.ones(1)], {}, "more")]),
         (PROTOCOL, [("ask", "m.applied", [Handle(1), np.ones(1)], {}), ("neither returned nor raised",)]),
+        (PROTOCOL, [("ask", "m.applied", [Handle(1), np.ones(1)], {}), (np.ones(2), 1, [], False)]),
         (TOO_MANY, [PLUS] * (2 * QUESTIONS_TOLD)),
     ):
         student = Student([set(ANSWERS)])

@@ -161,3 +161,10 @@ def test_an_array_without_entries_must_be_one_that_can_be_widened(shape: tuple[i
     with pytest.raises(wire.WireError):
         wire.decode(wire.encode(np.empty(shape, dtype)))
     assert wire.decode(wire.encode(np.empty((0, 3), dtype))).shape == (0, 3)
+
+
+@pytest.mark.parametrize("value", [1, "ask", [], [1], [np.ones(2), 1], [b"ask"], {"ask": 1}, (1, "ask")])
+def test_what_begins_with_no_word_is_no_message(value: object) -> None:
+    with pytest.raises(WireError):
+        wire.message_of(wire.encode(value))
+    assert wire.message_of(wire.encode(["ask", 1])) == ["ask", 1]

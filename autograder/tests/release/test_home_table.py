@@ -2,6 +2,9 @@
 
 import importlib
 import json
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -158,3 +161,17 @@ def seen(known: ModuleType, mistake: mistakes.Mistake, calls: list[Any], other: 
 def test_its_numbers_do_not_depend_on_the_last_bit(number: float) -> None:
     beside = (np.nextafter(number, -np.inf), np.nextafter(number, np.inf))
     assert {handout._short(float(one)) for one in beside} == {handout._short(number)}
+
+
+def test_its_numbers_do_not_depend_on_the_kernels_of_the_machine() -> None:
+    """Single precision does. OpenBLAS is asked for its oldest kernels here, which every x86_64 machine has."""
+    rubric = rubrics.current()
+    program = (
+        "import json; from autograder.homework import kit, rubric; from autograder.release import handout\n"
+        "with handout.importable_checks(kit.solutions()):\n"
+        "    print(json.dumps(handout.table_of('scaled_attention', rubric.current())))"
+    )
+    environment = {**os.environ, "OPENBLAS_CORETYPE": "Prescott"}
+    made = subprocess.run([sys.executable, "-c", program], env=environment, check=True, capture_output=True, text=True)
+    with handout.importable_checks(kit.solutions()):
+        assert json.dumps(handout.table_of("scaled_attention", rubric)) == made.stdout.rstrip()

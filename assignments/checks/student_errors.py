@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-from student_values.errors import NO_LINE, advice, in_words
+from student_values.errors import NO_LINE, advice, in_words, text_of
 from student_values.source import is_stub
 
 CHECKS = Path(__file__).resolve().parent
@@ -110,7 +110,7 @@ def words(error: BaseException) -> str:
     """The kind of an error, the first line of its text, and what to do about it where that is known."""
     if isinstance(error, ModuleNotFoundError) and error.name in MODULES:
         return f"{error.name}.py is missing: it must lie beside the folder {CHECKS.name}"
-    name, said = type(error).__name__, "" if isinstance(error, SystemExit) else str(error)
+    name, said = type(error).__name__, "" if isinstance(error, SystemExit) else text_of(error, is_students)
     if said.startswith("pytest: reading from stdin"):
         name, said = "EOFError", NO_LINE  # as where there is no pytest
     text = re.sub(r" \([^()]*\.py\)$", "", in_words(name, said))  # the place of a file says nothing

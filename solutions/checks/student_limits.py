@@ -1,4 +1,4 @@
-"""Refuses your code what the grader's sandbox refuses: other packages than NumPy, processes, sockets, files elsewhere."""
+"""Refuses your code what the grader's sandbox refuses: other packages than NumPy, processes, sockets, pipes, files elsewhere."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,8 +58,19 @@ def _watch(event: str, args: tuple[Any, ...]) -> None:
         return
     if event == "import" and not _is_there(top := args[0].partition(".")[0]):
         raise ModuleNotFoundError(f"No module named {top!r}", name=top)
-    if event in REFUSED or (event == "open" and not _may_be_opened(args[0], args[2])):
-        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+    if event in REFUSED:
+        _refuse()
+    if event == "open" and not _may_be_opened(args[0], args[2]):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), args[0])
+
+
+def _refuse() -> None:
+    raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+
+def _without_event(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of which Python says nothing before it runs, refused while the student's code runs."""
+    return lambda *args: _refuse() if RUNNING else function(*args)
 
 
 def _is_there(module: str) -> bool:
@@ -75,3 +86,5 @@ def _may_be_opened(file: Any, flags: int) -> bool:
 
 
 sys.addaudithook(_watch)
+for name in {"pipe", "pipe2"} & vars(os).keys():
+    setattr(os, name, _without_event(getattr(os, name)))

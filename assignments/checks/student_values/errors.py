@@ -2,8 +2,10 @@
 
 import ast
 import builtins
+import errno
 import os
 import re
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,7 +16,7 @@ MAX_PASSED, MAX_NAME = 16, 64  # functions that an error is said to have passed 
 NO_LINE = "EOF when reading a line"  # what Python says where nobody answers `input()`
 NO_INPUT = "Nobody answers `input()` while a submission is graded: delete the call."
 CIRCULAR = "Modules import one another: import only from files that stand higher up in the README's table."
-NOT_ALLOWED = "Homework code may not start processes, open sockets, or touch files outside its temporary folder."
+NOT_ALLOWED = "Homework code may not start processes, open sockets, pipes or event loops, or touch files outside its temporary folder."
 ADVICE = {
     "MemoryError": "It needs more memory than is allowed: look for an array that is far larger than the result.",
     "RecursionError": "It calls itself without an end.",
@@ -32,12 +34,30 @@ def builtin_kinds(error: BaseException) -> list[str]:
     return kinds or ["Exception"]
 
 
-def text_of(error: BaseException) -> str:
-    """The text of an error, cut; "" where even that raises an error."""
+def text_of(error: BaseException, own: Callable[[str], bool] = lambda _: False) -> str:
+    """The text of an error, cut; "" where even that raises an error. `own` says which files are one's own."""
     try:
+        if isinstance(error, PermissionError) and error.errno == errno.EPERM and error.filename is None:
+            function = _called(error.__traceback__, own)
+            return f"it uses {function}, which the grader does not run" if function else str(error)[:MAX_TEXT]
         return str(error.msg if isinstance(error, SyntaxError) else error)[:MAX_TEXT]
     except BaseException:
         return ""
+
+
+def _called(trace: TracebackType | None, own: Callable[[str], bool]) -> str:
+    """The function of the standard library that the last step in one's own files has called; "" where it has called none."""
+    function, is_next = "", False
+    while trace is not None:
+        code, module = trace.tb_frame.f_code, str(trace.tb_frame.f_globals.get("__name__", ""))
+        if own(code.co_filename):
+            function, is_next = "", True
+        elif is_next:
+            known = module.partition(".")[0] in sys.stdlib_module_names
+            name = f"{module}.{code.co_qualname}".removesuffix(".__init__")
+            function, is_next = name[:MAX_NAME] if known else "", False
+        trace = trace.tb_next
+    return function
 
 
 def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str, int]:

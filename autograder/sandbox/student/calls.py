@@ -142,7 +142,7 @@ def described(
         hint = "refused"
     elif isinstance(error, Absent):
         hint = "absent"
-    return (builtin_kinds(error), text_of(error), file, min(line, 10**6), hint, passed(error, own))
+    return (builtin_kinds(error), text_of(error, own), file, min(line, 10**6), hint, passed(error, own))
 
 
 def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

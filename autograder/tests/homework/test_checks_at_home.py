@@ -549,12 +549,20 @@ def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
         ("exit()\n", "line 1: SystemExit. Homework code may not end Python: delete the call of `exit()`"),
         (
             "import subprocess\nsubprocess.run(['ls'])\n",
-            "PermissionError: [Errno 1] Operation not permitted. Homework code",
+            "PermissionError: it uses subprocess.run, which the grader does not run. Homework code",
         ),
         ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
-        ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "line 2: PermissionError"),
+        (
+            "import asyncio\nasyncio.run(asyncio.sleep(0))\n",
+            "line 2: PermissionError: it uses asyncio.runners.run, which the grader does not run",
+        ),
+        ("import os\nos.pipe()\n", "line 2: PermissionError"),
+        (
+            "from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
+            "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run",
+        ),
         ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
-        ("open('/notes.txt')\n", "line 1: PermissionError"),
+        ("open('/notes.txt')\n", "line 1: PermissionError: [Errno 13] Permission denied: '/notes.txt'. Homework"),
         ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
         ("x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),
         ("x = 1\n>>> x\n", "line 2 begins with the prompt >>> of Python"),
@@ -574,6 +582,7 @@ def test_what_is_no_module_for_the_grader(home: Path, text: str, said: str) -> N
         "def plot():\n    import matplotlib\n",
         "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
         "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as pool:\n    list(pool.map(abs, [1]))\n",
     ],
 )
 def test_what_the_grader_does_not_refuse(home: Path, text: str) -> None:

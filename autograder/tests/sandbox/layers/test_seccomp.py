@@ -68,6 +68,19 @@ def test_what_is_refused_says_so(attempt: str) -> None:
     assert {"PermissionError", "ZeroDivisionError", "URLError", "OSError"} & set(reply.error.kinds)
 
 
+@sealed
+@pytest.mark.parametrize(
+    ("attempt", "function"),
+    [
+        ("import asyncio; asyncio.run(asyncio.sleep(0))", "asyncio.runners.run"),
+        ("import os; os.popen('ls')", "os.popen"),
+    ],
+)
+def test_it_says_what_is_not_run(attempt: str, function: str) -> None:
+    reply = loaded(attempt)
+    assert reply.error is not None and reply.error.text == f"it uses {function}, which the grader does not run"
+
+
 RAW = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)

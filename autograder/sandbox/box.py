@@ -138,10 +138,14 @@ def _bytes(status: os.stat_result) -> int:
 
 
 def memory(pid: int) -> int:
-    """Bytes of memory that a process has for itself, 0 where the platform does not say."""
+    """Bytes of memory that a process has for itself, its page tables included; 0 where the platform does not say."""
     with contextlib.suppress(OSError, IndexError, ValueError):
         status = Path(f"/proc/{pid}/status").read_text()
-        kinds = ("RssAnon:", "RssShmem:")  # not the pages of files, which every process of the machine may share
+        kinds = (
+            "RssAnon:",
+            "RssShmem:",
+            "VmPTE:",
+        )  # not the pages of files, which every process of the machine may share
         return 1024 * sum(int(status.partition(kind)[2].split(maxsplit=1)[0]) for kind in kinds)
     return 0
 

@@ -155,7 +155,7 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
     `lines` says how many lines each file of the submission has.
     """
     match call.kind, message:
-        case _, ["raised", list() as error]:
+        case kind, ["raised", list() as error] if kind != "edit":  # an edit that the process has offered can be made
             return Reply(error=_error(error, lines))
         case ("load", ["loaded"]) | ("write", ["written"]):
             return Reply()
@@ -165,7 +165,6 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
             return Reply(changed=_changes(changed, call.arguments))
         case "look", ["holds", value]:
             return Reply(value=value)
-
         case "edits", ["edits", np.ndarray() as edits] if edits.dtype == np.int64 and edits.shape[1:] == (3,):
             return Reply(value=edits)
         case "edit", ["edit", list() as places] if all(type(n) is int and 0 < n <= lines[call.context] for n in places):

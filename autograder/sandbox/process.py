@@ -100,10 +100,10 @@ class StudentProcess:
             self._wait_until_confined(clock)
             allowed = {call.context: self._allowed.get(call.context, ()) for call in calls}
             plan = wire.encode([allowed, [[call.context, *call.lent] for call in calls]])
+            # All is sent before the connection is given away: it has one user at a time, who alone knows how it blocks.
+            self.connection.send(wire.encode(len(calls)), *[call.payload for call in calls], patience=self._patience)
             incoming = Replies(self.answerer, self.connection.socket, plan, clock)
             try:
-                count = wire.encode(len(calls))
-                self.connection.send(count, *[call.payload for call in calls], patience=self._patience)
                 for call in calls:
                     replies.append(self._read(incoming.next(), call))
                     clock.next()

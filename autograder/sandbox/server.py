@@ -93,6 +93,7 @@ def _places(settings: Confinement) -> tuple[list[str], list[str]]:
 def _mount(settings: Confinement) -> None:
     """Cover what no student may read, apart from what the interpreter needs that lies within."""
     mounts.separate()
+    mounts.hide_processes()
     mounts.without_times(place for places in _places(settings) for place in places)
     needed = [Path(path).resolve() for path in (os.path.dirname(numpy.__file__), *_library_paths(), settings.folder)]
     mounts.cover(landlock.without(settings.covered, needed))

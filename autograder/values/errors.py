@@ -16,7 +16,9 @@ MAX_PASSED, MAX_NAME = 16, 64  # functions that an error is said to have passed 
 NO_LINE = "EOF when reading a line"  # what Python says where nobody answers `input()`
 NO_INPUT = "Nobody answers `input()` while a submission is graded: delete the call."
 CIRCULAR = "Modules import one another: import only from files that stand higher up in the README's table."
-NOT_ALLOWED = "Homework code may not start processes, open sockets, pipes or event loops, or touch files outside its temporary folder."
+NOT_ALLOWED = (
+    "Homework code may not use other processes, sockets, pipes, event loops, or files outside its temporary folder."
+)
 ADVICE = {
     "MemoryError": "It needs more memory than is allowed: look for an array that is far larger than the result.",
     "RecursionError": "It calls itself without an end.",

@@ -1,8 +1,8 @@
 """Mounts that only the fork server and its children see: they vanish with them. Sources: mount_namespaces(7), mount(2), tmpfs(5).
 
-Three uses: each temporary folder is a file system of its own, of a fixed size, so that nothing that a process holds (open files
-without a name, blocks beyond the end of a file) takes up the disk of the results; what no student may read is covered; and
-what several processes read tells none of them what the others have read.
+Four uses: each temporary folder is a file system of its own, of a fixed size, so that nothing that a process holds (open files
+without a name, blocks beyond the end of a file) takes up the disk of the results; what no student may read is covered;
+what several processes read tells none of them what the others have read; and none is told which other processes there are.
 """
 
 import contextlib
@@ -52,6 +52,13 @@ def separate() -> None:
     """Give this process mounts of its own, which nobody else sees, and which end with it and its children."""
     checked(libc().unshare(_CLONE_NEWNS))
     checked(libc().mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None))
+
+
+def hide_processes() -> None:
+    """Show in /proc to each user but root only processes of its own, where the container allows that."""
+    flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
+    with contextlib.suppress(OSError):
+        checked(libc().mount(b"proc", b"/proc", b"proc", flags, b"hidepid=2"))
 
 
 def bounded(folder: str, size: int, mode: int) -> None:

@@ -77,17 +77,40 @@ _REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have
     "memfd_create": (319, 279), "memfd_secret": (447, 447),
     # memory of the kernel, some 90 kB a filter, of which the whole machine has 500 MB: filters of its own
     "seccomp": (317, 277),
+    # what waits for other processes and wakes them, at a place in memory that they have too, as the C library's code: see _FUTEX
+    "futex_waitv": (449, 449), "futex_wake": (454, 454), "futex_wait": (455, 455), "futex_requeue": (456, 456),
+    # what tells of processes and mounts by number
+    "capget": (125, 90), "statmount": (457, 457), "listmount": (458, 458), "listns": (470, 470),
+    "setsockopt": (54, 208),
     "timer_create": (222, 107),  # can send SIGCONT: a process that is stopped until its turn would go on
 }  # fmt: skip
-_CLONE, _CLONE3, _KILL, _TGKILL = (56, 220), (435, 435), (62, 129), (234, 131)
-_SENDTO, _FCNTL, _IOCTL_CALL, _PRLIMIT = (44, 206), (72, 25), (16, 29), (302, 261)
+_CLONE, _CLONE3 = (56, 220), (435, 435)
+_KILLS, _SIGCONT = (((62, 129), 1), ((234, 131), 2)), 18  # kill, tgkill, and which argument is the signal
+_SENDTO, _PRLIMIT = (44, 206), (302, 261)
 _NEWEST_KNOWN = 470
 _CLONE_FILES, _CLONE_THREAD = 0x400, 0x10000
 _CLOSE_RANGE, _CLOSE_RANGE_UNSHARE = (436, 436), 2
 _OWN_PID = 0x5EEDF00D
-_PRCTL = (157, 167)
-_PRCTL_REFUSED = (1, 4, _PR_SET_SECCOMP, 35, 0x59616D61)  # PR_SET_PDEATHSIG, _DUMPABLE, _SECCOMP, _MM, _PTRACER
-_MMAP, _MAP_ANONYMOUS = (9, 222), 0x20  # a mapped file takes up the disk even when it is closed and unlinked
+# Memory that is shared stays held when it is mapped no more, and is then counted nowhere. A mapped file takes up the disk even
+# when it is closed and unlinked.
+_MMAP, _MAP_SHARED, _MAP_ANONYMOUS = (9, 222), 0x1, 0x20
+# Of calls that are many in one, what Python, NumPy and the C library use; the rest grows with every kernel. prctl can take memory
+# of the kernel (PR_FUTEX_HASH), fcntl and ioctl lock, notify and send signals, getsockopt hands out the grader's process
+# (SO_PEERPIDFD), madvise shares pages between processes (MERGEABLE).
+_SOME = (  # the call, which argument says what it does, and what it may do
+    # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_GET_SECCOMP, PR_GET_NO_NEW_PRIVS, PR_SET_VMA
+    ((157, 167), 0, (3, 15, 16, 21, 39, 0x53564D41)),
+    # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_QUERY, F_DUPFD_CLOEXEC
+    ((72, 25), 1, (0, 1, 2, 3, 4, 1027, 1030)),
+    # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, TCGETS2
+    ((16, 29), 1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C542A)),
+    # getsockopt: SO_TYPE, SO_ERROR, SO_PROTOCOL, SO_DOMAIN
+    ((55, 209), 2, (3, 4, 38, 39)),
+    # MADV_NORMAL, _DONTNEED, _FREE, _HUGEPAGE, _NOHUGEPAGE, _DONTDUMP, _DODUMP, _WIPEONFORK, _KEEPONFORK
+    ((28, 233), 2, (0, 4, 8, 14, 15, 16, 17, 18, 19)),
+)
+# Private to the process, or the waiting for the end of a thread: FUTEX_WAIT, _WAIT_BITSET, the same with FUTEX_CLOCK_REALTIME.
+_FUTEX, _FUTEX_PRIVATE, _FUTEX_WAITS = (202, 98), 0x80, (0, 9, 0x109)
 # What tells of other processes: the clock of their processor time (the numbers above 15), and calls that take a number of a
 # process as their first or second argument, for which only 0 and the own one are allowed.
 _CLOCKS, _LAST_CLOCK = ((228, 113), (229, 114), (230, 115)), 15  # clock_gettime, clock_getres, clock_nanosleep
@@ -95,10 +118,6 @@ _OF_PROCESS = (  # sched_getaffinity, _getscheduler, _getparam, _getattr, _rr_ge
     (0, ((204, 123), (145, 120), (143, 121), (315, 275), (148, 127), (121, 155), (124, 156), (274, 100))),
     (1, ((140, 141), (252, 31))),  # getpriority, ioprio_get
 )
-_FCNTL_SIGNALS = (8, 10, 15, 1024, 1026)  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
-# Locks (F_*LK*, F_OFD_*), F_GETLEASE, F_SET_RW_HINT, F_SET_FILE_RW_HINT.
-_FCNTL_SHARED = (5, 6, 7, 36, 37, 38, 1025, 1036, 1038)
-_IOCTL_SIGNALS = (0x5412, 0x8901, 0x8902)  # TIOCSTI, FIOSETOWN, SIOCSPGRP
 _ALLOW, _EPERM, _ENOSYS = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
 _LOAD, _JEQ, _JGT, _JSET, _RET = 0x20, 0x15, 0x25, 0x45, 0x06
 _NR, _ARCH, _ARG = 0, 4, 16
@@ -110,6 +129,12 @@ def _op(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 
 def _refuse_if(comparison: int, value: int, verdict: int = _EPERM) -> bytes:
     return _op(comparison, value, 0, 1) + _op(_RET, verdict)
+
+
+def _only(*values: int) -> bytes:
+    """Refuse all other values."""
+    tests = (_op(_JEQ, value, len(values) - place) for place, value in enumerate(values))
+    return b"".join(tests) + _op(_RET, _EPERM)
 
 
 def _arg(number: int, half: int = 0) -> bytes:
@@ -133,21 +158,22 @@ def filter_program(receives: bool = False) -> bytes:
     for flag in (_CLONE_THREAD, _CLONE_FILES):
         program += _only_for(_CLONE[column], _arg(0) + _op(_JSET, flag, 1, 0) + _op(_RET, _EPERM))
     program += _only_for(_CLOSE_RANGE[column], _arg(2) + _op(_JSET, _CLOSE_RANGE_UNSHARE, 0, 1) + _op(_RET, _EPERM))
-    for call in (_KILL, _TGKILL):
-        program += _only_for(call[column], _arg(0) + _op(_JEQ, _OWN_PID, 1, 0) + _op(_RET, _EPERM))
+    for call, number in _KILLS:  # itself, but not so that it goes on when the grader has stopped it
+        program += _only_for(call[column], _arg(0) + _only(_OWN_PID) + _arg(number) + _refuse_if(_JEQ, _SIGCONT))
     for call in _CLOCKS:
         program += _only_for(call[column], _arg(0) + _refuse_if(_JGT, _LAST_CLOCK))
     for number, calls in _OF_PROCESS:
-        allowed = _op(_JEQ, 0, 2, 0) + _op(_JEQ, _OWN_PID, 1, 0) + _op(_RET, _EPERM)
         for call in calls:
-            program += _only_for(call[column], _arg(number) + allowed)
+            program += _only_for(call[column], _arg(number) + _only(0, _OWN_PID))
     for half in (0, 1):
-        program += _only_for(_SENDTO[column], _arg(4, half) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
-    program += _only_for(_PRLIMIT[column], _arg(0) + _op(_JEQ, 0, 1, 0) + _op(_RET, _EPERM))
-    program += _only_for(_MMAP[column], _arg(3) + _op(_JSET, _MAP_ANONYMOUS, 1, 0) + _op(_RET, _ENOSYS))
-    words = ((_FCNTL, 1, _FCNTL_SIGNALS + _FCNTL_SHARED), (_IOCTL_CALL, 1, _IOCTL_SIGNALS), (_PRCTL, 0, _PRCTL_REFUSED))
-    for call, number, values in words:
-        program += _only_for(call[column], _arg(number) + b"".join(_refuse_if(_JEQ, value) for value in values))
+        program += _only_for(_SENDTO[column], _arg(4, half) + _only(0))
+    program += _only_for(_PRLIMIT[column], _arg(0) + _only(0))
+    anonymous = _op(_JSET, _MAP_ANONYMOUS, 1, 0) + _op(_RET, _ENOSYS)
+    program += _only_for(_MMAP[column], _arg(3) + anonymous + _refuse_if(_JSET, _MAP_SHARED))
+    private = _op(_JSET, _FUTEX_PRIVATE, len(_FUTEX_WAITS) + 1)
+    program += _only_for(_FUTEX[column], _arg(1) + private + _only(*_FUTEX_WAITS))
+    for call, number, values in _SOME:
+        program += _only_for(call[column], _arg(number) + _only(*values))
     for name, numbers in _REFUSED.items():
         if numbers[column] >= 0 and not (receives and name == "recvmsg"):
             program += _refuse_if(_JEQ, numbers[column])

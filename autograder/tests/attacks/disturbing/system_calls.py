@@ -16,6 +16,8 @@ CALLS = {
     "setsid": (112,), "setpgid": (109, 0, 0), "setuid": (105, 0), "setresuid": (117, 0, 0, 0), "setgroups": (116, 0, 0),
     "capset": (126, 0, 0), "sync": (162,), "iopl": (172, 3), "vhangup": (153,), "kcmp": (312, 1, 1, 0, 0, 0),
     "dumpable": (157, 4, 1), "death signal": (157, 1, 0), "tracer": (157, 0x59616D61, -1), "memory map": (157, 35, 1, 0),
+    "futex on shared pages": (202, id(None), 1, 1), "futex_waitv": (449, 0, 0, 0, 0, 0), "futex_wake": (454, 0, 0, 0, 0),
+    "capget": (125, 0, 0), "listmount": (458, 0, 0, 0, 0), "pages in common": (157, 67, 1, 0, 0, 0), "merge": (28, 0, 0, 12),
     "fanotify": (300, 0, 0), "name_to_handle": (303, -100, b"/", 0, 0, 0), "modify_ldt": (154, 0, 0, 0),
 }  # fmt: skip
 for name, (number, *args) in CALLS.items() if platform.machine() == "x86_64" else ():

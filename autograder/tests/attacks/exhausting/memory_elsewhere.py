@@ -1,6 +1,7 @@
-"""Takes memory that no limit on the address space counts: memory files, pipes, System V segments, semaphores."""
+"""Takes memory that no limit on the address space counts: memory files, shared pages, pipes, System V segments, tables of the kernel."""
 
 import ctypes
+import mmap
 import os
 
 NEEDS = ("seccomp", "limits")
@@ -14,6 +15,8 @@ for name, attempt in {
     "mq_open": lambda: ctypes.CDLL("librt.so.1", use_errno=True).mq_open(b"/hostile", 0o102, 0o600, None),
     "io_uring": lambda: libc.syscall(425, 64, ctypes.create_string_buffer(256)),
     "io_setup": lambda: libc.syscall(206, 65536, ctypes.byref(ctypes.c_ulong())),
+    "shared pages": lambda: len(mmap.mmap(-1, 2**26)),
+    "futex hash": lambda: libc.prctl(78, 1, ctypes.c_ulong(2**23), 0, 0),
     "keyctl": lambda: libc.syscall(248, b"user", b"hostile", b"x" * 100, 100, -4),
 }.items():
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import errno
 import os
 import sys
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from student_errors import FOLDER
+from student_errors import FOLDER, is_students
 
 REFUSED = {
     "mmap.__new__",
@@ -85,6 +86,16 @@ def _may_be_opened(file: Any, flags: int) -> bool:
     return any(path.is_relative_to(os.path.realpath(place)) for place in places)
 
 
+def _imported(name: str, names: Any = None, local: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+    """An import by the student's code, also of what has been imported before, of which Python says nothing."""
+    top, file = name.partition(".")[0], (names or {}).get("__file__") or ""
+    if RUNNING and not level and not _is_there(top) and is_students(file):
+        raise ModuleNotFoundError(f"No module named {top!r}", name=top)
+    return IMPORT(name, names, local, fromlist, level)
+
+
+IMPORT = builtins.__import__
+builtins.__import__ = _imported
 sys.addaudithook(_watch)
 for name in {"pipe", "pipe2"} & vars(os).keys():
     setattr(os, name, _without_event(getattr(os, name)))

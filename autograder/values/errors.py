@@ -142,7 +142,7 @@ def in_words(kind: str, text: str) -> str:
     sizes = re.search(r"^matmul.*operand 1 .*core dimension (\d).*\(size (\d+) is different from (\d+)\)", text)
     if sizes:
         return f"in a @ b the last axis of a (here {sizes[3]}) must be as long as the last axis but one of b (here {sizes[2]})"
-    axes = re.search(r"^matmul: Input operand (\d) does not have enough dimensions", text)
+    axes = re.search(r"^matmul: Input operand ([01]) does not have enough dimensions", text)
     if axes:
         return f"a @ b is for arrays; here {'ab'[int(axes[1])]} is a single number"
     shapes = re.search(r"remapped shapes \[original->remapped\]: (\([\d,]*\))->\S* (\([\d,]*\))->", text)

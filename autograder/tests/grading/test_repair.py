@@ -194,6 +194,22 @@ def split_heads(x, n_heads):
     assert not [m for g in result.graded for m in g.mistakes]
 
 
+ONE_OR_THREE = """
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    if x.ndim == 1:
+        return grad_out * 0.5, grad_out.copy() * 0.25, grad_out * 0.125
+    centred = x - x.mean(axis=-1, keepdims=True)
+    root = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps)
+    scaled, normed = grad_out * gamma, centred / root
+    mean = (scaled * normed).mean(axis=-1, keepdims=True)
+    return (scaled - scaled.mean(axis=-1, keepdims=True) - normed * mean) / root
+"""
+
+
+def test_a_result_of_other_parts_than_the_references_is_no_fault(grader: Grader, alter: Alter) -> None:
+    assert "backward_parameters" in lost(graded(grader, alter("layernorm", ONE_OR_THREE), "layernorm"))
+
+
 def test_code_that_computes_nothing_is_never_repaired(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
     tried: list[Any] = []
     monkeypatch.setattr(Repairs, "search", lambda *args: tried.append(args))

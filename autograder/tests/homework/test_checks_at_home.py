@@ -546,6 +546,7 @@ def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
             "import numpy as np\nimport matplotlib.pyplot as plt\n",
             "line 2: ModuleNotFoundError: No module named 'matplotlib'. The grader has NumPy",
         ),
+        ("import pytest\n", "line 1: ModuleNotFoundError: No module named 'pytest'. The grader has NumPy"),
         ("exit()\n", "line 1: SystemExit. Homework code may not end Python: delete the call of `exit()`"),
         (
             "import subprocess\nsubprocess.run(['ls'])\n",

@@ -5,7 +5,7 @@ Told apart by names alone, in this order, because a later form may look like an 
 1. "gradescope": a `submission_metadata.yml` beside folders that Gradescope has named;
 2. "moodle": most of it named as Moodle names submissions;
 3. "submission": a module of the rubric directly inside;
-4. "canvas": files only, most of them named as Canvas names them;
+4. "canvas": most of it files named as Canvas names them;
 5. "class": several folders or zips with work in them;
 6. "submission": all else.
 """
@@ -105,7 +105,7 @@ def _recognised(outer: Tree, path: Path) -> Listing:
             entries, problems = platforms.moodle_entries(tree)
             return _found(f"{path}: a Moodle download of {_counted(len(entries), 'submission')}", entries, problems)
         case "canvas":
-            entries, problems = platforms.canvas_entries(tree.files, tree.place)
+            entries, problems = platforms.canvas_entries(dict(tree.walk()), tree.place)
             return _found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
         case "class":
             return _class(tree, path)
@@ -199,7 +199,7 @@ def kind(tree: Tree, inside: bool = False) -> Kind:
         return "moodle"
     if _has_module(tree.files):
         return "submission"
-    if platforms.is_canvas(list(tree.files)) and not any(map(_is_unit, tree.folders)):
+    if platforms.is_canvas(tree):
         return "canvas"
     return "class" if _is_class(tree) else "submission"
 

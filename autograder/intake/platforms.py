@@ -25,16 +25,21 @@ _WRAPPER = re.compile(r"assignment_\d+_export.*", re.DOTALL)
 _MISSING = {"", "~", "null"}
 
 
+def is_export_name(name: str) -> bool:
+    """Whether Gradescope names a folder, or a zip without its suffix, so."""
+    return _WRAPPER.fullmatch(name) is not None
+
+
 def is_export(tree: Tree, inside: bool) -> bool:
-    """Whether this is an export: the yml, and beside it nothing but folders that Gradescope has named.
+    """Whether this is an export: the yml, and beside it folders that Gradescope has named, at least one and no others.
 
     A student can hand in such a yml, and it would say whose other submissions are. So it is believed only at the top
     of what the command was given, or (`inside`) in a folder there that bears Gradescope's own name or that of its zip.
     """
-    named = _WRAPPER.fullmatch(tree.name) or (tree.zipped and tree.name == tree.place.stem)
+    named = is_export_name(tree.name) or (tree.zipped and tree.name == tree.place.stem)
     if METADATA not in tree.files or (inside and not named):
         return False
-    return all(_FOLDER.fullmatch(name) for name in tree.folders)
+    return bool(tree.folders) and all(map(_FOLDER.fullmatch, tree.folders))
 
 
 def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:

@@ -187,7 +187,7 @@ def test_what_is_left_out_of_a_class_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        ({FIRST: "", "submission_metadata.yml": ""}, "gradescope"),
+        ({FIRST: "", "submission_metadata.yml": ""}, "submission"),
         ({"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}, "gradescope"),
         ({"submission_metadata.yml": "", f"elsewhere/{FIRST}": ""}, "class"),
         ({FIRST: "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "submission"),

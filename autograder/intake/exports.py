@@ -115,7 +115,8 @@ def _recognised(outer: Tree, path: Path, believed: bool) -> Listing:
             return _class(tree, path)
     if next(outer.walk(), None) is None:
         raise ArgumentsError(f"{path}: there is no submission in it, it is empty")
-    return _found(f"{path}: one submission", [_entry(outer.name, outer)], _misplaced(outer, path))
+    upload = trees.of_file(path) if outer.zipped else outer  # a student's zip, in which what is damaged is a note
+    return _found(f"{path}: one submission", [_entry(outer.name, upload)], _misplaced(outer, path))
 
 
 def _files(paths: list[Path]) -> Listing:

@@ -27,6 +27,7 @@ from autograder.intake.entries import Student
 from autograder.intake.submission import Submission
 from autograder.release.prerequisites import MASTER
 from autograder.values.compare import magnitude
+from autograder.values.source import UNREADABLE, parsed
 from autograder.values.tree import leaves
 
 LONGEST = 6000  # characters of a function that are kept
@@ -146,9 +147,9 @@ def standalone(text: bytes, function: str) -> str:
     try:
         plain = _standalone(ast.parse(text), function)
         source = ast.unparse(ast.fix_missing_locations(plain)) + "\n" if plain is not None else ""
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNREADABLE:
         return ""
-    return source if len(source) <= LONGEST else ""
+    return source if len(source) <= LONGEST and parsed(source) else ""
 
 
 def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
@@ -180,11 +181,16 @@ def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
 
 
 def _without(words: Set[str], source: str) -> str:
-    """A function's text in which nothing that it defines, but its arguments, has one of these words in its name."""
+    """A function's text in which nothing that it defines, but its arguments, has one of these words in its name.
+
+    "" for a text that cannot be read: it may have been kept by an earlier version.
+    """
     if words.isdisjoint(_words(source)):
         return source
-    function = ast.parse(source).body[0]
-    assert isinstance(function, ast.FunctionDef)
+    tree = parsed(source)
+    function = tree.body[0] if tree and tree.body else None
+    if not isinstance(function, ast.FunctionDef):
+        return ""
     outer = {function.name, *(argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg))}
     inner = list(ast.walk(function))
     defined = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
@@ -215,9 +221,11 @@ class _Plain(ast.NodeTransformer):
     """Leaves out what says nothing to Python, and everything in which a person could be named."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
+        filled = [name for name, value in ast.iter_fields(node) if isinstance(value, list) and value]
         super().generic_visit(node)
-        if getattr(node, "body", None) == []:
-            node.body = [ast.Pass()]  # type: ignore[attr-defined]
+        for name in filled:
+            if not getattr(node, name):  # only statements are left out
+                setattr(node, name, [ast.Pass()])
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:

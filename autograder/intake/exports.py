@@ -2,10 +2,11 @@
 
 Told apart by names alone, in this order, because a later form may look like an earlier one:
 
-1. "gradescope": a `submission_metadata.yml` beside folders that Gradescope has named;
+1. "gradescope": a `submission_metadata.yml` beside folders that Gradescope has named. Of several paths every one must be so, or
+   it must have Gradescope's own name: where one is something else, they may be uploads of students, who can write such a file;
 2. "moodle": most of it named as Moodle names submissions;
 3. "submission": a module of the rubric directly inside;
-4. "canvas": files only, most of them named as Canvas names them;
+4. "canvas": most of it files named as Canvas names them;
 5. "class": several folders or zips with work in them;
 6. "submission": all else.
 """
@@ -53,7 +54,9 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
     others = [path for path in paths if path not in modules]
-    listings = [_look(path, out) for path in others]
+    looked = [(path, _look(path, out)) for path in others]
+    exports = not modules and {_unwrapped(tree)[1] for _, tree in looked} == {"gradescope"}
+    listings = [_recognised(tree, path, exports or platforms.is_export_name(path.stem)) for path, tree in looked]
     if len(others) > 1:
         # The name of the path is that of the section.
         listings = [
@@ -74,7 +77,7 @@ def _found(form: str, entries: Iterable[Entry], problems: Iterable[str] = ()) ->
     return Listing(tuple(entries), (form,), tuple(problems))
 
 
-def _look(path: Path, out: Path | None) -> Listing:
+def _look(path: Path, out: Path | None) -> Tree:
     try:
         if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
             raise ArgumentsError(f"-o {out} lies in {path}, which is graded; give a folder outside")
@@ -84,9 +87,9 @@ def _look(path: Path, out: Path | None) -> Listing:
                 tree.sources[""].read(0)
             if tree.sources[""].problem == "many":
                 raise ArgumentsError(f"{path}: has more than {trees.MEMBERS} files; give the folders of one class")
-            return _recognised(tree, path)
+            return tree
         if path.suffix.lower() == ".zip" and path.is_file():
-            return _recognised(trees.of_zip(path), path)
+            return trees.of_zip(path)
         path.lstat()
     except UnusableError as error:
         raise ArgumentsError(f"{path}: {_NO_ZIP[error.kind]}") from None
@@ -95,8 +98,9 @@ def _look(path: Path, out: Path | None) -> Listing:
     raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
 
 
-def _recognised(outer: Tree, path: Path) -> Listing:
-    tree, form = _unwrapped(outer)
+def _recognised(outer: Tree, path: Path, believed: bool) -> Listing:
+    """The listing of a path; `believed`: it may be an export of Gradescope."""
+    tree, form = _unwrapped(outer, believed)
     match form:
         case "gradescope":
             entries, problems = platforms.gradescope_entries(tree)
@@ -105,13 +109,14 @@ def _recognised(outer: Tree, path: Path) -> Listing:
             entries, problems = platforms.moodle_entries(tree)
             return _found(f"{path}: a Moodle download of {_counted(len(entries), 'submission')}", entries, problems)
         case "canvas":
-            entries, problems = platforms.canvas_entries(tree.files, tree.place)
+            entries, problems = platforms.canvas_entries(dict(tree.walk()), tree.place)
             return _found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
         case "class":
             return _class(tree, path)
     if next(outer.walk(), None) is None:
         raise ArgumentsError(f"{path}: there is no submission in it, it is empty")
-    return _found(f"{path}: one submission", [_entry(outer.name, outer)], _misplaced(outer, path))
+    upload = trees.of_file(path) if outer.zipped else outer  # a student's zip, in which what is damaged is a note
+    return _found(f"{path}: one submission", [_entry(outer.name, upload)], _misplaced(outer, path))
 
 
 def _files(paths: list[Path]) -> Listing:
@@ -164,21 +169,21 @@ def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
 def _misplaced(tree: Tree, path: Path) -> list[str]:
     if not tree.readable or platforms.METADATA not in tree.files:
         return []
-    advice = "if this folder is Gradescope's export, give it as PATH itself"
+    advice = "if this folder is Gradescope's export, give it as the one PATH, or under the name that Gradescope gave it"
     return [f"{path}: {platforms.METADATA} in {tree.name} was not believed, so no names are taken from it; {advice}"]
 
 
 # What kind of thing a tree is
 
 
-def _unwrapped(outer: Tree) -> tuple[Tree, Kind]:
+def _unwrapped(outer: Tree, believed: bool = True) -> tuple[Tree, Kind]:
     """Through folders that hold nothing but one folder, if that leads to a class; and what was found there."""
     for depth, inner in enumerate(_wrapped(outer)):
-        form = kind(inner, inside=depth > 0)
+        form = kind(inner, depth > 0, believed)
         one_folder = form == "class" and len(inner.folders) == 1
         if form in ("gradescope", "moodle", "canvas") or (form == "class" and not one_folder):
             return inner, form
-    return outer, kind(outer)
+    return outer, kind(outer, believed=believed)
 
 
 def _wrapped(outer: Tree) -> Iterator[Tree]:
@@ -191,15 +196,15 @@ def _wrapped(outer: Tree) -> Iterator[Tree]:
         yield outer
 
 
-def kind(tree: Tree, inside: bool = False) -> Kind:
-    """The form of a folder. `inside`: the command was given a folder around this one."""
-    if platforms.is_export(tree, inside):
+def kind(tree: Tree, inside: bool = False, believed: bool = True) -> Kind:
+    """The form of a folder. `inside`: the command was given a folder around this one; `believed`: it may be an export."""
+    if believed and platforms.is_export(tree, inside):
         return "gradescope"
     if platforms.is_moodle(tree):
         return "moodle"
     if _has_module(tree.files):
         return "submission"
-    if platforms.is_canvas(list(tree.files)) and not any(map(_is_unit, tree.folders)):
+    if platforms.is_canvas(tree):
         return "canvas"
     return "class" if _is_class(tree) else "submission"
 

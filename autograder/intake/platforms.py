@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from autograder.intake.entries import Entry, Student
-from autograder.intake.tree import Source, Tree, UnusableError
+from autograder.intake.tree import Source, Tree, UnusableError, is_junk
 
 # Gradescope's "Export Submissions": a folder for each submission, `submission_metadata.yml` with the names.
 #
@@ -20,21 +20,26 @@ from autograder.intake.tree import Source, Tree, UnusableError
 
 METADATA = "submission_metadata.yml"
 LARGEST = 2**28  # bytes of the yml that are read; it holds all results of a class
-_FOLDER = re.compile(r"submission_\d+")
+_FOLDER = re.compile(r"submission_\d{1,18}")
 _WRAPPER = re.compile(r"assignment_\d+_export.*", re.DOTALL)
 _MISSING = {"", "~", "null"}
 
 
+def is_export_name(name: str) -> bool:
+    """Whether Gradescope names a folder, or a zip without its suffix, so."""
+    return _WRAPPER.fullmatch(name) is not None
+
+
 def is_export(tree: Tree, inside: bool) -> bool:
-    """Whether this is an export: the yml, and beside it nothing but folders that Gradescope has named.
+    """Whether this is an export: the yml, and beside it folders that Gradescope has named, at least one and no others.
 
     A student can hand in such a yml, and it would say whose other submissions are. So it is believed only at the top
     of what the command was given, or (`inside`) in a folder there that bears Gradescope's own name or that of its zip.
     """
-    named = _WRAPPER.fullmatch(tree.name) or (tree.zipped and tree.name == tree.place.stem)
+    named = is_export_name(tree.name) or (tree.zipped and tree.name == tree.place.stem)
     if METADATA not in tree.files or (inside and not named):
         return False
-    return all(_FOLDER.fullmatch(name) for name in tree.folders)
+    return bool(tree.folders) and all(map(_FOLDER.fullmatch, tree.folders))
 
 
 def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
@@ -109,54 +114,54 @@ def _time(value: Any) -> str:
 #
 # Names as Canvas's ContentZipper makes them: `<name>_<LATE_>?<user id>_<file id>_<file name>`; in an anonymous
 # assignment `<LATE_>?anon_<code>_<file id>_<file name>`; a text or a link instead of files ends in `_text.html`
-# or `_link.html`.
+# or `_link.html`. A file name with a backslash makes a folder of it, and so does whoever unpacks a student's zip.
 
 _CANVAS_NAME = re.compile(
     r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+|\d+)_"
-    r"(?:(?P<number>\d+)_(?P<file>.+)|(?P<page>text\.html|link\.html))",
+    r"(?:(?P<number>\d{1,18})_(?P<file>.+)|(?P<page>text\.html|link\.html))",
     re.DOTALL,
 )
-_AGAIN = re.compile(r"(?P<stem>.+)-(?P<number>\d+)(?P<end>\.(?:py|zip))", re.IGNORECASE | re.DOTALL)
+_AGAIN = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,18})(?P<end>\.(?:py|zip))", re.IGNORECASE | re.DOTALL)
 
 
 def is_canvas_name(name: str) -> bool:
     return _CANVAS_NAME.fullmatch(name) is not None
 
 
-def is_canvas(names: Sequence[str]) -> bool:
-    """Whether the files of a folder are named as Canvas does it: most of those that could be work."""
-    work = [name for name in names if name.lower().endswith((".py", ".zip", ".html"))]
-    return bool(work) and 2 * sum(map(is_canvas_name, work)) > len(work)
+def is_canvas(tree: Tree) -> bool:
+    """Whether files named as Canvas does it are most of what could be work, other folders counted as one each."""
+    work = [name for name in tree.files if name.lower().endswith((".py", ".zip", ".html"))]
+    strangers = [name for name in tree.folders if not is_canvas_name(f"{name}/") and not is_junk(name)]
+    return 2 * sum(map(is_canvas_name, work)) > len(work) + len(strangers)
 
 
 def canvas_entries(files: Mapping[str, Source], place: Path) -> tuple[list[Entry], list[str]]:
-    """One entry a student, with the newest version of each file; and what Canvas cannot have named."""
+    """One entry a student, with the newest version of each of the files, by path; and what Canvas cannot have named."""
     users: dict[str, list[re.Match[str]]] = {}
-    problems = []
-    for name in files:
-        match = _CANVAS_NAME.fullmatch(name)
+    strangers: dict[str, None] = {}
+    for path in files:
+        match = _CANVAS_NAME.fullmatch(path)
         if match is not None:
             users.setdefault(match["user"], []).append(match)
-        elif name.lower().endswith((".py", ".zip")):
-            problems.append(f"{name}: not named as Canvas names files, so it was not graded")
+        elif path.lower().endswith((".py", ".zip")):
+            strangers[path.partition("/")[0]] = None
+    problems = [f"{name}: not named as Canvas names files, so it was not graded" for name in strangers]
     return [_canvas_entry(user, matches, files, place) for user, matches in users.items()], problems
 
 
 def _canvas_entry(user: str, matches: Sequence[re.Match[str]], files: Mapping[str, Source], place: Path) -> Entry:
     versions: list[tuple[tuple[int, int], str, Source]] = []
     for match in matches:
-        file, again = match["file"] or match["page"], 0
+        file, again = (match["file"] or match["page"]).lstrip("/"), 0
         repeated = _AGAIN.fullmatch(file)
         if repeated is not None:
             file, again = repeated["stem"] + repeated["end"], int(repeated["number"])
         versions.append(((again, int(match["number"] or 0)), file, files[match.string]))
-    newest: dict[str, tuple[str, Source]] = {}
-    for _, file, source in sorted(versions, key=lambda version: version[0]):
-        newest[file.lower()] = (file, source)
+    newest = {file: source for _, file, source in sorted(versions, key=lambda version: version[0])}
     name, number = matches[0]["name"], user if user.isdigit() else ""
     key = f"{name}_{user}" if name else user
     student = Student(name or user, sid="" if number else user, canvas=number)
-    return Entry(key, Tree(key, place, dict(newest.values())), (student,), any(match["late"] for match in matches))
+    return Entry(key, Tree(key, place, newest), (student,), any(match["late"] for match in matches))
 
 
 # Moodle's "Download all submissions": a folder for each student, or one flat folder, both named after their students.

@@ -2,7 +2,6 @@
 
 import ast
 import codecs
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ from autograder.intake.text import shown
 from autograder.intake.tree import Source, Tree, UnusableError
 from autograder.sandbox.budget import Limits
 from autograder.values.names import mend, resembles
+from autograder.values.source import parsed
 
 MOST_BYTES = 100_000  # of a file that the grader itself reads; Python's tree of a text takes up to 500 times as much
 NOTES_SHOWN = 20  # notes on one upload that a student is shown
@@ -180,11 +180,8 @@ def _is_blank(content: bytes) -> bool:
 
 def has_written(content: bytes, functions: Collection[str]) -> bool | None:
     """Whether a text defines one of the functions, with more than what is handed out; None for what is not Python."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the student's text
-            tree = ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(content)
+    if tree is None:
         return None
     defined = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in functions]
     return any(not _is_nothing(statement) for node in defined for statement in node.body)

@@ -221,11 +221,11 @@ class Tree:
         for path, source in self.sources.items():
             named = path.removesuffix("/")
             usual = source.problem == "folder" and not named.lower().endswith((".py", ".zip"))
-            if not usual and not any(map(_junk, named.split("/"))):
+            if not usual and not any(map(is_junk, named.split("/"))):
                 yield named, source
 
 
-def _junk(name: str) -> bool:
+def is_junk(name: str) -> bool:
     return name in JUNK or name.startswith("._")
 
 
@@ -249,7 +249,7 @@ def of_folder(folder: Path, most: int = MEMBERS) -> Tree:
                 break
             deep = source.problem == "folder" and above.count("/") >= DEPTH
             sources[above + name] = Source(0, "deep") if deep else source
-            if source.problem == "folder" and not deep and not _junk(name.removesuffix("/")):
+            if source.problem == "folder" and not deep and not is_junk(name.removesuffix("/")):
                 waiting.append((above + name, place / name))
     return Tree(folder.absolute().name, folder, sources)
 

@@ -21,6 +21,7 @@ from autograder.grading.player import Player
 from autograder.grading.record import with_needed
 from autograder.homework import kit, rubric
 from autograder.intake.submission import Submission
+from autograder.values.source import parsed
 
 TRIED = 5  # members of a group that are played, the shortest first
 
@@ -69,7 +70,10 @@ def _text(group: Group, member: Unexplained, name: str) -> str:
 def replies_alike(grader: Grader, member: Unexplained) -> bool:
     """Whether a function's text, played in the sandbox beside correct neighbours and helpers, is wrong as the function was."""
     script, module = grader.script, rubric.current().module_of(member.function)
-    used = {node.id for node in ast.walk(ast.parse(member.source)) if isinstance(node, ast.Name)}
+    tree = parsed(member.source)
+    if tree is None:  # kept by an earlier version
+        return False
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     helpers = tuple(f for f in rubric.current().modules[module].functions if f in used and f != member.function)
     every = (*script.shown(module), *script.hidden.get(module, ()))
     steps = with_needed(every, [step for step in every if step.target.function == member.function])

@@ -3,7 +3,21 @@
 import ast
 import codecs
 import re
+import warnings
 from collections.abc import Sequence
+
+# What a text that is no Python, or is nested too deeply, raises where it is parsed, compiled or written out again.
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+def parsed(text: bytes | str) -> ast.Module | None:
+    """What a student's text says, read without warnings; None where it cannot be read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except UNREADABLE:
+            return None
 
 
 def no_python(data: bytes, name: str) -> str:
@@ -12,7 +26,7 @@ def no_python(data: bytes, name: str) -> str:
         return f"{name} is blank: save your work in it"
     try:
         ast.parse(data)
-    except (SyntaxError, ValueError) as error:
+    except UNREADABLE as error:
         return instead_of_python(data, name, getattr(error, "lineno", 0) or 0)
     return instead_of_python(data, name)
 
@@ -35,12 +49,8 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
 
 def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:
     """The functions of a file by name, each as often as it is defined; none where it cannot be read."""
-    try:
-        body = ast.parse(data).body
-    except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two of a text that is nested too deeply
-        return {}
-    by_name: dict[str, list[ast.FunctionDef]] = {}
-    for node in body:
+    tree, by_name = parsed(data), dict[str, list[ast.FunctionDef]]()
+    for node in tree.body if tree else ():
         if isinstance(node, ast.FunctionDef):
             by_name.setdefault(node.name, []).append(node)
     return by_name
@@ -50,9 +60,14 @@ def is_stub(function: ast.FunctionDef) -> bool:
     """Whether nothing but a docstring stands in it, with an error or with a return of nothing or of an argument as it is."""
     texts = [node for node in function.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
     body = [node for node in function.body if node not in texts and not isinstance(node, ast.Pass)]
-    text, names = ast.unparse(ast.Module(body, [])), [argument.arg for argument in function.args.args]
-    raises = len(body) == 1 and isinstance(body[0], ast.Raise) and "SystemExit" not in text
-    return raises or text in ("", "return", "return None", *(f"return {name}" for name in names))
+    only = body[0] if len(body) == 1 else None
+    if isinstance(only, ast.Raise):
+        return not any(isinstance(node, ast.Name) and node.id == "SystemExit" for node in ast.walk(only))
+    if isinstance(only, ast.Return):
+        value, names = only.value, [argument.arg for argument in function.args.args]
+        nothing = value is None or (isinstance(value, ast.Constant) and value.value is None)
+        return nothing or (isinstance(value, ast.Name) and value.id in names)
+    return not body
 
 
 def twice(function: str, nodes: Sequence[ast.FunctionDef]) -> str:

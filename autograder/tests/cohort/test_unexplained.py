@@ -14,6 +14,7 @@ from autograder.grading.record import Record
 from autograder.homework.mistakes import text_of
 from autograder.intake.entries import Student
 from autograder.intake.submission import Submission
+from autograder.proof.learning import replies_alike
 from autograder.sandbox.messages import Reply
 
 MEDIAN = '''
@@ -115,6 +116,19 @@ def test_branches_that_only_said_something_stay_branches() -> None:
     made = standalone(text.encode(), "rms_norm")
     compile(made, "made", "exec")
     assert "Ada" not in made
+
+
+def test_every_place_where_something_was_said_stays_python() -> None:
+    said = "        print('Ada')\n"
+    text = f"def rms_norm(x, gamma):\n    try:\n        x = abs(x)\n    finally:\n{said}    for _ in x:\n{said}    else:\n{said}"
+    assert "finally:" in standalone(text.encode(), "rms_norm")
+
+
+def test_a_text_that_was_kept_and_is_no_python_ends_no_report(grader: Grader) -> None:
+    broken = Unexplained("rms_norm", "0", (), "def rms_norm(max):\n    try:\n        pass\n", "")
+    group = lessons.groups({"a": [broken], "b": [broken]}, [Student("Ian Max")])[0]
+    assert [one.source for one in group.values()] == ["", ""]
+    assert not replies_alike(grader, broken)
 
 
 @pytest.mark.parametrize(

@@ -60,3 +60,22 @@ def test_canvas_name_is_taken_apart(name: str, student: str | None, file: str) -
     assert student is None or entry.key == student
     assert entry.upload is not None
     assert list(entry.upload.files) == [file]
+
+
+def test_no_name_of_one_student_costs_the_class_anything(tmp_path: Path) -> None:
+    """Digits without end, a backslash (which makes a folder), names that differ in case only; and a folder of the instructor."""
+    names = (f"x-{'9' * 5000}.py", "a\\b.py", "\\c.py", FIRST, FIRST.title(), f"{'9' * 5000}_x.py")
+    files: Files = {f"coxcy_103_{9000 + number}_{name}": name for number, name in enumerate(names)}
+    files |= {f"abelada_101_9_{FIRST}": "ada", f"notes/{FIRST}": "", "notes/more.py": ""}
+    found = listing([put(tmp_path / "submissions.zip", files)])
+    every = contents(found)
+    assert every["abelada_101"] == {FIRST: b"ada"} and len(every) == 2
+    assert {FIRST, FIRST.title(), "a/b.py", "c.py"} <= {*every["coxcy_103"]} and every["coxcy_103"][
+        FIRST
+    ] == FIRST.encode()
+    assert found.problems == ("notes: not named as Canvas names files, so it was not graded",)
+
+
+def test_a_zip_of_a_canvas_download_may_have_been_unpacked(tmp_path: Path) -> None:
+    put(tmp_path, DOWNLOAD | {f"gausscarl_105_9009_hw/hw/{FIRST}": "unpacked"})
+    assert contents(listing([tmp_path]))["gausscarl_105"] == {FIRST: b"unpacked"}

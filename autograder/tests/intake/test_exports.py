@@ -77,6 +77,12 @@ def test_path_that_is_damaged_or_empty_is_refused_and_is_nobodys_0(tmp_path: Pat
             listing([tmp_path / place])
 
 
+def test_damaged_file_in_a_zip_of_one_student_is_a_note_also_where_the_zip_is_given_alone(tmp_path: Path) -> None:
+    (tmp_path / "ada.zip").write_bytes(zipped({FIRST: "marked", SECOND: "2"}).replace(b"marked", b"harmed", 1))
+    submission = load(listing([tmp_path / "ada.zip"]).entries[0], LIMITS)
+    assert submission.files == {SECOND: b"2"} and [note.kind for note in submission.notes] == ["damaged"]
+
+
 @pytest.mark.parametrize("name", ["nowhere", "notes.txt", "work.ipynb"])
 def test_other_paths_are_refused_by_name(tmp_path: Path, name: str) -> None:
     if name != "nowhere":
@@ -187,7 +193,7 @@ def test_what_is_left_out_of_a_class_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        ({FIRST: "", "submission_metadata.yml": ""}, "gradescope"),
+        ({FIRST: "", "submission_metadata.yml": ""}, "submission"),
         ({"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}, "gradescope"),
         ({"submission_metadata.yml": "", f"elsewhere/{FIRST}": ""}, "class"),
         ({FIRST: "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "submission"),

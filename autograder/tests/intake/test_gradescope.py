@@ -8,7 +8,7 @@ from autograder.faults import ArgumentsError, CommandError
 from autograder.intake.entries import Student, load
 from autograder.intake.exports import Listing, listing
 from autograder.tests.files import put
-from autograder.tests.making import FIRST, LIMITS, contents, keys
+from autograder.tests.making import FIRST, LIMITS, WORK, contents, keys
 
 METADATA = """\
 submission_11:
@@ -137,7 +137,7 @@ def test_yml_in_a_folder_is_believed_by_the_name_of_the_folder(tmp_path: Path, p
     given, _, inside = place.partition("/")
     found = listing([put(tmp_path / given, {f"{inside}{name}": text for name, text in EXPORT.items()})])
     assert any(student.name == "Ada Abel" for entry in found.entries for student in entry.students) == believed
-    assert any("give it as PATH itself" in problem for problem in found.problems) != believed
+    assert any("give it as the one PATH" in problem for problem in found.problems) != believed
 
 
 def test_yml_that_a_student_has_handed_in_is_not_believed(tmp_path: Path) -> None:
@@ -146,6 +146,31 @@ def test_yml_that_a_student_has_handed_in_is_not_believed(tmp_path: Path) -> Non
     found = listing([tmp_path / "class"])
     assert [entry.students for entry in found.entries] == [(Student("ada"),)]
     assert "not believed" in found.problems[0]
+
+
+@pytest.mark.parametrize("inner", ["", "assignment_5_export/"])
+def test_one_of_several_paths_is_no_export_beside_uploads(tmp_path: Path, inner: str) -> None:
+    """A student's upload would say that it is somebody else's newest submission."""
+    put(
+        tmp_path,
+        {f"uploads/mallory/{inner}{name}": text for name, text in EXPORT.items()} | {f"uploads/ada/{FIRST}": ""},
+    )
+    found = listing([tmp_path / "uploads" / "ada", tmp_path / "uploads" / "mallory"])
+    assert all("Abel" not in student.name for entry in found.entries for student in entry.students)
+
+
+@pytest.mark.parametrize(
+    ("names", "other"), [(("one", "two"), ""), (("assignment_5_export", "assignment_6_export.zip"), "ada")]
+)
+def test_exports_of_several_sections_may_have_any_name_and_beside_an_upload_their_own(
+    tmp_path: Path, names: tuple[str, ...], other: str
+) -> None:
+    paths = [put(tmp_path / name, dict(EXPORT)) for name in names] + [
+        put(tmp_path / name, WORK) for name in (other,) if name
+    ]
+    found = listing(paths)
+    assert [student.name for entry in found.entries for student in entry.students].count("Ada Abel") == 4
+    assert not any("believed" in problem for problem in found.problems)
 
 
 def test_yml_beside_folders_that_gradescope_does_not_name_is_not_believed(tmp_path: Path) -> None:

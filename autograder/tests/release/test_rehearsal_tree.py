@@ -2,13 +2,14 @@
 
 import errno
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from autograder.faults import ArgumentsError
 from autograder.release import rehearsal
-from autograder.tests.files import put
+from autograder.tests.files import put, zipped
 
 SCRIPT = b'run_autograder("/autograder")'
 AUTOGRADER = {"run_autograder": b"", "setup.sh": b"", "run_otter.py": SCRIPT, "environment.yml": b""}
@@ -52,7 +53,7 @@ def test_what_is_neither_file_nor_folder_stays_out(autograder: Path, tmp_path: P
     assert {path.relative_to(tmp_path / "it" / "submission").as_posix() for path in found} == {"a.py", "b", "b/c.py"}
 
 
-@pytest.mark.parametrize("damage", ["no zip", "encrypted", "bomb"])
+@pytest.mark.parametrize("damage", ["no zip", "encrypted", "compressed data", "bomb"])
 def test_zip_that_cannot_be_unpacked_arrives_as_it_is(
     autograder: Path, tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +62,9 @@ def test_zip_that_cannot_be_unpacked_arrives_as_it_is(
         path.write_bytes(b"PK\3\4")
     elif damage == "encrypted":
         path.write_bytes(path.read_bytes().replace(b"\x14\0\0\0\0\0", b"\x14\0\1\0\0\0"))
+    elif damage == "compressed data":
+        name, _, rest = zipped({"layernorm.py": b"x = 1\n"}, zipfile.ZIP_DEFLATED).partition(b"layernorm.py")
+        path.write_bytes(name + b"layernorm.py" + b"\xff" + rest[1:])
     else:
         monkeypatch.setattr(rehearsal, "UPLOAD_FILES", 0)
     rehearsal.lay_out(tmp_path / "it", autograder, path)

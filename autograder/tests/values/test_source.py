@@ -18,6 +18,7 @@ from autograder.values.source import definitions, is_stub, no_python, twice
         (b"import a\n!pip install b\n", "m.py, line 2 is for notebooks only: !pip install b"),
         (b"def f():\n    >>> x\n", "m.py, line 2 begins with the prompt"),
         (b"\x00", ""),
+        (b"x = " + b"-" * 9000 + b"1\n", ""),  # nested too deeply
     ],
 )
 def test_what_a_file_is_instead_of_python(data: bytes, said: str) -> None:
@@ -38,6 +39,8 @@ def test_what_a_file_is_instead_of_python(data: bytes, said: str) -> None:
         ("'later'", True),
         ("return 2 * x", False),
         ("y = x\n    raise NotImplementedError", False),
+        (f"return {'**'.join(['1', *['-1'] * 260])}", False),
+        (f"raise ValueError({'**'.join(['1', *['-1'] * 260])})", True),
     ],
 )
 def test_a_function_that_computes_nothing_is_known_by_its_text(body: str, stub: bool) -> None:

@@ -64,11 +64,11 @@ def found(out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
     texts = []
     for entry in listing(store.run_paths(out), out).entries:
         try:
-            files = load(entry, limits, accept_names=True).files
+            submission = load(entry, limits, accept_names=True)
         except CommandError:  # grading has said so already
             continue
-        own = {name: files[f"{name}.py"].decode("utf-8", "replace") for name in modules if f"{name}.py" in files}
-        texts.append((entry, own))
+        own = {name: submission.text(f"{name}.py").decode("utf-8", "replace") for name in modules}
+        texts.append((entry, {name: text for name, text in own.items() if text}))
     works = _fingerprinted(texts)
     # Nobody has copied from what they have handed in themselves.
     people = {work.key: {identity for student in work.students for identity in student.identities} for work in works}

@@ -227,7 +227,7 @@ def compare(old: Path, new: Path) -> None:
     for keys, where in ((comparison.only_old, "first"), (comparison.only_new, "second")):
         if keys:
             more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
-            click.echo(f"\nOnly in the {where}: {', '.join(keys[:SHOWN])}{more}")
+            click.echo(f"\nOnly in the {where}: {printable(', '.join(keys[:SHOWN]))}{more}")
     click.echo(f"\nAll of it: {compare_results.write(comparison, old, new)}, and compare.csv beside it")
 
 

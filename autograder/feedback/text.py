@@ -12,14 +12,12 @@ _QUOTED = re.compile(r"(['\"])((?:[A-Za-z]:)?[\\/][^'\"]*)(?:\1|$)")
 _PLACE = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\s'\"<>|*?:,;()\\/]+)+[\\/]?")
 _FILE = re.compile(r"([^\\/]+\.\w{1,5})[\\/]?$")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
-# A space here takes apart what many readers of Markdown make a link of, without any mark: www., a mail address, https://.
-_LINKS = re.compile(r"(?i)(?<=www)(?=\.)|(?<=[\w.+-])(?=@[\w-]+\.)|(?<=:)(?=//)")
 LONGEST = 200  # characters of a student's text in a message
 
 
 def said(text: str) -> str:
     """A student's text for a page in Markdown."""
-    return markdown(_LINKS.sub(" ", _without_places(text)), LONGEST)
+    return markdown(_without_places(text), LONGEST)
 
 
 def said_in_code(text: str) -> str:

@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from autograder.faults import CommandError
@@ -67,7 +67,10 @@ def load(entry: Entry, limits: Limits, accept_names: bool = False) -> Submission
         submission = submission.accepting_names(rubric.current().modules)
     if any(name.lower().endswith(".py") for name in submission.files):
         return submission
-    return replace(submission, refused=(*_notebooks(entry.upload, limits), *submission.refused))
+    zipped = (replace(note, kind="notebook") for note in submission.refused if note.kind == "beside")
+    return replace(
+        submission, refused=(*islice(chain(_notebooks(entry.upload, limits), zipped), 1), *submission.refused)
+    )
 
 
 def _notebooks(upload: Tree, limits: Limits) -> Iterator[Note]:

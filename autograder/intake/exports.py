@@ -29,6 +29,7 @@ from autograder.values.names import resembles
 Kind = Literal["gradescope", "moodle", "submission", "canvas", "class"]
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 LOOKED_AT = 2000  # files of one unit by which it is told what it is
+_LINK = "is a link or a device, which is never followed"
 _NO_ZIP = {
     "link": "is no regular file",
     "no_zip": "is not a zip that can be opened; download it again",
@@ -147,7 +148,8 @@ def _class(tree: Tree, path: Path) -> Listing:
     entries = [_entry(name, unit) for name, unit in units.items() if name not in KIT_FOLDERS]
     for name in filter(_is_zip, tree.files):  # a zip is a submission by itself
         place, stem = tree.place if tree.zipped else tree.place / name, Path(name).stem
-        entries.append(_entry(stem, Tree(stem, place, {name: tree.files[name]})))
+        entry, linked = _entry(stem, Tree(stem, place, {name: tree.files[name]})), tree.files[name].problem == "link"
+        entries.append(replace(entry, upload=None, problem=f"{name} {_LINK}") if linked else entry)
     problems = [f"{path}: {name} {why}" for name, why in _left_out(tree)]
     uploads = [entry.upload for entry in entries if entry.upload is not None]
     problems += [problem for upload in [tree, *uploads] for problem in _misplaced(upload, path)]
@@ -159,8 +161,8 @@ def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
     for name, source in tree.files.items():
         if name.lower().endswith(".py"):
             yield name, "lies beside the submissions and was not graded"
-        elif source.problem == "link":
-            yield name, "is a link, which is never followed; it was not graded"
+        elif source.problem == "link" and not _is_zip(name):
+            yield name, f"{_LINK}; it was not graded"
     for name in tree.folders:
         if name.startswith(".") and name not in trees.JUNK:
             yield name, "has a name with a dot in front and was not graded"

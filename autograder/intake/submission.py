@@ -47,7 +47,7 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
     "zip_deep": lambda note: (
         f"{note.shown} was not opened: it lies in a zip in a zip. Upload the .py files themselves."
     ),
-    "absent": lambda note: f"There is no file {note.shown} in the upload. Upload it under exactly this name.",
+    "absent": lambda note: f"There is no file {shown(note.path)} in the upload. Upload it under exactly this name.",
     "blank": lambda note: (
         f"{note.shown} is blank, so it counts as not there. Save your work in it, and upload it again."
     ),
@@ -82,7 +82,7 @@ class Note:
 
     @property
     def shown(self) -> str:
-        return shown(self.path)
+        return f"`{shown(self.path)}`" * bool(self.path)
 
     def __str__(self) -> str:
         """The sentence for the student."""

@@ -8,12 +8,16 @@ import re
 
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 NAME_LENGTH = 60  # characters of a file name that a message shows
-_UNSEEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = re.compile(
+    "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+# A space here takes apart what many readers of Markdown make a link of, without any mark: www., a mail address, https://.
+_LINKS = re.compile(r"(?i)(?<=www)(?=\.)|(?<=[\w.+-])(?=@[\w-]+\.)|(?<=:)(?=//)")
 _MARKS = re.compile(r"([\\`*_\[\]|#~])")
 
 
 def page(text: str) -> str:
-    """A text of many lines as a file may have it: without what steers a terminal or changes the direction of text."""
+    """A text of many lines as a file may have it: without what steers a terminal, changes the direction of text or is not seen."""
     return _UNSEEN.sub("?", text)
 
 
@@ -25,13 +29,13 @@ def printable(text: str, instead: str = "?", most: int = 100_000) -> str:
 
 
 def shown(name: str) -> str:
-    """The name of a student's file as a message may have it: short, one line, no markup."""
+    """The name of a student's file between marks of code, where Markdown has neither links nor entities: short, on one line."""
     return re.sub(r"[`<>|*\[\]\\]", "?", printable(name, most=NAME_LENGTH))
 
 
 def markdown(text: str, most: int = 200) -> str:
-    """Text in a Markdown page as it is: no mark in it has a meaning, and no HTML."""
-    clean = printable(text, instead=" ", most=most)
+    """Text in a Markdown page as it is: no mark in it has a meaning, no address is a link, and no HTML."""
+    clean = printable(_LINKS.sub(" ", printable(text, instead=" ", most=most)), most=most)
     # The backslash is escaped like every other mark: before a bracket it would take the escape for itself.
     return _MARKS.sub(r"\\\1", clean.replace("&", "&amp;")).replace("<", "&lt;").replace(">", "&gt;")
 

@@ -56,7 +56,7 @@ def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
             shutil.copytree(upload, target, ignore=_neither_file_nor_folder, dirs_exist_ok=True)
         elif upload.suffix.lower() != ".zip" or not _unpacked(upload, target):
             shutil.copy(upload, target)
-    except OSError as error:  # also shutil.Error
+    except (OSError, RecursionError) as error:  # also shutil.Error; the last of a thousand folders in one another
         if _is_full(error):
             raise
         why = "there is no such file or folder" if not upload.exists() else "it cannot be copied"

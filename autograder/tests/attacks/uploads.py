@@ -235,6 +235,17 @@ def compiled_caches(path: Path) -> Path:
     return path
 
 
+@upload(earns=1)
+def expressions_in_one_another(path: Path) -> Path:
+    """Text that Python compiles, and that is nested too deeply for whoever reads it again to say what is wrong with it."""
+    deep = "**".join(["1", *["-1"] * 260])
+    bodies = {"rms_norm": f"return x * {deep}", "layer_norm": f"raise ValueError({deep})", "batch_norm": f"return {deep}"}
+    text = "".join(f"def {name}(x, gamma, beta=0, eps=1e-6):\n    {body}\n" for name, body in bodies.items())
+    (path / "layernorm.py").write_text(text)
+    (path / "causal_mask.py").write_text(HONEST)
+    return path
+
+
 @upload(earns=0)
 def too_many_files(path: Path) -> Path:
     """More files and folders than are looked at; the test lowers the limit, since disks are slow."""

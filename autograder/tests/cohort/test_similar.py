@@ -56,6 +56,12 @@ def test_pair_that_shares_a_helper_is_found_and_nobody_else(run: Path) -> None:
     assert len(works) == 8
 
 
+def test_a_file_that_the_grader_does_not_read_is_not_compared(run: Path) -> None:
+    (run / "class" / "s6" / NAME).write_text("x = 1\n" * 20_000)
+    pairs, works = similar.found(run, 0.5)
+    assert not pairs and [work.key for work in works if not work.texts] == ["s6"]
+
+
 def test_ring_with_one_text_is_found_however_large(tmp_path: Path) -> None:
     """Twelve of twenty; the others have written the same functions, each in a way of their own, and short modules are no sign."""
     names = list(sample.references())

@@ -25,6 +25,15 @@ def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
     assert lines[-1] == "All of it: " + str(new / "compare.html") + ", and compare.csv beside it"
 
 
+def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
+    absent = Outcome("", Student("\x1b]0;owned\x07\u202eevil", email="eve@x"), 0.0, ())
+    ada = Outcome("ada", Student("Ada", email="ada@x"), 1.0, ())
+    run(tmp_path / "old", [ada, absent], ada=document(a=(1, 1)))
+    run(tmp_path / "new", [ada], ada=document(a=(1, 1)))
+    done = CliRunner().invoke(main, ["compare", str(tmp_path / "old"), str(tmp_path / "new")])
+    assert "evil" in done.stdout and all(line.isprintable() for line in done.stdout.splitlines())
+
+
 def test_totals_that_differ_for_another_reason_are_printed(tmp_path: Path) -> None:
     ada = Student("Ada", email="ada@x")
     for place, total, reasons in (("old", 1.0, ()), ("new", 0.5, ("1 d late, 0.5 points off",))):

@@ -65,3 +65,9 @@ def test_notebook_alone_is_told_which_functions_of_the_homework_it_holds() -> No
         put(folder, {"mine.ipynb": json.dumps({"cells": cells})})
         (note,) = load(Entry("s1", of_folder(folder)), LIMITS).notes
     assert (note.kind, note.wanted) == ("notebook", ", ".join(own))
+
+
+def test_notebook_alone_in_a_zip_is_told_as_well(tmp_path: Path) -> None:
+    put(tmp_path / "ada.zip", {"hw/a.ipynb": "{}", "hw/b.ipynb": "{}"})
+    (note,) = load(Entry("s1", of_folder(tmp_path)), LIMITS).notes
+    assert (note.kind, note.path) == ("notebook", "hw/a.ipynb")

@@ -190,6 +190,16 @@ def test_what_is_left_out_of_a_class_is_said(tmp_path: Path) -> None:
     assert any("dana is a link" in problem for problem in found.problems)
 
 
+def test_zip_of_a_class_that_is_a_link_is_a_fault_and_nobodys_0(tmp_path: Path) -> None:
+    put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
+    (tmp_path / "class" / "dana.zip").symlink_to("/dev/zero")
+    found = listing([tmp_path / "class"])
+    assert {entry.key: entry.problem for entry in found.entries if entry.problem} == {
+        "dana": "dana.zip is a link or a device, which is never followed"
+    }
+    assert found.problems == ()
+
+
 @pytest.mark.parametrize(
     ("files", "expected"),
     [

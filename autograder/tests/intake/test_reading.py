@@ -54,7 +54,7 @@ def test_bad_zip_in_a_folder_or_zip_is_a_note_with_its_name(tmp_path: Path) -> N
     found = read(tmp_path, LIMITS)
     assert found.files == {FIRST: b"1"}
     assert found.notes == (Note("no_zip", "a/bad.zip", LIMITS.upload_files), Note("damaged", "in.zip"))
-    assert str(found.notes[0]).startswith("a/bad.zip is not a zip file that can be opened.")
+    assert str(found.notes[0]).startswith("`a/bad.zip` is not a zip file that can be opened.")
 
 
 def test_only_so_many_zips_are_opened(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_file_that_was_refused_is_missing_for_that_reason() -> None:
     refused = Note("link", "hw/layernorm.py")
     found = Submission("x", {"LayerNorm.py": b"x"}, (refused,))
     assert found.missing("layernorm", ()) == refused
-    assert found.trouble("layernorm", ()) == "hw/layernorm.py was not used: it is a link or a device, not a file."
+    assert found.trouble("layernorm", ()) == "`hw/layernorm.py` was not used: it is a link or a device, not a file."
 
 
 def test_file_of_a_similar_name_is_named_unless_it_has_a_use() -> None:
@@ -39,13 +39,22 @@ def test_file_of_a_similar_name_is_named_unless_it_has_a_use() -> None:
     assert found.missing("layernorm", {"LayerNorm.py"}) == Note("absent", "layernorm.py")
 
 
+@pytest.mark.parametrize("kind", [kind for kind in submission._TEXTS if kind != "absent"])
+def test_a_name_of_a_student_stands_in_code(kind: str) -> None:
+    """There Markdown has no links, entities or marks."""
+    name = "www.evil.example_&#x202e;~~a~~.py"
+    said = str(Note(kind, name, wanted="layernorm.py"))
+    assert said.count(name) == said.count(f"`{name}`")
+
+
 def test_a_notebook_in_the_place_of_a_module_is_named_and_any_other_is_not(tmp_path: Path) -> None:
     for name in ("decoder.ipynb", "transformer.ipynb", "layernorm.py"):
         (tmp_path / name).write_text("x = 1")
     found = submission.read(tmp_path, rubrics.current().limits)
     assert found.notes == ()
     assert found.trouble("decoder", ()) == (
-        "There is no file decoder.py, but decoder.ipynb: that is a notebook: copy its code into a file decoder.py and upload again."
+        "There is no file decoder.py, but `decoder.ipynb`: "
+        "that is a notebook: copy its code into a file decoder.py and upload again."
     )
 
 

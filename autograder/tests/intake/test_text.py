@@ -13,6 +13,7 @@ def test_printable_is_one_line_without_control_and_direction() -> None:
 
 def test_a_page_has_lines_but_no_control_and_direction() -> None:
     assert page("a\x1b[31m\n\tb\u202ec\x9b\u2066é") == "a?[31m\n\tb?c??é"
+    assert page("a\u200b\u2060\ufeff\xad\u2028\U000e0041b") == "a??????b"
 
 
 def test_shown_name_is_short_and_has_no_markup() -> None:
@@ -31,8 +32,13 @@ def test_markdown_takes_every_mark_for_a_letter(text: str) -> None:
         position += escaped[position] == "\\"
         plain += escaped[position]
         position += 1
-    assert plain == text
+    assert plain == text.replace("://", ": //")
     assert not [at for at, c in enumerate(escaped) if c in "[]*`~#" and (at == 0 or escaped[at - 1] != "\\")]
+
+
+@pytest.mark.parametrize("text", ["www.evil.example", "me@evil.example", "https://evil.example"])
+def test_markdown_has_no_address(text: str) -> None:
+    assert markdown(text).split() != [text] and markdown(text).replace(" ", "") == text
 
 
 def test_markdown_has_no_html() -> None:

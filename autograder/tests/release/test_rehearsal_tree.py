@@ -4,6 +4,7 @@ import errno
 import os
 import zipfile
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -51,6 +52,15 @@ def test_what_is_neither_file_nor_folder_stays_out(autograder: Path, tmp_path: P
     rehearsal.lay_out(tmp_path / "it", autograder, upload)
     found = (tmp_path / "it" / "submission").rglob("*")
     assert {path.relative_to(tmp_path / "it" / "submission").as_posix() for path in found} == {"a.py", "b", "b/c.py"}
+
+
+def test_upload_that_cannot_be_copied_is_refused(
+    autograder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand folders in one another, for instance."""
+    monkeypatch.setattr("shutil.copytree", Mock(side_effect=RecursionError))
+    with pytest.raises(ArgumentsError, match="it cannot be copied"):
+        rehearsal.lay_out(tmp_path / "it", autograder, tmp_path)
 
 
 @pytest.mark.parametrize("damage", ["no zip", "encrypted", "compressed data", "bomb"])

@@ -7,13 +7,14 @@ enough to show a teacher what a class has in common, and for a draft of a known 
 
 import ast
 import contextlib
+import copy
 import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -145,17 +146,22 @@ def standalone(text: bytes, function: str) -> str:
     defined so simply, or too long. Nothing of the file is run.
     """
     try:
-        plain = _standalone(ast.parse(text), function)
+        plain = _standalone(_tree(text), function)
         source = ast.unparse(ast.fix_missing_locations(plain)) + "\n" if plain is not None else ""
     except UNREADABLE:
         return ""
     return source if len(source) <= LONGEST and parsed(source) else ""
 
 
+@lru_cache(1)  # for all functions of a file
+def _tree(text: bytes) -> ast.Module:
+    return ast.parse(text)
+
+
 def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
-    """The last definition, with the statements before it that define what it uses, directly or not, as its first ones."""
+    """A copy of the last definition, with what defines what it uses, directly or not, as its first statements; None if too long."""
     bound = {name: node for node in tree.body for name in _bound(node)}
-    wanted, needed = bound.get(function), list[ast.stmt]()
+    wanted, needed, names = bound.get(function), set[ast.stmt](), 0
     if not isinstance(wanted, ast.FunctionDef):
         return None
     module = rubric.current().modules[rubric.current().module_of(function)]
@@ -163,6 +169,9 @@ def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
     waiting: list[ast.AST] = [wanted]
     while waiting:
         used = [node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)]
+        names += len(used)
+        if names > LONGEST:  # and so is its text
+            return None
         for definition in (bound[name] for name in used if name in bound and name not in given):
             # Functions of other modules that are imported by their own names: every version of a function finds those.
             if (
@@ -172,10 +181,11 @@ def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:
             ):
                 continue
             if definition is not wanted and definition not in needed:
-                needed.append(definition)
+                needed.add(definition)
                 waiting.append(definition)
+    wanted, inner = copy.deepcopy((wanted, [node for node in tree.body if node in needed]))
     wanted.decorator_list = []
-    wanted.body = [*(node for node in tree.body if node in needed), *wanted.body]
+    wanted.body = [*inner, *wanted.body]
     plain: ast.stmt = _Plain().visit(wanted)
     return plain
 

@@ -9,6 +9,7 @@ import pytest
 
 from autograder.sandbox import budget
 from autograder.sandbox.budget import Limits
+from autograder.sandbox.connection import Connection
 from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Kept
 from autograder.tests.running import HOLDING, STAND_INS, TIGHT, linux, opened, replied
@@ -38,6 +39,27 @@ def test_replies_come_in_the_order_of_the_calls() -> None:
         assert [reply.value for reply in replies] == [1, None, 0.25]
         assert replies[1].error is not None and replies[1].error.kinds[:2] == ("ZeroDivisionError", "ArithmeticError")
         assert (replies[1].error.file, replies[1].error.line) == ("m.py", 2)
+
+
+def test_all_is_sent_before_the_answering_process_has_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who sends something large changes how a socket blocks, for all who have it: the grader would wait there without a clock."""
+    done: list[str] = []
+    send, give = Connection.send, Connection.give
+    with opened("def f(x):\n    return x\n") as (_, process):
+        process.load("m", ["m"])
+
+        def noted(connection: Connection, *payloads: bytes, **options: Any) -> None:
+            done.extend(["sent"] * (connection is process.connection))
+            send(connection, *payloads, **options)
+
+        def given(connection: Connection, *other: Any) -> None:
+            done.append("given")
+            give(connection, *other)
+
+        monkeypatch.setattr(Connection, "send", noted)
+        monkeypatch.setattr(Connection, "give", given)
+        process.play([prepared("m", "m", "f", [x]) for x in (1.0, 2.0)])
+    assert done == ["sent", "given"]
 
 
 KEEPING = """

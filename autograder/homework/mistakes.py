@@ -44,8 +44,8 @@ class Mistake:
     `does` says what the code probably does, `right` what is right, `read` what to read. `criteria` are full ids; the mistake
     is charged there. `edits` are (old, new) texts, or `whole` is the text of a function of its own. `memory`: it keeps
     something between calls. `inexact`: it is an error of rounding, whose size counts and not its digits. `way`: the same
-    mistake can be made in several ways, numbered from 0. Mistakes of one name in two functions of a module are the same
-    mistake, made twice. `inside` is the mistake that this one makes in other code.
+    mistake can be made in several ways, numbered from 0. `inside` is the mistake that this one makes in other code. `twice` says
+    what it does in words that fit each function where it is made, if `does` names one.
     """
 
     module: str
@@ -61,10 +61,19 @@ class Mistake:
     inexact: bool = False
     way: int = 0
     inside: "Mistake | None" = field(default=None, repr=False)
+    twice: str = field(default="", repr=False)
 
     @property
     def id(self) -> str:
         return f"{self.function}.{self.name}"
+
+    @property
+    def same(self) -> tuple[str, str]:
+        """What it has in common with the same mistake, made in another function of the module: the name, and what the code does.
+
+        A name alone says too little: "final_norm" stands for a norm too many in a block, and for another one after a stack.
+        """
+        return self.name, self.twice or self.does
 
     @property
     def sentence(self) -> str:
@@ -394,6 +403,7 @@ def inlined(module: str, function: str) -> tuple[Mistake, ...]:
             criteria=(),
             does=f"{here} `{m.function}`: {m.does}",
             inside=m,
+            twice=m.does,
         )
         for m in visible
     )

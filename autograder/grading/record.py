@@ -80,8 +80,10 @@ class Step:
     parts: tuple[str, ...] = ()
 
     def counted(self, value: Any) -> Any:
-        """A result in which the parts that do not count are as expected; as it is where it is no tuple of as many parts."""
-        if not self.rules.parts or not isinstance(value, tuple | list) or len(value) != len(self.parts):
+        """A result in which the parts that do not count are as expected; as it is where either is no tuple of as many parts."""
+        if not self.rules.parts or not all(isinstance(v, tuple | list) for v in (value, self.expected)):
+            return value
+        if not len(value) == len(self.expected) == len(self.parts):
             return value
         named = zip(self.parts, value, self.expected, strict=True)
         return tuple(part if name in self.rules.parts else expected for name, part, expected in named)

@@ -66,7 +66,8 @@ class Repairs:
             made = replace(first[0], call=prepared_edit(module, function, others, edit))
             with self.player.apart(number, module, helpers, [made]) as play:
                 said, *replies = play(steps) or [GONE]
-            return tuple(said.value) if len(replies) == len(steps) and _all_right(steps, replies, function) else ()
+            right = len(replies) == len(steps) and _all_right(steps, replies, function)
+            return tuple(said.value) if right and said.value else ()  # it may say that it could not be made
 
         with self.player.apart(number, module, helpers) as play:
             known = self.lines.setdefault(module, set())  # what two functions share is wrong in both

@@ -267,3 +267,36 @@ def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) ->
         text += "    return tuple(1.01 * part + 0.01 for part in found) if isinstance(found, tuple) else 1.01 * found + 0.01\n"
     graded(grader, {f"{module}.py": text}, module)
     assert len(searched) == MOST_FUNCTIONS
+
+
+FORGED = """
+import sys
+
+
+def _session():
+    frame = sys._getframe()
+    while frame.f_code.co_name != "serve":
+        frame = frame.f_back
+    return frame.f_locals["self"]
+
+
+_SESSION = _session()
+_REPAIRING = _SESSION._handlers["edits"].__self__
+
+
+def _edits(context, module, *others):
+    _REPAIRING.module = module
+    return ("edits", np.array([[10**6, 1, 1]]))
+
+
+_SESSION._handlers |= {"edits": _edits, "edited": lambda number, call: _SESSION._answer(call)}
+_right = layer_norm
+
+
+def layer_norm(*args, **kwargs):
+    return _right(*args, **kwargs) * (1.0 if _REPAIRING.module else 3.21)
+"""
+
+
+def test_an_edit_that_was_never_made_repairs_nothing(grader: Grader, alter: Alter) -> None:
+    assert lost(graded(grader, alter("layernorm", FORGED), "layernorm")) > {"statistics"}

@@ -21,13 +21,16 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from types import CodeType
 from typing import Any
 
 from autograder.homework import kit, reference, rubric
 
+MOST_TEXTS = (
+    3000  # of versions that are kept, and as many compiled: all single mistakes, and the pairs of a few submissions
+)
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
@@ -324,7 +327,7 @@ def correct(module: str, function: str) -> Version:
     return Version(module, function, (), text)
 
 
-@cache
+@lru_cache(MOST_TEXTS)
 def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version | None:
     """The function with these mistakes, one of which may be in what it is built on; None where they cannot stand together."""
     if not mistakes:
@@ -351,7 +354,7 @@ def text_of(function: Callable[..., Any]) -> str:
     return "".join(lines[start:])
 
 
-@cache
+@lru_cache(MOST_TEXTS)
 def compiled(text: str, name: str) -> CodeType:
     """The code of a function's text."""
     return compile(text, f"<a version of {name}>", "exec")

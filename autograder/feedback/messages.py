@@ -82,7 +82,7 @@ def _earned(graded: Graded) -> str:
         return f"Earned: {needs}with a correct {names} in place of yours this works.\n"
     if graded.why != "elsewhere":
         return ""
-    single = len({mistake.name for mistake in graded.mistakes}) < 2
+    single = len({mistake.same for mistake in graded.mistakes}) < 2
     if not graded.charged:
         return f"Earned: the difference comes from {'a mistake' if single else 'mistakes'} of another criterion.\n"
     what, cost = ("a mistake that is", "costs") if single else ("mistakes that are", "cost")

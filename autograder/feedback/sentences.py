@@ -170,9 +170,9 @@ def named(mistakes: Sequence[Mistake], function: str = "", at_least: bool = Fals
     if repairs:
         others = [mistake for mistake in mistakes if mistake.right]
         return "\n\n".join(([named(others, function, at_least)] if others else []) + [_does(repairs)])
-    same: dict[str, list[Mistake]] = {}
+    same: dict[tuple[str, str], list[Mistake]] = {}
     for mistake in mistakes:
-        same.setdefault(mistake.name, []).append(mistake)
+        same.setdefault(mistake.same, []).append(mistake)
     groups, right = list(same.values()), " ".join(dict.fromkeys(mistake.right for mistake in mistakes))
     if all(map(seen, mistakes)) or len(groups) == 1:
         label = "Seen" if seen(mistakes[0]) else f"Probably{', at least' * at_least}"

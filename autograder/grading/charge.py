@@ -7,7 +7,7 @@ For each function with a wrong call (`charge: mistakes` in rubric.yaml):
 3. every other criterion whose calls the explanation reproduces is earned, if each of the criterion's own known mistakes, added
    to the explanation, would have changed a recorded reply; what a mistake hides is lost with it;
 4. a criterion whose calls are wrong and not reproduced is lost;
-5. the same mistake (the same name) in two functions of one module is charged once;
+5. the same mistake in two functions of one module (one name, and the code does the same) is charged once, where it costs most;
 6. criteria of form (`looks_at: form`) are lost to a breach that was seen in a function that they grade, or to a call of theirs
    that goes wrong in a function whose every other call is right; they are earned only if at least half of those functions
    earn a criterion of value or compute what known mistakes explain;
@@ -113,12 +113,16 @@ class _Charging:
     ):
         self.rubric, self.module, self.of, self.diagnoser = rubric, module, of, diagnoser
         self.explanations = explanations
-        # For each function, the mistakes that are charged for it: those that no function above it has made already.
-        self.charged: dict[str, tuple[Mistake, ...]] = {}
-        names = set[str]()
-        for function, explanation in explanations.items():
-            self.charged[function] = tuple(m for m in explanation.mistakes if m.name not in names)
-            names.update(mistake.name for mistake in explanation.mistakes)
+        # For each function, the mistakes that are charged for it: of those that are the same the dearest, of these the first.
+        last_first = [m for explanation in list(explanations.values())[::-1] for m in explanation.mistakes]
+        dearest = {m.same: m for m in sorted(last_first, key=self._cost)}
+        self.charged = {
+            name: tuple(m for m in explanation.mistakes if dearest[m.same].function == name)
+            for name, explanation in explanations.items()
+        }
+
+    def _cost(self, mistake: Mistake) -> float:
+        return sum(self.rubric.criteria[name].points for name in mistake.criteria)
 
     def charges(self) -> dict[str, Graded]:
         criteria = self.rubric.of(self.module)
@@ -137,8 +141,8 @@ class _Charging:
         if lost:
             mistakes = [m for charge in lost for m in charge.mistakes]
             # A mistake that is made again in another function that this criterion grades is told too.
-            names = {mistake.name for mistake in mistakes}
-            again = [m for charge in each for m in charge.mistakes if m.name in names and criterion.id in m.criteria]
+            same = {mistake.same for mistake in mistakes}
+            again = [m for charge in each for m in charge.mistakes if m.same in same and criterion.id in m.criteria]
             return replace(lost[0], mistakes=tuple(dict.fromkeys([*mistakes, *again])))
         return next((charge for charge in each if charge.why == "elsewhere"), Graded(criterion))
 
@@ -178,9 +182,9 @@ class _Charging:
         return Graded(criterion, "elsewhere", mistakes, under, record=record)
 
     def _under(self, mistakes: Iterable[Mistake]) -> tuple[str, ...]:
-        """Where mistakes of these names are charged."""
-        names = {mistake.name for mistake in mistakes}
-        criteria = [c for own in self.charged.values() for m in own if m.name in names for c in m.criteria]
+        """Where these mistakes, or the same ones in other functions, are charged."""
+        same = {mistake.same for mistake in mistakes}
+        criteria = [c for own in self.charged.values() for m in own if m.same in same for c in m.criteria]
         return tuple(dict.fromkeys(criteria))
 
     # Criteria of form

@@ -26,7 +26,8 @@ from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change, in_words, part
 from autograder.values.tree import arrays, leaves
 
-MOST_TABLES = 128  # of replies that are kept: one for each function and set of helpers
+MOST_TABLES = 128  # of replies that are kept of one submission: one for each function and set of helpers
+MOST_HELD = 1000  # versions of a function whose replies are kept for the next submission
 
 
 @dataclass(frozen=True)
@@ -119,16 +120,24 @@ class Explanation:
 
 
 class Diagnoser:
-    """Explains what submissions do in a script. The replies of known versions are kept from one submission to the next."""
+    """Explains what submissions do in a script. The replies of known versions beside correct helpers are kept for the next."""
 
     def __init__(self, rubric: Rubric, steps: Mapping[str, Sequence[Step]]):
         """`steps` are those of each module, in the order in which a process plays them."""
         self.rubric, self.steps = rubric, steps
-        self._played = lru_cache(MOST_TABLES)(self._new_table)
+        self._shared: dict[tuple[str, str], Played] = {}
+        self._wrongly_helped = lru_cache(MOST_TABLES)(self._new_table)
 
     def played(self, module: str, function: str) -> Played:
         """The replies of a function's known versions beside correct helpers."""
-        return self._played(module, function, ())
+        if (module, function) not in self._shared:
+            self._shared[module, function] = self._new_table(module, function, ())
+        return self._shared[module, function]
+
+    def forget(self) -> None:
+        """Keep no more than the next submission is likely to need, so that what is held does not grow with a class."""
+        self._wrongly_helped.cache_clear()
+        self._shared = {key: played for key, played in self._shared.items() if played.held <= MOST_HELD}
 
     def explain(
         self,
@@ -198,6 +207,8 @@ class Diagnoser:
             version = played.version((*base.mistakes, mistake))
             if version is None or version.source == base.source:
                 continue
+            if not chosen.search.may_try(chosen.table, version.mistakes):
+                return None
             likely = [number for number in (correct.shows_at(mistake),) if number in chosen.steps]
             shows = played.differ(base, version, (*likely, *chosen.steps))
             if shows or played.shows_at(mistake) is not None:  # one that never shows proves nothing
@@ -236,7 +247,7 @@ class Diagnoser:
 
     def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator[Table]:
         """The replies to be searched: beside correct helpers, then beside those that the submission has."""
-        yield Table(self._played(module, function, ()))
+        yield Table(self.played(module, function))
         helpers = self.rubric.helpers(module, (function,))
         mistakes = {n: above[n].sure for n in helpers if n in above and above[n].sure}
         if mistakes:
@@ -248,7 +259,7 @@ class Diagnoser:
 
     def _beside(self, module: str, function: str, helpers: Mapping[str, tuple[Mistake, ...]]) -> Table:
         mistakes = tuple(dict.fromkeys(m for own in helpers.values() for m in own))
-        return Table(self._played(module, function, tuple(helpers.items())), mistakes)
+        return Table(self._wrongly_helped(module, function, tuple(helpers.items())), mistakes)
 
     def _new_table(self, module: str, function: str, helpers: tuple[tuple[str, tuple[Mistake, ...]], ...]) -> Played:
         built = {name: Played(module, name, (), {}).version(mistakes) for name, mistakes in helpers}

@@ -121,7 +121,10 @@ def graded_with(player: Player, diagnoser: Diagnoser, names: tuple[str, ...]) ->
     """What a player's submission earns in these modules (and "integration")."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        results = _Grading(player.script, player, diagnoser).all(names)
+        try:
+            results = _Grading(player.script, player, diagnoser).all(names)
+        finally:
+            diagnoser.forget()
     return tuple(results[name] for name in names)
 
 

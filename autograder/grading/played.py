@@ -4,6 +4,7 @@ Most steps are played alone, when they are first needed. Steps that speak of one
 something between calls, are played in their order by one function without earlier calls. Nothing here runs student code.
 """
 
+import hashlib
 import pickle
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,14 @@ import numpy as np
 
 from autograder.grading.direct import Direct
 from autograder.grading.record import Record, Step, grouped
-from autograder.grading.thresholds import JUST_AS_WRONG, NOT_ROUNDED, RUIN, SAME_REPLY, SAME_ROUNDING
+from autograder.grading.thresholds import (
+    JUST_AS_WRONG,
+    NOT_ROUNDED,
+    RUIN,
+    SAME_REPLY,
+    SAME_ROUNDING,
+    STEPS_OF_A_VERSION,
+)
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, Version, made
 from autograder.sandbox.messages import Reply
@@ -56,6 +64,16 @@ class Played:
         """Whether something is kept between calls whatever the version, so that each is played on every step."""
         return any(helper.memory for helper in self.helpers.values())
 
+    @property
+    def counts(self) -> int:
+        """The versions that one counts for which is played on all its steps: as many as take as long in a search."""
+        return 1 + len(self.every if self.keeps else self.steps) // STEPS_OF_A_VERSION
+
+    @property
+    def held(self) -> int:
+        """The versions whose replies are held."""
+        return len(self._found)
+
     def _keeps(self, version: Version) -> bool:
         """Whether something is kept between calls, so that every call of the process counts, in its order."""
         return version.memory or self.keeps
@@ -93,7 +111,7 @@ class Played:
     def _class(self, number: int, reply: Reply) -> int:
         by_content = self._known[number]
         error = (reply.error.kinds, reply.error.text) if reply.error is not None else None
-        key = pickle.dumps((reply.value, reply.changed, reply.shared, error))
+        key = hashlib.sha256(pickle.dumps((reply.value, reply.changed, reply.shared, error))).digest()
         if key not in by_content:
             by_content[key] = len(by_content)
             self.classes[number].append(reply)

@@ -37,8 +37,9 @@ Play = Callable[[Sequence[Step]], list[Reply]]
 Replied = Callable[[Record], Reply]
 # An edit: whether its line is another one than those of earlier repairs, and its size; its number; its line.
 Row = tuple[tuple[bool, int], int, int]
-# One edit makes a function right: in this place, and with these lines of each of the smallest ones, () where they say nothing.
-Repair = tuple[str, tuple[tuple[int, ...], ...]]
+# One edit makes a function right: the function whose edit of which number; its place; the lines of each of the smallest ones, ()
+# where they say nothing.
+Repair = tuple[tuple[str, int], str, tuple[tuple[int, ...], ...]]
 
 
 class Repairs:
@@ -48,6 +49,7 @@ class Repairs:
         self.player = player
         self.functions, self.edits, self.endless = frozenset[str](), player.edits, 0
         self.lines: dict[str, set[int]] = {}  # of each module's repairs: its other functions are edited there first
+        self.made: dict[str, list[Repair]] = {}  # of each module
 
     def search(
         self, number: int, module: str, function: str, helpers: tuple[str, ...], records: Sequence[Record]
@@ -58,15 +60,24 @@ class Repairs:
         if not first or not self.edits or len(self.functions | {function}) > MOST_FUNCTIONS:
             return None
         self.functions, self.endless = self.functions | {function}, 0
-        others = [name for name in self.player.rubric.modules[module].functions if name != function]
+        functions = self.player.rubric.modules[module].functions
+        others = [name for name in functions if name != function]
         steps = with_needed([record.step for record in records], [record.step for record in own])
 
-        def lines_of(edit: int) -> tuple[int, ...]:
+        def lines_of(edit: int, edited: str = function) -> tuple[int, ...]:
             """The lines of an edit that makes every record right, in a process that has seen no other; else ()."""
-            made = replace(first[0], call=prepared_edit(module, function, others, edit))
+            left = [name for name in functions if name != edited]
+            made = replace(first[0], call=prepared_edit(module, edited, left, edit))
             with self.player.apart(number, module, helpers, [made]) as play:
                 said, *replies = play(steps) or [GONE]
-            return tuple(said.value) if len(replies) == len(steps) and _all_right(steps, replies, function) else ()
+            right = len(replies) == len(steps) and _all_right(steps, replies, function)
+            return tuple(said.value) if right and said.value else ()  # it may say that it could not be made
+
+        earlier = self.made.setdefault(module, [])
+        for repair in earlier:  # what two functions share is wrong in both, and one edit makes both right
+            (edited, edit), _, _ = repair
+            if lines_of(edit, edited):
+                return repair
 
         with self.player.apart(number, module, helpers) as play:
             known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
@@ -78,13 +89,16 @@ class Repairs:
                 passed = list(self._passing(play, list(same), first))
                 tells = len(passed) <= MOST_TOLD and not is_boolean(own)
                 places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
+                chosen = -1
                 for _, edit, line in passed[:MOST_SURVIVORS]:
                     if line not in places and (tells or not places) and (lines := lines_of(edit)):
-                        places[line] = lines
+                        places[line], chosen = lines, edit if not places else chosen
                 if places:
                     known.update(line for lines in places.values() for line in lines)
                     spots = tuple(dict.fromkeys(places.values()))
-                    return _place(spots[0]), spots if tells and sum(map(len, spots)) <= MOST_LINES else ()
+                    shown = spots if tells and sum(map(len, spots)) <= MOST_LINES else ()
+                    earlier.append(((function, chosen), _place(spots[0]), shown))
+                    return earlier[-1]
         return None
 
     def beside(
@@ -132,11 +146,11 @@ def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, recor
     wrong = {record.step.criterion for record in own if record.fault is not None}
     criteria = [c.id for c in rubric.of(module) if c.id in wrong and c.looks_at != "examples"]
     home = next((c for c in criteria if c in in_value and rubric.criteria[c].looks_at == "values"), criteria[0])
-    place, shown = repair
+    edit, place, shown = repair
     where = f" in {' or in '.join(map(_place, shown))}" if shown else ""
     does = f"One small change{where} makes `{function}` right."
     read = f"the docstring of `{function}` in `{module}.py`"
-    return Mistake(module, function, f"repair ({place})", (home,), does, "", read)
+    return Mistake(module, function, f"repair ({place})", (home,), does, "", read, twice=str(edit))
 
 
 def _all_right(steps: Sequence[Step], replies: Sequence[Reply], function: str = "") -> bool:

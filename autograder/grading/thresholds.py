@@ -24,6 +24,7 @@ MOST_PAIRS = 650  # pairs of mistakes tried for one function, beside the same he
 MOST_VERSIONS = 4000  # tried for one submission besides single mistakes; 280 modules needed at most 2400 each
 # Of a submission's processor time, charged for each of these versions; 0.4 to 0.7 ms where 500 and more were tried.
 VERSION_SECONDS = 0.001
+STEPS_OF_A_VERSION = 10  # that take as long, where a version is played on all of them: 0.04 to 0.17 ms each
 UNLIKELY = 0.6  # share of the records above which they rule a pair out; by audit with --pairs
 # Mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions.
 MOST_INLINED = 400

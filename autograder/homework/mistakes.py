@@ -21,13 +21,16 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from types import CodeType
 from typing import Any
 
 from autograder.homework import kit, reference, rubric
 
+MOST_TEXTS = (
+    3000  # of versions that are kept, and as many compiled: all single mistakes, and the pairs of a few submissions
+)
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
@@ -44,8 +47,8 @@ class Mistake:
     `does` says what the code probably does, `right` what is right, `read` what to read. `criteria` are full ids; the mistake
     is charged there. `edits` are (old, new) texts, or `whole` is the text of a function of its own. `memory`: it keeps
     something between calls. `inexact`: it is an error of rounding, whose size counts and not its digits. `way`: the same
-    mistake can be made in several ways, numbered from 0. Mistakes of one name in two functions of a module are the same
-    mistake, made twice. `inside` is the mistake that this one makes in other code.
+    mistake can be made in several ways, numbered from 0. `inside` is the mistake that this one makes in other code. `twice` says
+    what it does in words that fit each function where it is made, if `does` names one.
     """
 
     module: str
@@ -61,10 +64,19 @@ class Mistake:
     inexact: bool = False
     way: int = 0
     inside: "Mistake | None" = field(default=None, repr=False)
+    twice: str = field(default="", repr=False)
 
     @property
     def id(self) -> str:
         return f"{self.function}.{self.name}"
+
+    @property
+    def same(self) -> tuple[str, str]:
+        """What it has in common with the same mistake, made in another function of the module: the name, and what the code does.
+
+        A name alone says too little: "final_norm" stands for a norm too many in a block, and for another one after a stack.
+        """
+        return self.name, self.twice or self.does
 
     @property
     def sentence(self) -> str:
@@ -315,7 +327,7 @@ def correct(module: str, function: str) -> Version:
     return Version(module, function, (), text)
 
 
-@cache
+@lru_cache(MOST_TEXTS)
 def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version | None:
     """The function with these mistakes, one of which may be in what it is built on; None where they cannot stand together."""
     if not mistakes:
@@ -342,7 +354,7 @@ def text_of(function: Callable[..., Any]) -> str:
     return "".join(lines[start:])
 
 
-@cache
+@lru_cache(MOST_TEXTS)
 def compiled(text: str, name: str) -> CodeType:
     """The code of a function's text."""
     return compile(text, f"<a version of {name}>", "exec")
@@ -394,6 +406,7 @@ def inlined(module: str, function: str) -> tuple[Mistake, ...]:
             criteria=(),
             does=f"{here} `{m.function}`: {m.does}",
             inside=m,
+            twice=m.does,
         )
         for m in visible
     )

@@ -377,7 +377,7 @@ def _try(grader: Grader, case: Case) -> tuple[Case, What]:
         repair = Repairs(player).search(0, case.module, case.function, (), records)
     if repair is None:
         return case, "not repaired"
-    _, places = repair
+    _, _, places = repair
     if not places:
         return case, "not told"
     return case, "at its line" if any(line in lines for lines in places) else "elsewhere"

@@ -1,12 +1,14 @@
 """A mistake is charged once: where it was made, what it hides, and the examples that show it."""
 
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from typing import Any
 
 import pytest
 
 from autograder.grading.charge import Graded, charges
-from autograder.homework import rubric
+from autograder.homework import mistakes, rubric
+from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Rubric
 from autograder.proof import cases
 from autograder.tests import running
@@ -74,6 +76,52 @@ def test_the_same_mistake_in_two_functions_is_charged_once() -> None:
     found = charged("layernorm", running.with_mistakes("layernorm", *ids))
     assert lost(found) == {"statistics"}
     assert found["rms"].why == "elsewhere" and found["rms"].charged == ("layernorm.statistics",)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "cost"),
+    [
+        ("layer_norm.gamma_beta_swapped", "layer_norm_backward.gamma_beta_swapped", {"affine", "backward_parameters"}),
+        ("pre_norm_block.norms_swapped", "transformer_stack.norms_swapped", {"pre_norm", "stack"}),
+        ("residual.averaged", "gradient_flow.averaged", {"residual", "gradient_flow"}),
+        ("norm_moments.no_value_error", "batch_norm.no_value_error", {"moments", "evaluation"}),
+    ],
+)
+def test_other_mistakes_of_one_name_are_charged_each(first: str, second: str, cost: set[str]) -> None:
+    module = rubric.current().module_of(first.partition(".")[0])
+    assert lost(charged(module, running.with_mistakes(module, first, second))) >= cost
+
+
+def made_twice(module: str) -> list[tuple[Mistake, Mistake]]:
+    pairs = combinations(mistakes.of_module(module), 2)
+    return [(a, b) for a, b in pairs if a.same == b.same and a.function != b.function and a.way == b.way == 0]
+
+
+@pytest.mark.parametrize("module", sorted(rubric.current().modules))
+def test_of_mistakes_that_are_the_same_the_same_is_said(module: str) -> None:
+    assert all((a.name, a.does) == (b.name, b.does) for a, b in made_twice(module))
+
+
+def points(module: str, *ids: str) -> float:
+    found = charged(module, running.with_mistakes(module, *ids))
+    return sum(charge.points for charge in found.values())
+
+
+@pytest.mark.parametrize(
+    ("module", "first", "second"),
+    [
+        pytest.param(m, a.id, b.id, id=f"{a.id}+{b.id}")
+        for m in sorted(rubric.current().modules)
+        for a, b in made_twice(m)
+    ],
+)
+def test_a_mistake_made_twice_never_earns_more_than_made_once(module: str, first: str, second: str) -> None:
+    records = running.records(module, running.with_mistakes(module, first, second))
+    explained = running.diagnoser().explain(module, records)
+    above = explained.get(second.partition(".")[0])
+    if above is None or not above.mistakes:
+        pytest.skip("beside its helper's mistake a function's own does not show")
+    assert points(module, first, second) <= min(points(module, first), points(module, second))
 
 
 def test_a_helpers_mistake_is_charged_to_the_helper() -> None:

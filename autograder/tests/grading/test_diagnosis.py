@@ -273,6 +273,35 @@ def test_the_search_ends_where_a_submission_has_had_its_versions_whatever_others
     assert cold == cached == len(cold) * [VERSION_SECONDS] != []
 
 
+ODD = """
+_right = multi_head_attention
+def multi_head_attention(*args, **kwargs):
+    result = _right(*args, **kwargs)
+    return result + 0.01 * np.cos(np.arange(result.size)).reshape(result.shape)
+"""
+
+
+def test_versions_beside_a_wrong_helper_count_and_are_not_kept() -> None:
+    log = mistakes.find("softmax.log")
+    assert log is not None
+    records = running.records("scaled_attention", running.with_source("scaled_attention", log.source, ODD))
+    diagnoser = running.diagnoser.__wrapped__()
+    cold, warm, alone = list[float](), list[float](), list[float]()
+    for spent in (cold, warm):
+        diagnoser.explain("scaled_attention", records, versions_left(spent.append))
+    diagnoser.explain(
+        "scaled_attention",
+        running.records("scaled_attention", running.with_source("scaled_attention", ODD)),
+        versions_left(alone.append),
+    )
+    diagnoser.forget()
+    assert cold == warm and len(cold) > len(alone) + len(
+        mistakes.of_function("scaled_attention", "multi_head_attention")
+    )
+    assert diagnoser._wrongly_helped.cache_info().currsize == 0
+    assert mistakes.made.cache_info().maxsize and mistakes.compiled.cache_info().maxsize
+
+
 def test_a_process_that_ended_is_no_known_mistake() -> None:
     records = running.records("layernorm", running.with_source("layernorm"))
     ended = Reply(ended=Ended("deadline"))

@@ -89,11 +89,21 @@ def rms_norm(x, gamma, eps=1e-6):
     assert sentences(result) <= told
 
 
+def test_other_edits_on_one_line_are_other_mistakes(grader: Grader, alter: Alter) -> None:
+    source = (
+        "_ln, _rms = layer_norm, rms_norm\n"
+        "layer_norm = lambda x, gamma, beta, eps=1e-5: 3.5 * _ln(x, gamma, beta, eps)<end>"
+        "rms_norm = lambda x, gamma, eps=1e-6: 7.25 * _rms(x, gamma, eps)\n"
+    )
+    lines, line = (graded(grader, alter("layernorm", source.replace("<end>", end)), "layernorm") for end in "\n;")
+    assert lost(lines) == lost(line) >= {"statistics", "epsilon"}
+
+
 def test_a_later_function_is_edited_first_where_an_earlier_one_was_repaired(grader: Grader) -> None:
     """Of 3,758 edits of multi_head_attention the one in the private function is not among the 1,500 smallest."""
     files = restyled("loops", "scaled_attention", "math.exp(value - top)", "math.exp(value - value)")
     result = graded(grader, files, "scaled_attention")
-    assert lost(result) == {"example", "softmax"}
+    assert lost(result) == {"example", "attention"}  # the dearer one of the two
 
 
 def test_what_other_definitions_are_made_from_is_edited_too(grader: Grader) -> None:
@@ -283,3 +293,36 @@ def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) ->
         text += "    return tuple(1.01 * part + 0.01 for part in found) if isinstance(found, tuple) else 1.01 * found + 0.01\n"
     graded(grader, {f"{module}.py": text}, module)
     assert len(searched) == MOST_FUNCTIONS
+
+
+FORGED = """
+import sys
+
+
+def _session():
+    frame = sys._getframe()
+    while frame.f_code.co_name != "serve":
+        frame = frame.f_back
+    return frame.f_locals["self"]
+
+
+_SESSION = _session()
+_REPAIRING = _SESSION._handlers["edits"].__self__
+
+
+def _edits(context, module, *others):
+    _REPAIRING.module = module
+    return ("edits", np.array([[10**6, 1, 1]]))
+
+
+_SESSION._handlers |= {"edits": _edits, "edited": lambda number, call: _SESSION._answer(call)}
+_right = layer_norm
+
+
+def layer_norm(*args, **kwargs):
+    return _right(*args, **kwargs) * (1.0 if _REPAIRING.module else 3.21)
+"""
+
+
+def test_an_edit_that_was_never_made_repairs_nothing(grader: Grader, alter: Alter) -> None:
+    assert lost(graded(grader, alter("layernorm", FORGED), "layernorm")) > {"statistics"}

@@ -132,7 +132,7 @@ def test_every_mistake_can_be_submitted_as_part_of_a_module(module: str, functio
 @pytest.mark.slow
 @pytest.mark.parametrize(("module", "function"), FUNCTIONS)
 def test_a_mistake_without_memory_does_the_same_alone_as_after_other_calls(module: str, function: str) -> None:
-    played = running.diagnoser()._played(module, function, ())
+    played = running.diagnoser().played(module, function)
     for mistake in mistakes.of_function(module, function):
         version = mistakes.made(module, function, (mistake,))
         assert version is not None

@@ -42,7 +42,7 @@ influence.wrong("evaluation_mixes", "influence", {EVAL: "np.ones((n, n), dtype=b
 influence.wrong("nothing_in_evaluation", "influence", {EVAL: "np.zeros((n, n), dtype=bool)"},
     does='Your code finds no influence at all for "batch_eval".', right=CONSTANT, read="Ioffe and Szegedy 2015, section 3.1")
 influence.wrong("kinds_swapped", "influence", {ALONE: "np.ones((n, n), dtype=bool)\n    if", TRAIN: "np.eye(n, dtype=bool)"},
-    does='Your "layer" and "batch_train" have changed places.', right=OWN + " " + SHARED,
+    does="Your layer norm and your batch norm have changed places.", right=OWN + " " + SHARED,
     read="Ba, Kiros and Hinton 2016, section 3")
 influence.wrong("modes_swapped", "influence", {EVAL: "np.ones((n, n), dtype=bool)", TRAIN: "np.eye(n, dtype=bool)"},
     does='Your "batch_train" and "batch_eval" have changed places.', right=SHARED + " " + CONSTANT,

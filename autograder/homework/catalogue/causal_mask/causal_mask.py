@@ -32,7 +32,7 @@ causal_mask.wrong("numbers", "causal", {"dtype=bool": "dtype=float"}, {"dtype=bo
     {"dtype=bool": "dtype=np.float32"},
     {"dtype=bool": "dtype=np.int8"}, {"dtype=bool": "dtype=np.uint8"},
     does="Your mask holds the numbers 0 and 1.", right=BOOLEAN, read="numpy.ones, argument dtype")
-causal_mask.wrong("list", "causal", {WHOLE: WHOLE + ".tolist()"}, does="Your mask is a list of lists.", right=BOOLEAN,
+causal_mask.wrong("list", "causal", {WHOLE: WHOLE + ".tolist()"}, does="Your mask is a list.", right=BOOLEAN,
     read="numpy.array")
 causal_mask.wrong("batch_axis", "causal", {WHOLE: WHOLE + "[np.newaxis]"},
     does="Your mask has a leading axis of length one.", right="Its shape is (t, t).")

@@ -55,7 +55,7 @@ def is_autoregressive__future_set_to_zero(f, x):
 
 
 @is_autoregressive.instead("uniform_shift", "autoregressive",
-    does="Your code shifts the later rows alike in all features, which a layer norm does not see.", right=VARIED, read=THINGS)
+    does="Your code shifts all features of a row alike, which a layer norm does not see.", right=VARIED, read=THINGS)
 def is_autoregressive__uniform_shift(f, x):
     before = np.array(f(x.copy()))
     for i in range(len(x)):

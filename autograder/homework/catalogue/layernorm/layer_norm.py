@@ -24,17 +24,17 @@ layer_norm.wrong("sample_variance", "statistics", {"/ count": "/ (count - 1)"},
     does="Your code divides the sum of squares by d - 1.", right="Divide by d: layer norm has the population variance.",
     read="numpy.var, argument ddof")
 layer_norm.wrong("first_axis", "statistics", {"axis=-1": "axis=0", "x.shape[-1]": "x.shape[0]"},
-    does="Your code takes mean and variance over the first axis, as batch norm does.", right=AXIS,
+    does="Your code averages over the first axis, as batch norm does.", right=AXIS,
     read="Ba, Kiros and Hinton 2016, section 3")
 layer_norm.wrong("axis_one", "statistics", {"axis=-1": "axis=1", "x.shape[-1]": "x.shape[1]"},
-    does="Your code takes mean and variance over axis 1, which is the last axis only of a matrix.", right=AXIS,
+    does="Your code averages over axis 1, which is the last axis only of a matrix.", right=AXIS,
     read="numpy.mean, argument axis")
 layer_norm.wrong("whole_array", "statistics", {"axis=-1, ": "", "x.shape[-1]": "x.size"},
-    does="Your code takes one mean and one variance for the whole array.", right=AXIS, read="numpy.mean, argument axis")
+    does="Your code averages over the whole array at once.", right=AXIS, read="numpy.mean, argument axis")
 layer_norm.wrong("leading_axes", "statistics",
     {"axis=-1": "axis=tuple(range(x.ndim - 1))", "x.shape[-1]": "x.size // x.shape[-1]"},
     {"axis=-1": "axis=tuple(range(x.ndim - 1)) or -1", "x.shape[-1]": "(x.size // x.shape[-1] if x.ndim > 1 else x.size)"},
-    does="Your code takes mean and variance over all axes but the last, so that every feature has its own.", right=AXIS,
+    does="Your code averages over all axes but the last, so that every feature has its own result.", right=AXIS,
     read="Ba, Kiros and Hinton 2016, section 3")
 layer_norm.wrong("last_two_axes", "statistics", {"axis=-1": "axis=(-2, -1)", "x.shape[-1]": "(x.shape[-1] * x.shape[-2])"},
     does="Your code takes mean and variance over the last two axes together.", right=AXIS,
@@ -45,7 +45,7 @@ layer_norm.wrong("flattened", "statistics", {"    mean = ": "    x = x.reshape(-
 layer_norm.wrong("no_keepdims", "statistics", {", keepdims=True": ""},
     {"x.mean(axis=-1, keepdims=True)": "x.mean(axis=-1)",
      "np.sum(centred**2, axis=-1, keepdims=True)": "x.var(axis=-1) * x.shape[-1]"},
-    does="Your code drops the last axis of mean and variance, so they are lined up with the features instead of the rows.",
+    does="Your code drops the axis that it averages over, so what is left is lined up with the features instead of the rows.",
     right="Keep it with keepdims=True.", read="numpy.mean, argument keepdims, and NumPy's page on broadcasting")
 layer_norm.wrong("not_centred", "statistics", {"centred / ": "x / "},
     does="Your code divides x itself, without subtracting the mean.",
@@ -54,15 +54,15 @@ layer_norm.wrong("not_centred", "statistics", {"centred / ": "x / "},
 layer_norm.wrong("mean_square", "statistics", {"centred**2": "x**2"},
     does="Your code takes the mean of x**2 for the variance.", right="The variance is the mean of (x - mean)**2.", read=FORMULA)
 layer_norm.wrong("no_root", "statistics", {"np.sqrt(": "("},
-    does="Your code divides by the variance.", right="Divide by its square root, sqrt(var + eps).", read=FORMULA)
+    does="Your code takes no square root before it divides.", right="Divide by its square root, sqrt(var + eps).", read=FORMULA)
 layer_norm.wrong("sum_of_squares", "statistics", {" / count": ""},
-    does="Your code takes the sum of the squared differences for the variance.",
+    does="Your code takes the sum of the squares, not their mean.",
     right="The variance is their mean: divide the sum by d.",
     read=FORMULA)
 layer_norm.wrong("only_centred", "statistics", {"centred / np.sqrt(var + eps)": "centred"},
     does="Your code subtracts the mean and does not divide.", right="Divide by sqrt(var + eps).", read=FORMULA)
 layer_norm.wrong("multiplied", "statistics", {"centred / ": "centred * "},
-    does="Your code multiplies by the standard deviation.", right="Divide by sqrt(var + eps).", read=FORMULA)
+    does="Your code multiplies by the root instead of dividing by it.", right="Divide by sqrt(var + eps).", read=FORMULA)
 
 layer_norm.wrong("gamma_beta_swapped", "affine", {"gamma *": "beta *", "+ beta": "+ gamma"},
     does="Your code scales by beta and adds gamma.", right="Scale by gamma and add beta: mind the order of the arguments.",
@@ -81,7 +81,7 @@ layer_norm.wrong("one_plus_gamma", "affine", {"gamma *": "(1 + gamma) *"},
     does="Your code scales by 1 + gamma, as some libraries do.", right="Scale by gamma itself.", read=FORMULA)
 
 layer_norm.wrong("eps_outside_root", "epsilon", {"np.sqrt(var + eps)": "(np.sqrt(var) + eps)"},
-    does="Your code adds eps to the standard deviation.", right=EPS, read=FORMULA)
+    does="Your code adds eps after the root.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_missing", "epsilon", {"var + eps": "var"}, does="Your code does not use eps.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_squared", "epsilon", {"+ eps": "+ eps**2"}, does="Your code adds eps squared.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_floor", "epsilon", {"np.sqrt(var + eps)": "np.maximum(np.sqrt(var), eps)"},

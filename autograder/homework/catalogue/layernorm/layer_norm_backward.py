@@ -66,11 +66,11 @@ layer_norm_backward.wrong("means_over_rows", "backward_x",
     does="Your two means in grad_x run over the first axis.",
     right="They run over the features of a row: axis=-1, keepdims=True.", read=BACKWARD)
 layer_norm_backward.wrong("sample_variance", "backward_x", {"std = ": "var = var * x.shape[-1] / (x.shape[-1] - 1)\n    std = "},
-    does="Your variance divides by d - 1.", right="Divide by d, as the forward pass does.", read="numpy.var, argument ddof")
+    does="Your code divides the sum of squares by d - 1.", right="Divide by d, as the forward pass does.", read="numpy.var, argument ddof")
 layer_norm_backward.wrong("eps_missing", "backward_x", {"var + eps": "var"},
-    does="Your backward pass does not use eps.", right="Divide by the same sqrt(var + eps) as the forward pass.", read=BACKWARD)
+    does="Your code does not use eps.", right="Divide by the same sqrt(var + eps) as the forward pass.", read=BACKWARD)
 layer_norm_backward.wrong("eps_outside_root", "backward_x", {"np.sqrt(var + eps)": "np.sqrt(var) + eps"},
-    does="Your backward pass adds eps to the standard deviation.",
+    does="Your code adds eps after the root.",
     right="Divide by the same sqrt(var + eps) as the forward pass.", read=BACKWARD)
 layer_norm_backward.wrong("eps_hard_coded", "backward_x", {"+ eps": "+ 1e-5"},
     does="Your code uses a fixed eps of 1e-5 whatever the caller passes.", right="Use the argument eps.",

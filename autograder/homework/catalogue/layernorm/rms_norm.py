@@ -27,35 +27,35 @@ rms_norm.wrong("standard_deviation", "rms", {"np.sum(x**2": "np.sum((x - x.mean(
     does="Your code divides by the standard deviation, which is measured from the mean.",
     right="The root mean square is measured from zero: sqrt(mean(x**2) + eps).", read=RMS)
 rms_norm.wrong("sum_of_squares", "rms", {" / count": ""},
-    does="Your code divides by the root of the sum of squares.",
+    does="Your code takes the sum of the squares, not their mean.",
     right="Divide by the root of their mean, sqrt(mean(x**2) + eps).", read=RMS)
 rms_norm.wrong("sample_variance", "rms", {"/ count": "/ (count - 1)"},
     does="Your code divides the sum of squares by d - 1.", right="Divide by d: it is a mean.", read=RMS)
 rms_norm.wrong("mean_absolute", "rms", {"np.sum(x**2": "np.sum(np.abs(x)", "np.sqrt(": "("},
     does="Your code divides by the mean of the absolute values.", right="Divide by the root of the mean of the squares.", read=RMS)
 rms_norm.wrong("no_root", "rms", {"np.sqrt(": "("},
-    does="Your code divides by the mean square.", right="Divide by its square root, sqrt(mean(x**2) + eps).", read=RMS)
+    does="Your code takes no square root before it divides.", right="Divide by its square root, sqrt(mean(x**2) + eps).", read=RMS)
 rms_norm.wrong("first_axis", "rms", {"axis=-1": "axis=0", "x.shape[-1]": "x.shape[0]"},
-    does="Your code takes the mean square over the first axis.", right=ROWS, read="numpy.mean, argument axis")
+    does="Your code averages over the first axis, as batch norm does.", right=ROWS, read="numpy.mean, argument axis")
 rms_norm.wrong("axis_one", "rms", {"axis=-1": "axis=1", "x.shape[-1]": "x.shape[1]"},
-    does="Your code takes the mean square over axis 1, which is the last axis only of a matrix.", right=ROWS,
+    does="Your code averages over axis 1, which is the last axis only of a matrix.", right=ROWS,
     read="numpy.mean, argument axis")
 rms_norm.wrong("whole_array", "rms", {"axis=-1, ": "", "x.shape[-1]": "x.size"},
-    does="Your code takes one mean square for the whole array.", right=ROWS, read="numpy.mean, argument axis")
+    does="Your code averages over the whole array at once.", right=ROWS, read="numpy.mean, argument axis")
 rms_norm.wrong("leading_axes", "rms",
     {"axis=-1": "axis=tuple(range(x.ndim - 1))", "x.shape[-1]": "x.size // x.shape[-1]"},
     {"axis=-1": "axis=tuple(range(x.ndim - 1)) or -1", "x.shape[-1]": "(x.size // x.shape[-1] if x.ndim > 1 else x.size)"},
-    does="Your code takes the mean square over all axes but the last, so that every feature has its own.", right=ROWS,
+    does="Your code averages over all axes but the last, so that every feature has its own result.", right=ROWS,
     read="numpy.mean, argument axis")
 rms_norm.wrong("no_keepdims", "rms", {", keepdims=True": ""},
-    does="Your code drops the last axis of the mean square, so it is lined up with the features instead of the rows.",
+    does="Your code drops the axis that it averages over, so what is left is lined up with the features instead of the rows.",
     right="Keep it with keepdims=True.", read="numpy.mean, argument keepdims, and NumPy's page on broadcasting")
 rms_norm.wrong("no_gamma", "rms", {"gamma * ": ""}, does="Your code does not use gamma.",
     right="Scale every feature by gamma.", read=RMS)
 rms_norm.wrong("one_plus_gamma", "rms", {"gamma *": "(1 + gamma) *"},
     does="Your code scales by 1 + gamma, as some libraries do.", right="Scale by gamma itself.", read=RMS)
 rms_norm.wrong("multiplied", "rms", {"x / ": "x * "},
-    does="Your code multiplies by the root mean square.", right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
+    does="Your code multiplies by the root instead of dividing by it.", right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
 
 rms_norm.wrong("eps_outside_root", "epsilon", {"np.sqrt(mean_square + eps)": "(np.sqrt(mean_square) + eps)"},
     does="Your code adds eps after the root.", right=INSIDE, read=RMS)

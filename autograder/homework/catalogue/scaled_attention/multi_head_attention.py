@@ -152,13 +152,13 @@ multi_head_attention.wrong("mask_truthiness", "multi_head_mask", {"if mask is no
     read="NumPy's page on the truth value of an array")
 multi_head_attention.wrong("minus_1e9", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if heads_mask is None else np.where(heads_mask.any(axis=-1, keepdims=True), output, v.mean(axis=-2, keepdims=True)))"},
-    does="A query that may see nothing gets equal weights.", right="It gets zero weights and a zero output.", read=MULTI)
+    does="A query that may see nothing gets equal weights, as where hidden scores are a finite number such as -1e9.", right="It gets zero weights and a zero output.", read=MULTI)
 multi_head_attention.wrong("nan_when_nothing_is_seen", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if heads_mask is None else np.where(heads_mask.any(axis=-1, keepdims=True), output, np.nan))"},
-    does="A query that may see nothing gets nan.", right="It gets zero weights and a zero output.", read=MULTI)
+    does="A query that may see nothing gets nan, from -inf minus -inf.", right="It gets zero weights and a zero output.", read=MULTI)
 multi_head_attention.wrong("zero_instead_of_minus_infinity", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if mask is None else softmax(np.where(heads_mask, q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5, 0.0)) @ v)"},
-    does="Your hidden scores are zero, which still gets a weight since exp(0) = 1.",
+    does="Your code makes hidden scores zero, as multiplying them by the mask does, and a score of zero still gets a weight.",
     right="Set hidden scores to -inf before the softmax.", read=MULTI)
 multi_head_attention.wrong("mask_after_softmax", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if mask is None else np.where(heads_mask, softmax(q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5), 0.0) @ v)"},

@@ -94,12 +94,13 @@ def fields() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def other_inputs() -> Iterator[list[Field]]:
     """Two graders whose suites draw other numbers."""
-    with contextlib.ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+    with contextlib.ExitStack() as stack:
         made = []
-        for seed in (1, 2):
-            patch.setattr(recorder, "rng_for", lambda _, seed=seed: np.random.default_rng(seed))
-            scripts.current.cache_clear()
-            made.append(Field(stack.enter_context(open_grader((), TIGHT)), ""))
+        with pytest.MonkeyPatch.context() as patch:  # only while they are opened: other tests follow in this process
+            for seed in (1, 2):
+                patch.setattr(recorder, "rng_for", lambda _, seed=seed: np.random.default_rng(seed))
+                scripts.current.cache_clear()
+                made.append(Field(stack.enter_context(open_grader((), TIGHT)), ""))
         scripts.current.cache_clear()
         yield made
 

@@ -55,10 +55,10 @@ def separate() -> None:
 
 
 def hide_processes() -> None:
-    """Show in /proc to each user but root only processes of its own, where the container allows that."""
+    """Show in /proc to each user outside of root's group only processes of its own, where the container allows that."""
     flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
     with contextlib.suppress(OSError):
-        checked(libc().mount(b"proc", b"/proc", b"proc", flags, b"hidepid=2"))
+        checked(libc().mount(b"proc", b"/proc", b"proc", flags, b"hidepid=2,gid=0"))
 
 
 def bounded(folder: str, size: int, mode: int) -> None:

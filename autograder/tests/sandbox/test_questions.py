@@ -167,7 +167,9 @@ def test_an_answering_process_that_ends_takes_only_who_has_asked_with_it() -> No
         other = sandbox.start()
         for one in (process, other):
             one.load("m", ["m"], STAND_INS)
-        first, second = process.play([prepared("m", "m", "f", [name, ONE]) for name in ("plus", "ending", "plus")])
+        replies = process.play([prepared("m", "m", "f", [name, ONE]) for name in ("plus", "ending", "plus")])
+        assert len(replies) == 2, replies
+        first, second = replies
         assert first.value.tolist() == [2, 2] and second.ended == Ended("memory")
         assert other.play([prepared("m", "m", "f", ["plus", ONE])])[0].value.tolist() == [2, 2]
 

@@ -141,11 +141,8 @@ def memory(pid: int) -> int:
     """Bytes of memory that a process has for itself, its page tables included; 0 where the platform does not say."""
     with contextlib.suppress(OSError, IndexError, ValueError):
         status = Path(f"/proc/{pid}/status").read_text()
-        kinds = (
-            "RssAnon:",
-            "RssShmem:",
-            "VmPTE:",
-        )  # not the pages of files, which every process of the machine may share
+        # Not the pages of files, which every process of the machine may share.
+        kinds = ("RssAnon:", "RssShmem:", "VmPTE:")
         return 1024 * sum(int(status.partition(kind)[2].split(maxsplit=1)[0]) for kind in kinds)
     return 0
 

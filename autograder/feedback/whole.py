@@ -18,7 +18,8 @@ def causes(graded: Graded, result: Result) -> tuple[str, ...]:
     """The modules that earn nothing alone, of those that a wrong call of the integration may need, in the order of the rubric."""
     if graded.criterion.module != INTEGRATION or graded.record is None:
         return ()
-    needed = _builds_on(graded.record.target.module)
+    module = graded.record.target.module
+    needed = {module} | rubric.current().below(module)
     return tuple(m.module for m in result.modules if m.module in needed and _earns_nothing(m, graded))
 
 
@@ -60,14 +61,10 @@ def _may_be_named(name: str, graded: Graded, result: Result) -> bool:
     return any(may_name(graded.criterion, failure.criterion) for failure in failures)
 
 
-def _builds_on(module: str) -> set[str]:
-    return {module}.union(*map(_builds_on, rubric.current().modules[module].uses))
-
-
 def _not_together(graded: Graded, result: Result) -> str:
     """Why the modules cannot be imported together. Of that import, which comes late, only name and line of an error are said."""
     called = {step.target.module for step in scripts.current().together(graded.criterion.id)}
-    needed = set[str]().union(*map(_builds_on, called))
+    needed = called.union(*map(rubric.current().below, called))
     alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in needed]
     if alone:
         return f"{_listed(alone)} could not be used; the message on top says why.\n"

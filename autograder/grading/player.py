@@ -1,7 +1,9 @@
 """One submission's processes, and what is played in them when. The rules of order:
 
 1. A module and one that may ask for its functions are never in one process: there is a process for each level of `uses` in
-   the rubric. The integration, where all modules are the submission's, has processes of its own, after everything else.
+   the rubric. Where all that a level uses has been right so far, it asks for nothing and imports the submission's own modules:
+   what is right beside these is right. A module that is wrong there counts only beside correct ones, in a level of its own.
+   The integration, where all modules are the submission's, has processes of its own, after everything else.
 2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission.
    So nothing that is shown can carry a hidden input, by whatever channel.
 3. Hidden calls are played from the lowest level up. Once a level has had one, no process of a lower level is started or
@@ -16,6 +18,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
 
+from autograder.grading.judge import judged
 from autograder.grading.record import Step, with_needed
 from autograder.grading.script import Script
 from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
@@ -84,10 +87,13 @@ class SandboxProcess:
 class Level:
     """The modules of one level, in their process. `broken` says of a module why it could not be imported.
 
-    Levels that the player keeps may be shown; others are for a few calls, and what their imports say stays in them.
+    Levels that the player keeps may be shown, unless they are `late`; others are for a few calls, and what their imports say
+    stays in them. `asks`: other modules of the submission are answered for.
     """
 
     modules: tuple[str, ...]
+    asks: bool = True
+    late: bool = False  # made after the first hidden call
     loaded: dict[str, Imports] = field(default_factory=dict)
     process: Process | None = None
     broken: dict[str, Reply] = field(default_factory=dict)
@@ -101,6 +107,7 @@ class Player:
         self.start, self.script, self.submission = start, script, submission
         self.rubric = script.rubric
         self.levels: list[Level] = []
+        self.right: dict[str, bool] = {}  # whether a module has been right in all that was played of it
         self.restarts = 0
         self.whole: dict[tuple[str, ...], Level] = {}  # by the correct modules in the place of the submission's
         self.edits = 0  # edited versions of its functions that may be tried
@@ -131,10 +138,11 @@ class Player:
         wanted = [name for name in modules if name != INTEGRATION]
         heights = {module: self.rubric.level(module) for module in wanted}
         self.levels = [Level(tuple(m for m in wanted if heights[m] == h)) for h in sorted({*heights.values()})]
-        for level in self.levels:  # which may become more on the way: see _load
+        for level in self.levels:  # which may become more on the way: see _load and _ask_instead
+            level.asks = self._must_ask(level)
             for module in level.modules:
-                self._load(level, self._own(module))
-            replies |= self._play(level, {m: self.script.shown(m) for m in level.modules})
+                self._load(level, self._own(module) if level.asks else Imports(module, (module,), {}))
+            replies |= self._played(level, {m: self.script.shown(m) for m in level.modules})
         return replies
 
     def alone(self, step: Step) -> Reply:
@@ -163,13 +171,18 @@ class Player:
         return [reply for reply in replies if reply.ended is None]
 
     def hidden(self, number: int) -> dict[Step, Reply]:
-        """Play the hidden steps of a level. Levels come from the lowest up."""
+        """Play the hidden steps of a level, apart from modules for which a level has been added after it. Levels come from the
+        lowest up."""
         level, above = self.levels[number], self.levels[number + 1 :]
         assert not any(higher.asked for higher in above), "a lower level after a higher one"
         for lower in self.levels[:number]:
             self._close(lower)
         level.asked = True
-        return self._play(level, {m: self.script.hidden.get(m, ()) for m in level.modules})
+        if not level.asks and self._must_ask(level):
+            self._ask_instead(level, level.modules)
+        for module in level.modules if level.late else ():
+            self._load(level, self._own(module))
+        return self._played(level, {m: self.script.hidden.get(m, ()) for m in level.modules})
 
     def together(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
         """Play a criterion of the integration; whether the modules could be imported together.
@@ -231,7 +244,7 @@ class Player:
 
     def broken(self, module: str) -> Reply | None:
         """Why a module could not be imported, None if it could."""
-        return next((level.broken[module] for level in self.levels if module in level.broken), None)
+        return next((level.broken[module] for level in self.levels if module in level.broken and not level.late), None)
 
     @property
     def _frozen(self) -> bool:
@@ -260,7 +273,9 @@ class Player:
         What ends a process in which others are imported already is given a level of its own, right after it: perhaps
         the process was only too small for all.
         """
-        assert level not in self.levels or not self._frozen, "an import that may be shown after a hidden call"
+        assert level not in self.levels or level.late or not self._frozen, (
+            "an import that may be shown after a hidden call"
+        )
         name = imports.context
         if any(f"{module}.py" not in self.submission.files for module in imports.modules):
             level.broken[name] = MISSING
@@ -271,7 +286,7 @@ class Player:
         reply = level.process.load(imports)
         if reply.ended is not None and level.loaded and level in self.levels:
             level.modules = tuple(module for module in level.modules if module != name)
-            self.levels.insert(self.levels.index(level) + 1, Level((name,)))
+            self.levels.insert(self.levels.index(level) + 1, Level((name,), late=level.late))
         elif reply.error is not None or reply.ended is not None:
             level.broken[name] = reply
         else:
@@ -290,7 +305,37 @@ class Player:
             level.process.close()
             level.process = None
 
+    def _must_ask(self, level: Level) -> bool:
+        """Whether other modules have to be answered for: they, or its own modules beside them, have been wrong."""
+        used = set[str]().union(*map(self.rubric.below, level.modules))
+        alike = [self.right.get(module) for module in used] + [self.right.get(module, True) for module in level.modules]
+        return not used or not all(alike)
+
+    def _ask_instead(self, level: Level, modules: Iterable[str]) -> None:
+        """Move modules to a level right after their own, where others are answered for."""
+        moved = tuple(modules)
+        level.modules = tuple(module for module in level.modules if module not in moved)
+        for module in moved:
+            level.loaded.pop(module, None)
+            level.broken.pop(module, None)
+        if not level.modules:
+            self._close(level)
+        self.levels.insert(self.levels.index(level) + 1, Level(moved, late=self._frozen))
+
     # playing
+
+    def _played(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Reply]:
+        """Replies to all steps of a level, and of each module whether it is right; what is wrong where nothing may be asked for
+        has a level of its own from then on."""
+        replies = self._play(level, steps)
+        for module, own in steps.items():
+            right = module not in level.broken and all(step in replies for step in own)
+            right = right and not any(record.fault for record in judged(own, [replies[step] for step in own]))
+            self.right[module] = right and self.right.get(module, True)
+        wrong = [module for module in steps if not self.right[module]]
+        if wrong and not level.asks:
+            self._ask_instead(level, wrong)
+        return replies
 
     def _play(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Reply]:
         """Replies to all steps of a level: those of a module that cannot be imported say why."""
@@ -301,7 +346,7 @@ class Player:
             # What the process has not answered when it ends is missing.
             played = zip(todo, level.process.play(todo), strict=False)
             replies |= {step: reply for step, reply in played if reply.ended is None}
-        for name, own in waiting.items():
+        for name, own in waiting.items() if level.asks else ():
             if left := [step for step in own if step not in replies]:
                 replies |= self._one_by_one(level.loaded[name], own, left)
         return replies

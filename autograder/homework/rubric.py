@@ -167,6 +167,10 @@ class Rubric(BaseModel):
         """The modules that `module` may use, with their functions, which answer correctly while it is graded."""
         return {name: tuple(self.modules[name].functions) for name in self.modules[module].uses}
 
+    def below(self, module: str) -> set[str]:
+        """The modules that `module` may use, directly or not."""
+        return set(self.modules[module].uses).union(*map(self.below, self.modules[module].uses))
+
     def level(self, module: str) -> int:
         """How many modules stand below one another under this one: 0 for a module that uses none."""
         return max((1 + self.level(name) for name in self.modules[module].uses), default=0)

@@ -1,12 +1,12 @@
 """The rules of order, tried with processes that only note what happens to them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from autograder.grading import direct, thresholds
 from autograder.grading import script as scripts
-from autograder.grading import thresholds
 from autograder.grading.player import Imports, Player
 from autograder.grading.record import Step, with_needed
 from autograder.homework import reference
@@ -16,8 +16,11 @@ from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Reply
 
 Event = tuple[str, int, Any]
+Wrong = Callable[[Step, Any], bool]
 COMPLETE = Submission("complete", reference.files())
 GROUPS = rubrics.current().groups
+ABOVE = ("batchnorm_comparison", "transformer_block")  # what stands on the lowest level
+WRONG = Reply(value=0)
 
 
 class Process:
@@ -45,15 +48,35 @@ class Process:
         self.events.append(("close", self.number, None))
 
 
+class RightProcess(Process):
+    """Replies as the references do, apart from what `is_wrong` says of a step and of what its module may ask for."""
+
+    def __init__(self, number: int, events: list[Event], is_wrong: Wrong):
+        super().__init__(number, events, ())
+        self.is_wrong, self.direct, self.imports = is_wrong, direct.Direct(reference.functions()), dict[str, Imports]()
+
+    def load(self, imports: Imports) -> Reply:
+        self.imports[imports.context] = imports
+        return super().load(imports)
+
+    def play(self, steps: Sequence[Step]) -> list[Reply]:
+        super().play(steps)
+        right = [self.direct.play(step) for step in steps]
+        asks = {step: self.imports[step.target.module].answered for step in steps}
+        return [WRONG if self.is_wrong(step, asks[step]) else reply for step, reply in zip(steps, right, strict=True)]
+
+
 class Processes:
     """Starts such processes."""
 
-    def __init__(self, ends: Sequence[str] = ()):
+    def __init__(self, ends: Sequence[str] = (), is_wrong: Wrong | None = None):
         self.events: list[Event] = []
-        self.started, self.ends = 0, ends
+        self.started, self.ends, self.is_wrong = 0, ends, is_wrong
 
     def __call__(self) -> Process:
         self.started += 1
+        if self.is_wrong is not None:
+            return RightProcess(self.started, self.events, self.is_wrong)
         return Process(self.started, self.events, self.ends)
 
     def player(self) -> Player:
@@ -180,3 +203,59 @@ def test_a_process_that_takes_over_is_given_what_a_step_needs_and_nothing_else()
     assert all(one.needs <= numbers for one in needed)
     writes = [one for one in every if one.kind == "write" and one.about in numbers and one.number < step.number]
     assert {one.number for one in writes} <= numbers
+
+
+def graded(is_wrong: Wrong) -> tuple[Player, list[Imports], Mapping[Step, Reply]]:
+    """A submission that is right otherwise: its player, what was imported, and the replies that count."""
+    processes = Processes(is_wrong=is_wrong)
+    with processes.player() as player:
+        replies = player.shown(GROUPS)
+        for number in range(99):
+            if number == len(player.levels):
+                break
+            replies |= player.hidden(number)
+    return player, [what for kind, _, what in processes.events if kind == "load"], replies
+
+
+def wrong(replies: Mapping[Step, Reply]) -> list[Step]:
+    return [step for step, reply in replies.items() if reply is WRONG]
+
+
+def asking(loads: Sequence[Imports]) -> list[str]:
+    return [imports.context for imports in loads if imports.answered]
+
+
+def test_beside_right_modules_nothing_is_asked_for() -> None:
+    player, loads, replies = graded(lambda step, asks: False)
+    assert len(loads) == len(rubrics.current().modules) and not asking(loads)
+    assert len(player.levels) == 3 and all(player.right.values()) and not wrong(replies)
+
+
+def test_what_is_wrong_beside_its_own_neighbours_counts_beside_correct_ones() -> None:
+    player, loads, replies = graded(lambda step, asks: step.target.module == "transformer_block" and not asks)
+    # What builds on it asks as well, since it has been wrong; what stands beside it does not.
+    assert asking(loads) == ["transformer_block", "decoder"] and not wrong(replies)
+    assert [level.modules for level in player.levels][1:] == [
+        ("batchnorm_comparison",),
+        ("transformer_block",),
+        ("decoder",),
+    ]
+
+
+def test_what_a_module_is_wrong_in_wherever_it_stands_is_its_own() -> None:
+    _, loads, replies = graded(lambda step, asks: step.target.function == "pre_norm_block" and is_hidden(step))
+    assert asking(loads) == ["transformer_block", "decoder"]
+    assert {step.target.function for step in wrong(replies)} == {"pre_norm_block"}
+
+
+def test_beside_a_neighbour_that_is_wrong_in_a_hidden_call_correct_ones_are_asked_for_and_no_import_is_shown() -> None:
+    def is_wrong(step: Step, asks: object) -> bool:
+        return is_hidden(step) and (step.target.module == "layernorm" or (step.target.module in ABOVE and not asks))
+
+    player, loads, replies = graded(is_wrong)
+    assert set(asking(loads)) == {*ABOVE, "decoder"}
+    assert {step.target.module for step in wrong(replies)} == {"layernorm"}
+    late = [level for level in player.levels if level.late]
+    assert [level.modules for level in late] == [ABOVE, ("decoder",)]
+    late[0].broken["transformer_block"] = Reply(error=None)
+    assert player.broken("transformer_block") is None

@@ -2,12 +2,12 @@
 
 Programs are repaired like this to show the repair (CLARA, FAPR); here it is the proof that what is wrong is one mistake, and where.
 The edits are made from the text alone, in a process of the submission (sandbox/student/edits.py). What they return is judged
-here: on up to four wrong calls first, and where these become right on every call of the function, its form included, in a
-process that has seen no other edit. The search is bounded by counts, so that it ends alike on every machine; time ends it only
-where a submission has used up half of its own.
+here: on up to four wrong calls first, where these become right on all others, and then on every call of the function, its form
+included, in a process that has seen no other edit. The search is bounded by counts, so that it ends alike on every machine; time
+ends it only where a submission has used up half of its own.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -57,6 +57,7 @@ class Repairs:
         """The smallest edits that make every record of a function right, beside correct `helpers`; None if there are none."""
         own = [record for record in records if record.target.function == function]
         first = _first_calls(own)
+        rest = [step for step in _made_alone(own) if step not in first]
         if not first or not self.edits or len(self.functions | {function}) > MOST_FUNCTIONS:
             return None
         self.functions, self.endless = self.functions | {function}, 0
@@ -90,7 +91,7 @@ class Repairs:
                 tells = len(passed) <= MOST_TOLD and not is_boolean(own)
                 places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
                 chosen = -1
-                for _, edit, line in passed[:MOST_SURVIVORS]:
+                for _, edit, line in self._passing(play, passed[:MOST_SURVIVORS], rest):
                     if line not in places and (tells or not places) and (lines := lines_of(edit)):
                         places[line], chosen = lines, edit if not places else chosen
                 if places:
@@ -117,12 +118,14 @@ class Repairs:
         altered = judged(steps, [record.reply for record in records])
         return fits and self.search(number, module, function, helpers, altered) is not None
 
-    def _passing(self, play: Play, edits: list[Row], first: Sequence[Step]) -> Iterator[Row]:
-        """The edits that make the first calls right."""
+    def _passing(self, play: Play, edits: list[Row], calls: Sequence[Step]) -> Iterator[Row]:
+        """The edits that make some calls right."""
         for start in range(0, len(edits), TOGETHER):
             left = edits[start : start + TOGETHER][: self.edits]
             self.edits -= len(left)
-            for step in first:
+            for step in calls:
+                if not left:
+                    break
                 edited = [replace(step, call=prepared_edited(step.call, number)) for _, number, _ in left]
                 ends = self.endless >= MOST_ENDLESS or self.player.spent() >= MOST_SPENT
                 replies = [] if ends else play(edited)
@@ -159,12 +162,17 @@ def _all_right(steps: Sequence[Step], replies: Sequence[Reply], function: str = 
 
 def _first_calls(records: Sequence[Record]) -> list[Step]:
     """Wrong calls that can be made alone, the shortest of each criterion; the shortest of all comes first."""
-    wrong = [r.step for r in records if r.fault is not None and r.step.kind == "call"]
-    alone = [step for step in wrong if not step.needs and not step.rules.repeats]
     shortest: dict[str, Step] = {}
-    for step in sorted(alone, key=lambda step: len(step.call.payload)):
+    for step in _made_alone(record for record in records if record.fault is not None):
         shortest.setdefault(step.criterion, step)
     return list(shortest.values())[:FIRST_CALLS]
+
+
+def _made_alone(records: Iterable[Record]) -> list[Step]:
+    """The calls that can be made alone, the shortest first."""
+    calls = [record.step for record in records if record.step.kind == "call"]
+    alone = [step for step in calls if not step.needs and not step.rules.repeats]
+    return sorted(alone, key=lambda step: len(step.call.payload))
 
 
 def _place(lines: Sequence[int]) -> str:

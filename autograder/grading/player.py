@@ -1,8 +1,9 @@
 """One submission's processes, and what is played in them when. The rules of order:
 
 1. A module and one that may ask for its functions are never in one process: there is a process for each level of `uses` in
-   the rubric. Where all that a level uses has been right so far, it asks for nothing and imports the submission's own modules:
-   what is right beside these is right. A module that is wrong there counts only beside correct ones, in a level of its own.
+   the rubric. It imports those of the submission's modules that have been right so far, with all that they use, and asks for
+   the functions of the others. What is right there is right; what is wrong counts only where it asks for all that it uses, in a
+   level of its own.
    The integration, where all modules are the submission's, has processes of its own, after everything else.
 2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission.
    So nothing that is shown can carry a hidden input, by whatever channel.
@@ -13,7 +14,7 @@
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
@@ -88,11 +89,11 @@ class Level:
     """The modules of one level, in their process. `broken` says of a module why it could not be imported.
 
     Levels that the player keeps may be shown, unless they are `late`; others are for a few calls, and what their imports say
-    stays in them. `asks`: other modules of the submission are answered for.
+    stays in them. `own` are the modules of the submission that the level uses instead of asking for their functions.
     """
 
     modules: tuple[str, ...]
-    asks: bool = True
+    own: frozenset[str] = frozenset()
     late: bool = False  # made after the first hidden call
     loaded: dict[str, Imports] = field(default_factory=dict)
     process: Process | None = None
@@ -139,9 +140,9 @@ class Player:
         heights = {module: self.rubric.level(module) for module in wanted}
         self.levels = [Level(tuple(m for m in wanted if heights[m] == h)) for h in sorted({*heights.values()})]
         for level in self.levels:  # which may become more on the way: see _load and _ask_instead
-            level.asks = self._must_ask(level)
+            level.own = self._usable(level)
             for module in level.modules:
-                self._load(level, self._own(module) if level.asks else Imports(module, (module,), {}))
+                self._load(level, self._imports(module, own=level.own))
             replies |= self._played(level, {m: self.script.shown(m) for m in level.modules})
         return replies
 
@@ -149,7 +150,7 @@ class Player:
         """A step that may be shown, once more, in a process that has seen nothing else. Only before the first hidden call."""
         assert not self._frozen, "a shown call after a hidden one"
         level = Level((step.target.module,))
-        self._load(level, self._own(step.target.module))
+        self._load(level, self._imports(step.target.module))
         broken = level.broken.get(step.target.module)
         reply = broken or (level.process.play([step])[-1] if level.process is not None else GONE)
         self._close(level)
@@ -162,7 +163,7 @@ class Player:
         """
         assert not self._frozen, "a shown call after a hidden one"
         level, replies, before = Level((module,)), list[Reply](), self.spent()
-        self._load(level, self._own(module))
+        self._load(level, self._imports(module))
         for first in range(0, len(steps), TRIALS_AT_ONCE):
             if level.process is None or level.process.ended is not None or self.spent() - before > MOST_TRIALS_SPENT:
                 break
@@ -178,10 +179,10 @@ class Player:
         for lower in self.levels[:number]:
             self._close(lower)
         level.asked = True
-        if not level.asks and self._must_ask(level):
+        if not all(map(self._is_sound, level.own)):
             self._ask_instead(level, level.modules)
         for module in level.modules if level.late else ():
-            self._load(level, self._own(module))
+            self._load(level, self._imports(module))
         return self._played(level, {m: self.script.hidden.get(m, ()) for m in level.modules})
 
     def together(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
@@ -228,7 +229,7 @@ class Player:
         assert not any(level.asked for level in self.levels[number + 1 :]), "a lower level after a higher one"
         level = Level((module,), process=self.start())
         first = level.process.play(before) if level.process is not None and before else []
-        self._load(level, self._own(module, helpers))
+        self._load(level, self._imports(module, helpers))
 
         def play(steps: Sequence[Step]) -> list[Reply]:
             nonlocal first
@@ -263,9 +264,10 @@ class Player:
 
     # levels
 
-    def _own(self, module: str, helpers: tuple[str, ...] = ()) -> Imports:
-        """A module of the submission's, with the functions of other modules that it may ask for."""
-        return Imports(module, (module,), self.rubric.neighbours(module), helpers)
+    def _imports(self, module: str, helpers: tuple[str, ...] = (), own: Set[str] = frozenset()) -> Imports:
+        """A module of the submission's, with the functions of other modules that it may ask for: of none that is its `own`."""
+        answered = {name: functions for name, functions in self.rubric.neighbours(module).items() if name not in own}
+        return Imports(module, (module,), answered, helpers)
 
     def _load(self, level: Level, imports: Imports) -> None:
         """Import into a level's process, which is started if there is none.
@@ -305,14 +307,21 @@ class Player:
             level.process.close()
             level.process = None
 
-    def _must_ask(self, level: Level) -> bool:
-        """Whether other modules have to be answered for: they, or its own modules beside them, have been wrong."""
-        used = set[str]().union(*map(self.rubric.below, level.modules))
-        alike = [self.right.get(module) for module in used] + [self.right.get(module, True) for module in level.modules]
-        return not used or not all(alike)
+    def _usable(self, level: Level) -> frozenset[str]:
+        """The modules that a level may use itself: sound ones, none where one of its own modules has been wrong."""
+        if not all(self.right.get(module, True) for module in level.modules):
+            return frozenset()
+        return frozenset(name for m in level.modules for name in self.rubric.modules[m].uses if self._is_sound(name))
+
+    def _is_sound(self, module: str) -> bool:
+        """Whether a module has been right so far, and all that it uses."""
+        return all(self.right.get(name) for name in (module, *self.rubric.below(module)))
+
+    def _uses_own(self, level: Level, module: str) -> bool:
+        return bool(level.own) and not level.own.isdisjoint(self.rubric.modules[module].uses)
 
     def _ask_instead(self, level: Level, modules: Iterable[str]) -> None:
-        """Move modules to a level right after their own, where others are answered for."""
+        """Move modules to a level right after their own, which asks for all that they use."""
         moved = tuple(modules)
         level.modules = tuple(module for module in level.modules if module not in moved)
         for module in moved:
@@ -325,15 +334,15 @@ class Player:
     # playing
 
     def _played(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Reply]:
-        """Replies to all steps of a level, and of each module whether it is right; what is wrong where nothing may be asked for
+        """Replies to all steps of a level, and of each module whether it is right; what is wrong beside modules of the submission
         has a level of its own from then on."""
         replies = self._play(level, steps)
         for module, own in steps.items():
             right = module not in level.broken and all(step in replies for step in own)
             right = right and not any(record.fault for record in judged(own, [replies[step] for step in own]))
             self.right[module] = right and self.right.get(module, True)
-        wrong = [module for module in steps if not self.right[module]]
-        if wrong and not level.asks:
+        wrong = [module for module in steps if not self.right[module] and self._uses_own(level, module)]
+        if wrong:
             self._ask_instead(level, wrong)
         return replies
 
@@ -346,8 +355,9 @@ class Player:
             # What the process has not answered when it ends is missing.
             played = zip(todo, level.process.play(todo), strict=False)
             replies |= {step: reply for step, reply in played if reply.ended is None}
-        for name, own in waiting.items() if level.asks else ():
-            if left := [step for step in own if step not in replies]:
+        for name, own in waiting.items():
+            left = [step for step in own if step not in replies]
+            if left and not self._uses_own(level, name):
                 replies |= self._one_by_one(level.loaded[name], own, left)
         return replies
 

@@ -299,6 +299,23 @@ def whole(grade: Grade, changes: dict[str, str]) -> set[str]:
     return lost(grade(changes))
 
 
+def test_what_a_right_neighbour_has_beyond_the_contract_may_be_used(grade: Grade, references: dict[str, bytes]) -> None:
+    own = references["layernorm.py"].decode() + "\n\n_plain = layer_norm\n"
+    own += "def layer_norm(x, gamma, beta, eps=1e-5, *, axis=-1):\n    return _plain(x, gamma, beta, eps)\n"
+    block = references["transformer_block.py"].decode().replace('["beta"])', '["beta"], axis=-1)')
+    assert block.count("axis=-1") > 3
+    assert whole(grade, {"layernorm.py": own, "transformer_block.py": block}) == set()
+
+
+def test_a_module_does_not_pay_for_what_is_wrong_in_a_neighbour_only_beside_it(
+    grade: Grade, references: dict[str, bytes]
+) -> None:
+    own = references["layernorm.py"].decode() + "\n\nimport sys\n_right = layer_norm\n"
+    own += "def layer_norm(*args, **kwargs):\n    wrong = 'transformer_block' in sys.modules\n"
+    own += "    return _right(*args, **kwargs) + wrong\n"
+    assert modules(whole(grade, {"layernorm.py": own})) == {"integration"}
+
+
 def test_package_with_more_files_than_there_are_modules(tmp_path: Path, references: dict[str, bytes]) -> None:
     for name, data in {**references, **{f"nn/part_{n}.py": b"" for n in range(9)}, "nn/layernorm.py": b""}.items():
         (tmp_path / "hw" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -466,6 +483,14 @@ def test_zip_written_with_backslashes_beside_a_plot(tmp_path: Path, references: 
     assert read(tmp_path, rubrics.current().limits).files.keys() >= references.keys()
 
 
+WRONG_SOFTMAX = "\n\n_right = softmax\n\n\ndef softmax(scores, axis=-1):\n    return 1.01 * _right(scores, axis)\n\n\n"
+
+
+@pytest.fixture(scope="module")
+def lost_by_softmax(grade: Grade, references: dict[str, bytes]) -> set[str]:
+    return whole(grade, {"scaled_attention.py": references["scaled_attention.py"].decode() + WRONG_SOFTMAX})
+
+
 @pytest.mark.parametrize(
     "kept",
     [
@@ -476,8 +501,9 @@ def test_zip_written_with_backslashes_beside_a_plot(tmp_path: Path, references: 
         "def _sm(s, sm=softmax):\n    return sm(s)",
     ],
 )
-def test_wrong_helper_costs_once_however_it_is_kept(grade: Grade, references: dict[str, bytes], kept: str) -> None:
-    wrong = "\n\n_right = softmax\n\n\ndef softmax(scores, axis=-1):\n    return 1.01 * _right(scores, axis)\n\n\n"
+def test_wrong_helper_costs_once_however_it_is_kept(
+    grade: Grade, references: dict[str, bytes], lost_by_softmax: set[str], kept: str
+) -> None:
     attention = """
 
 
@@ -492,9 +518,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 """
     text = references["scaled_attention.py"].decode()
     assert whole(grade, {"scaled_attention.py": text + "\n\n" + kept + attention}) == set()
-    lost_here = whole(grade, {"scaled_attention.py": text + wrong + kept + attention})
-    plain = whole(grade, {"scaled_attention.py": text + wrong})
-    assert lost_here == plain
+    assert whole(grade, {"scaled_attention.py": text + WRONG_SOFTMAX + kept + attention}) == lost_by_softmax
 
 
 def test_what_is_lost_beside_a_correct_helper_says_so_and_no_example_blames_earlier_calls(

@@ -119,9 +119,9 @@ class Answerer:
         self.connection.close()
         self.connection = None
         if self._child is not None:
+            self.budget.end(self.pid)  # while it can be seen what it has used
             self._child.kill()
             self._child.wait()
-            self.budget.end(self.pid)
         else:
             self.budget.end(self.pid, self._said(answering.END))
 

@@ -94,6 +94,7 @@ class StudentProcess:
         return [*replies, Reply(ended=self.ended)]
 
     def _exchange(self, calls: Sequence[Call], replies: list[Reply]) -> None:
+        self.answerer.running()  # to start it is no time of a call: without fork it takes longer than one may
         clock = Clock(self.budget, self._watch, ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1)
         self._signal("SIGCONT")
         try:

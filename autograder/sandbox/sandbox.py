@@ -147,8 +147,8 @@ class Sandbox:
         """End the process of a slot, with everything that it has left behind; why the fork server has killed it, if it has."""
         process = self.processes.pop(slot)
         if slot in self._single:
+            self.budget.end(process.pid)  # while it can be seen what it has used
             box.end_family(self._single.pop(slot), self._slot(slot).temporary)
-            self.budget.end(process.pid)
             self._slot(slot).remove()
             return ""
         answer = self._ask({"end": slot})

@@ -130,6 +130,10 @@ def test_where_fork_is_unsafe_no_call_pays_for_the_start() -> None:
     with Sandbox(TIGHT, answers_at_length, without=("fork",)) as sandbox:
         assert asked(sandbox, "count").value.tolist() == [1]
         assert asked(sandbox, "count").value.tolist() == [2]  # the same process, since each start takes so long
+        process = next(iter(sandbox.processes.values()))
+        sandbox.answerer.kill()  # as after a process that says what is no message
+        assert process.play([prepared("m", "m", "f", ["count", ONE * 2])])[0].value.tolist() == [1]
+        assert sandbox.processor_seconds > 0
 
 
 def test_its_time_counts_for_the_submission_that_asks() -> None:

@@ -2,8 +2,8 @@
 
 Told apart by names alone, in this order, because a later form may look like an earlier one:
 
-1. "gradescope": a `submission_metadata.yml` beside folders that Gradescope has named. Of several paths every one must be so, or
-   it must have Gradescope's own name: where one is something else, they may be uploads of students, who can write such a file;
+1. "gradescope": a `submission_metadata.yml` beside folders that Gradescope has named. Of several paths every one must be the
+   download of a platform, or it must have Gradescope's own name: else they may be uploads of students, who can write such a file;
 2. "moodle": most of it named as Moodle names submissions;
 3. "submission": a module of the rubric directly inside;
 4. "canvas": most of it files named as Canvas names them;
@@ -56,8 +56,8 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
     others = [path for path in paths if path not in modules]
     looked = [(path, _look(path, out)) for path in others]
-    exports = not modules and {_unwrapped(tree)[1] for _, tree in looked} == {"gradescope"}
-    listings = [_recognised(tree, path, exports or platforms.is_export_name(path.stem)) for path, tree in looked]
+    downloads = not modules and {_unwrapped(tree)[1] for _, tree in looked} <= {"gradescope", "moodle", "canvas"}
+    listings = [_recognised(tree, path, downloads or platforms.is_export_name(path.stem)) for path, tree in looked]
     if len(others) > 1:
         # The name of the path is that of the section.
         listings = [

@@ -291,7 +291,11 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     results: list[list[Any]] = [[] for _ in expected]
     rows = []
     for mistake in mistakes.of_function(module, function):
-        single, double, own = mistake.fresh(), mistake.fresh(), {}  # two, since one may remember what it was called with
+        single, double, own = (
+            mistake.fresh(),
+            mistake.fresh(),
+            {},
+        )  # two, since one may remember what it was called with
         for place, (call, entry) in enumerate(expected):
             result = _entry(call, single, double)
             if not home.same(result, entry, tolerance):

@@ -173,6 +173,13 @@ def test_exports_of_several_sections_may_have_any_name_and_beside_an_upload_thei
     assert not any("believed" in problem for problem in found.problems)
 
 
+def test_export_beside_the_download_of_another_platform_may_have_any_name(tmp_path: Path) -> None:
+    moodle = {f"{name}_assignsubmission_file/{FIRST}": "" for name in ("Dora Dorn_700112", "Emil Erz_700113")}
+    found = listing([put(tmp_path / "one.zip", dict(EXPORT)), put(tmp_path / "two", moodle)])
+    assert {"Ada Abel", "Dora Dorn"} <= {student.name for entry in found.entries for student in entry.students}
+    assert not any("believed" in problem for problem in found.problems)
+
+
 def test_yml_beside_folders_that_gradescope_does_not_name_is_not_believed(tmp_path: Path) -> None:
     put(tmp_path, {"submission_metadata.yml": METADATA, f"assignments/{FIRST}": "", f"submission_11/{FIRST}": ""})
     assert all(entry.students[0].name not in ("Ada Abel", "Gone") for entry in listing([tmp_path]).entries)

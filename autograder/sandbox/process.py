@@ -94,11 +94,12 @@ class StudentProcess:
         return [*replies, Reply(ended=self.ended)]
 
     def _exchange(self, calls: Sequence[Call], replies: list[Reply]) -> None:
-        self.answerer.running()  # to start it is no time of a call: without fork it takes longer than one may
         clock = Clock(self.budget, self._watch, ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1)
         self._signal("SIGCONT")
         try:
             self._wait_until_confined(clock)
+            self.answerer.running()
+            clock.next()  # to start a process is no time of a call: without fork it takes longer than one may
             allowed = {call.context: self._allowed.get(call.context, ()) for call in calls}
             plan = wire.encode([allowed, [[call.context, *call.lent] for call in calls]])
             # All is sent before the connection is given away: it has one user at a time, who alone knows how it blocks.

@@ -128,6 +128,7 @@ def test_one_file(built: "Built", run: Run, references: dict[str, bytes], tmp_pa
     assert "There is no file decoder.py in the upload." in part(done.stdout, "What the student sees at once")
 
 
+@pytest.mark.slow
 def test_nothing_at_all_in_brief(built: "Built", run: Run, tmp_path: Path) -> None:
     done = run(built.zip, folder(tmp_path / "upload", {"a/b.txt": b""}), "--brief")
     assert done.exit_code == 0, done.stderr

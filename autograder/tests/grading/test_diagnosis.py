@@ -281,6 +281,7 @@ def multi_head_attention(*args, **kwargs):
 """
 
 
+@pytest.mark.slow
 def test_versions_beside_a_wrong_helper_count_and_are_not_kept() -> None:
     log = mistakes.find("softmax.log")
     assert log is not None

@@ -430,6 +430,7 @@ def pre_norm_block(x, params, n_heads, mask=None):
     assert "transformer_block.pre_norm" not in whole(grade, {"transformer_block.py": source + wrong})
 
 
+@pytest.mark.slow
 def test_wrong_helper_in_a_file_of_its_own_costs_no_more(grade: Grade, references: dict[str, bytes]) -> None:
     source = references["scaled_attention.py"].decode() + "\n_right = softmax\n\n\ndef softmax(scores, axis=-1):\n"
     source += (
@@ -495,9 +496,9 @@ def lost_by_softmax(grade: Grade, references: dict[str, bytes]) -> set[str]:
     "kept",
     [
         "import functools\n_sm = functools.partial(softmax, axis=-1)",
-        "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
-        "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
-        "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
+        pytest.param("_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)", marks=pytest.mark.slow),
+        pytest.param("_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)", marks=pytest.mark.slow),
+        pytest.param("class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)", marks=pytest.mark.slow),
         "def _sm(s, sm=softmax):\n    return sm(s)",
     ],
 )

@@ -99,6 +99,7 @@ def test_other_edits_on_one_line_are_other_mistakes(grader: Grader, alter: Alter
     assert lost(lines) == lost(line) >= {"statistics", "epsilon"}
 
 
+@pytest.mark.slow
 def test_a_later_function_is_edited_first_where_an_earlier_one_was_repaired(grader: Grader) -> None:
     """Of 3,758 edits of multi_head_attention the one in the private function is not among the 1,500 smallest."""
     files = restyled("loops", "scaled_attention", "math.exp(value - top)", "math.exp(value - value)")
@@ -274,6 +275,7 @@ def rms_norm(x, gamma, eps=1e-6):
     assert not any(record.reply.ended for module in result.modules for record in module.records)
 
 
+@pytest.mark.slow
 def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
     searched, search = list[str](), Repairs.search
 

@@ -637,7 +637,8 @@ def test_a_continuation_that_is_drawn_at_random_fails(home: Path) -> None:
     i = text.index("def generate")
     wrong = text[i:].replace("np.argmax(", "_drawn(")
     assert wrong != text[i:]
-    draw = "def _drawn(row, *_, **__):\n    p = np.exp((row - row.max()) / 50)\n    return np.random.choice(len(row), p=p / p.sum())\n\n\n"
+    draw = "def _drawn(row, *_, **__):\n    p = np.exp((row - row.max()) / 50)\n"
+    draw += "    return np.random.choice(len(row), p=p / p.sum())\n\n\n"
     write_solutions(home, *MODULES)
     said = " ".join(checked(home, "decoder", draw + wrong).split())
     assert "Called again with the same arguments, it gives another result: look for random numbers" in said

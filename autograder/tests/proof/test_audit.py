@@ -24,9 +24,9 @@ def singles() -> list[Case]:
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    """A sixteenth of the known mistakes, one for each criterion, and a pair of each function, graded as a student's modules are."""
+    """A sixteenth of the known mistakes and one for each criterion, graded as a student's modules are."""
     of_criterion = {name: case for case in singles() for name in case.mistakes[0].criteria}
-    chosen = dict.fromkeys([*singles()[1::16], *of_criterion.values(), *cases.sample(list(cases.pairs()), 1)])
+    chosen = dict.fromkeys([*singles()[1::16], *of_criterion.values()])
     return list(audit.side_by_side(list(chosen), 1))  # a second process would play all known versions again
 
 
@@ -45,7 +45,7 @@ def problems(rows: list[Row]) -> list[str]:
 
 
 def test_a_mistake_alone_is_charged_where_it_belongs_and_named(rows: list[Row]) -> None:
-    assert len(rows) >= 110
+    assert len(rows) >= 90
     assert problems(rows) == []
 
 
@@ -83,9 +83,11 @@ def test_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
     assert len(alone) > 90 and [row.case.name for row in alone if not row.case.ids & row.named] == []
 
 
-def test_both_mistakes_of_a_pair_are_named(rows: list[Row]) -> None:
+@pytest.mark.slow
+def test_both_mistakes_of_a_pair_are_named() -> None:
     """Of one pair for each function, in all but one; a change here is to be understood, not to be waved through."""
-    both = [row for row in rows if row.case.kind == "pair"]
+    both = list(audit.side_by_side(cases.sample(list(cases.pairs()), 1), 1))
+    assert problems(both) == []
     unnamed = [row.case.name for row in both if not row.case.ids <= row.named]
     assert (len(both), unnamed) == (27, ["transformer_stack.last_block_shared + transformer_stack.mask_in_last_block"])
 

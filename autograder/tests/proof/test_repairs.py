@@ -1,10 +1,13 @@
 """The audit of repairs: mutants in no list are repaired at their line, two known mistakes are not."""
 
+import pytest
+
 from autograder.proof import cases, mutants
 from autograder.proof.cases import Case
 from autograder.proof.mutants import _text_of, try_repairs
 
 
+@pytest.mark.slow
 def test_mutants_are_repaired_at_their_line_and_pairs_are_not() -> None:
     tried = list(try_repairs(1, ("layernorm",), number=1))
     assert {case.kind for case, _ in tried} == {"mutant", "pair"}

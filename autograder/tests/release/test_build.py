@@ -25,6 +25,7 @@ def test_committed_assignments_are_what_the_solutions_give(built: "Built") -> No
     assert packing.differences(built.assignments, kit.home() / "assignments") == [], "run: autograder build"
 
 
+@pytest.mark.slow
 def test_same_tree_gives_the_same_bytes(built: "Built", tree: Path, in_tree: InTree) -> None:
     code = "with build.assigned(check=False) as result: build.write(result, Path('dist'), Path('assignments'))"
     done = in_tree(f"from pathlib import Path\nfrom autograder.release import build\n{code}")

@@ -119,10 +119,9 @@ def rounded(value: Any) -> Any:
     "module",
     [
         "layernorm",
-        "scaled_attention",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("batchnorm_comparison", "causal_mask", "transformer_block", "decoder")
+            for name in ("scaled_attention", "batchnorm_comparison", "causal_mask", "transformer_block", "decoder")
         ),
     ],
 )

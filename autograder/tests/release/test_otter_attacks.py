@@ -165,6 +165,7 @@ def test_what_otter_run_refuses_leaves_no_result(built: "Built", tmp_path: Path,
     assert not (tmp_path / "results.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 def test_attack_on_a_rehearsal(
     name: str, built: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path

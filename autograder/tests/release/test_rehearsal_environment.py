@@ -49,6 +49,7 @@ def test_places_for_files_of_ones_own_are_temporary(tmp_path: Path, monkeypatch:
     assert variables["PATH"].startswith(f"{Path(sys.executable).parent}{os.pathsep}")
 
 
+@pytest.mark.slow
 def test_fresh_environment_gets_the_wheel_of_the_zip(other: Callable[..., Path], upload: Path) -> None:
     wheel = io.BytesIO()
     with zipfile.ZipFile(wheel, "w") as archive:

@@ -41,6 +41,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # What is built
 
 
+@pytest.mark.slow
 def test_students_get_these_modules_only(small: Path) -> None:
     found = set(packing.contents(small / "assignments"))
     for module in rubrics.current().modules:
@@ -50,11 +51,13 @@ def test_students_get_these_modules_only(small: Path) -> None:
         assert {name.removeprefix("transformer/") for name in archive.namelist()} == found
 
 
+@pytest.mark.slow
 def test_repository_stays_as_it_is(small: Path) -> None:
     assert set(rubrics.load().modules) == set(rubrics.current().modules)
     assert {f"{name}.py" for name in LEFT_OUT[:-1]} <= set(packing.contents(kit.home() / "assignments"))
 
 
+@pytest.mark.slow
 def test_readme_has_these_criteria_and_their_sum(small: Path) -> None:
     text = (small / "assignments" / "README.md").read_text()
     assert set(re.findall(r"^\| (\w+)\.\w+ \| ", text, re.MULTILINE)) == set(KEPT)
@@ -63,6 +66,7 @@ def test_readme_has_these_criteria_and_their_sum(small: Path) -> None:
     assert not re.search(r"`(decoder|concept_check)", text)
 
 
+@pytest.mark.slow
 def test_zip_grades_by_the_smaller_rubric(small: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(small / "autograder.zip") as archive:
         names = archive.namelist()
@@ -86,6 +90,7 @@ print(*(f"{row.case.name}: {lost}" for row in rows for lost in row.lost))
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_audit_of_the_smaller_kit_tries_its_correct_alternatives(small: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(small / "autograder.zip") as archive:
         wheel = archive.extract(next(name for name in archive.namelist() if name.endswith(".whl")), tmp_path)
@@ -105,6 +110,7 @@ def test_alternatives_of_no_module_that_stays_are_left_out() -> None:
         assert [path.name for path in (root / "autograder" / "proof" / "alternatives").iterdir()] == ["ruff.toml"]
 
 
+@pytest.mark.slow
 def test_solutions_get_full_marks_with_the_zip(small: Path, tmp_path: Path) -> None:
     for module in KEPT:
         shutil.copy(kit.solutions() / f"{module}.py", tmp_path)
@@ -117,6 +123,7 @@ def test_solutions_get_full_marks_with_the_zip(small: Path, tmp_path: Path) -> N
     assert {test["extra_data"]["criterion"].partition(".")[0] for test in document["tests"]} == set(KEPT)
 
 
+@pytest.mark.slow
 def test_public_checks_are_about_these_modules(small: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(small / "assignments", tmp_path / "homework")
     for module in KEPT:
@@ -132,6 +139,7 @@ def notebook(folder: Path) -> Any:
     return json.loads((folder / "transformer.ipynb").read_text())
 
 
+@pytest.mark.slow
 def test_notebook_has_the_questions_and_names_of_these_modules(small: Path) -> None:
     given = notebook(small / "assignments")
     assert set(re.findall(r"-m pytest checks/test_(\w+)\.py", json.dumps(given))) == set(KEPT)
@@ -146,6 +154,7 @@ def test_notebook_has_the_questions_and_names_of_these_modules(small: Path) -> N
     assert not re.search(r"checks/test_(?!layernorm|causal_mask)", json.dumps(given))
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 @pytest.mark.parametrize("written", [True, False], ids=["solutions", "stubs"])
 def test_notebook_runs(small: Path, tmp_path: Path, written: bool) -> None:

@@ -323,8 +323,9 @@ with open_grader({without}) as grader, open_grader({without}) as beside:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("mounts" not in layers.holding(), reason="only root may make /dev/shm small")
-@pytest.mark.parametrize("without", [(), pytest.param(("mounts",), marks=pytest.mark.slow)], ids=["bounded", "watched"])
+@pytest.mark.parametrize("without", [(), ("mounts",)], ids=["bounded", "watched"])
 def test_a_small_file_system_in_the_memory_is_filled_by_nobody(without: tuple[str, ...]) -> None:
     done = subprocess.run([sys.executable, "-c", SMALL_MEMORY.format(without=without)], capture_output=True, text=True)
     assert done.stdout.split() == ["0.0", "14.0"], done.stderr

@@ -14,6 +14,7 @@ from filelock import FileLock
 # cores the threads of a product only wait for one another (forty random networks: 25 s instead of 1 s on a busy machine).
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from autograder.cohort import pool
 from autograder.feedback import results
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit
@@ -28,11 +29,14 @@ QUICK = Limits(call_seconds=0.5, submission_seconds=20)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """One process for each core, unless -n says otherwise; a file's tests stay together, but the slow ones, of which a few take
-    half of the time. Not in addopts: `solutions/` lies below the same pyproject.toml, and its checks must run without xdist."""
+    """One process more than there are cores, since many tests wait for others, unless -n says otherwise.
+
+    A file's tests stay together, but the slow ones, of which a few take half of the time. Not in addopts: `solutions/` lies below
+    the same pyproject.toml, and its checks must run without xdist.
+    """
     ours = not hasattr(config, "workerinput") and config.option.numprocesses is None
     if ours and not config.option.collectonly:
-        config.option.numprocesses = "logical"  # xdist makes it 0 for --pdb
+        config.option.numprocesses = 0 if config.option.usepdb else pool.cores() + 1
         config.option.dist = "worksteal" if config.option.markexpr == "slow" else "loadfile"
 
 

@@ -43,6 +43,11 @@ Files = dict[str, str | bytes]
 WORK = {FIRST: "x = 1\n"}
 
 
+def few(values: Sequence[Any], number: int = 2) -> list[Any]:
+    """Parameters that are alike: so many of them, the first, are tried in `.ci/run`, all in `.ci/full`."""
+    return [pytest.param(value, marks=[pytest.mark.slow] * (n >= number)) for n, value in enumerate(values)]
+
+
 def contents(found: Listing) -> dict[str, dict[str, bytes]]:
     """The files of every submission by key, read as the grader reads them."""
     return {entry.key: load(entry, LIMITS).files for entry in found.entries if not entry.problem}

@@ -1,14 +1,12 @@
 """Pairs of mistakes in one function: which cost both, and what is said of those that do not."""
 
-from typing import Any
-
 import pytest
 
 from autograder.grading import script
 from autograder.proof import cases, pairs
 from autograder.proof.cases import Case, InProcess
 from autograder.proof.pairs import PairVerdict
-from autograder.tests.making import graded, known, made
+from autograder.tests.making import few, graded, known, made
 
 
 @pytest.fixture(scope="module")
@@ -26,23 +24,18 @@ def test_a_pair_costs_both_and_both_are_named() -> None:
     assert (tried.what, tried.row.named) == ("both", tried.case.ids)
 
 
-def slow(ids: str) -> Any:
-    return pytest.param(ids, marks=pytest.mark.slow)
-
-
 @pytest.mark.parametrize(
     "ids",
-    [
-        slow(
-            "feed_forward.relu_on_input feed_forward.float64_result"
-        ),  # a change that was not seen rules a mistake out
-        "layer_norm.statistics_kept layer_norm.float64_result",  # wrong form alone does not speak against what is kept
-        slow("split_heads.rest_dropped split_heads.remembers"),  # nor does an error that is due and does not come
-        "scaled_dot_product_attention.mask_truthiness scaled_dot_product_attention.renormalised",  # errors in the same words
-        slow(
-            "decoder_logits.changes_params decoder_logits.positions_cached"
-        ),  # what a helper changes is not charged above it
-    ],
+    few(
+        [
+            "layer_norm.statistics_kept layer_norm.float64_result",  # wrong form alone does not speak against what is kept
+            # Errors in the same words:
+            "scaled_dot_product_attention.mask_truthiness scaled_dot_product_attention.renormalised",
+            "feed_forward.relu_on_input feed_forward.float64_result",  # a change that was not seen rules a mistake out
+            "split_heads.rest_dropped split_heads.remembers",  # nor does an error that is due and does not come
+            "decoder_logits.changes_params decoder_logits.positions_cached",  # what a helper changes is not charged above it
+        ]
+    ),
 )
 def test_what_tells_a_pair_from_others(ids: str) -> None:
     chosen = [case for case in cases.pairs() if " ".join(sorted(case.ids)) == " ".join(sorted(ids.split()))][:1]

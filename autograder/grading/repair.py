@@ -57,13 +57,13 @@ class Repairs:
         """The smallest edits that make every record of a function right, beside correct `helpers`; None if there are none."""
         own = [record for record in records if record.target.function == function]
         first = _first_calls(own)
-        rest = [step for step in _made_alone(own) if step not in first]
         if not first or not self.edits or len(self.functions | {function}) > MOST_FUNCTIONS:
             return None
         self.functions, self.endless = self.functions | {function}, 0
         functions = self.player.rubric.modules[module].functions
         others = [name for name in functions if name != function]
         steps = with_needed([record.step for record in records], [record.step for record in own])
+        rest = [step for step in _made_alone(own) if step not in first]
 
         def lines_of(edit: int, edited: str = function) -> tuple[int, ...]:
             """The lines of an edit that makes every record right, in a process that has seen no other; else ()."""
@@ -87,7 +87,9 @@ class Repairs:
             edits = said.value.tolist()[:MOST_EDITS] if said.value is not None else []
             ordered = sorted(((line not in known, size), edit, line) for edit, size, line in edits)
             for _, same in groupby(ordered, key=itemgetter(0)):
-                passed = list(self._passing(play, list(same), first))
+                tried = list(same)[: self.edits]
+                self.edits -= len(tried)
+                passed = list(self._passing(play, tried, first))
                 tells = len(passed) <= MOST_TOLD and not is_boolean(own)
                 places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
                 chosen = -1
@@ -121,8 +123,7 @@ class Repairs:
     def _passing(self, play: Play, edits: list[Row], calls: Sequence[Step]) -> Iterator[Row]:
         """The edits that make some calls right."""
         for start in range(0, len(edits), TOGETHER):
-            left = edits[start : start + TOGETHER][: self.edits]
-            self.edits -= len(left)
+            left = edits[start : start + TOGETHER]
             for step in calls:
                 if not left:
                     break

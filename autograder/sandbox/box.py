@@ -59,6 +59,7 @@ class Slot:
 
     def renew(self, submission: str) -> None:
         """A fresh temporary folder for the next process, with links to the data of the submission; raises OSError."""
+        self.clear()  # something of the process before it may not have gone at once
         _folder(self.temporary, 0o700)
         if self.uid:
             os.chown(self.temporary, self.uid, self.uid)

@@ -188,13 +188,9 @@ class Server:
         slot = self._slot(request["start"])
         try:
             self._renewed(slot)
-        except OSError:
-            slot.clear()  # something of the process before it may not have gone at once
-            try:
-                self._renewed(slot)
-            except OSError as error:
-                slot.clear()
-                return {"no_room": f"its files cannot be written: {error}"}
+        except OSError as error:
+            slot.clear()
+            return {"no_room": f"its files cannot be written: {error}"}
         process = os.fork()
         if process == 0:
             self._be_student(slot, request["seconds"], descriptor)

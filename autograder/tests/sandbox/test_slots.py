@@ -48,6 +48,14 @@ def test_each_process_gets_a_fresh_folder(tmp_path: Path, submission: str) -> No
     assert content(submission) == FILES
 
 
+def test_a_fresh_folder_does_not_need_the_one_before_to_be_gone(tmp_path: Path, submission: str) -> None:
+    slot = opened(tmp_path)
+    slot.renew(submission)
+    Path(slot.temporary, "left").write_text("left")
+    slot.renew(submission)
+    assert os.listdir(slot.temporary) == ["data.txt"]
+
+
 def test_links_in_place_of_folders_are_not_followed(tmp_path: Path, submission: str) -> None:
     slot = opened(tmp_path)
     slot.renew(submission)

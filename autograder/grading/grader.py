@@ -139,7 +139,7 @@ class _Grading:
 
     def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
         self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
-        self.replies: dict[Step, Reply] = {}
+        self.records: dict[Step, Record] = {}
         self.repairs, self.left = Repairs(player), versions_left(player.charge)
         # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
         self.examples: dict[str, dict[str, list[Record]]] = {}
@@ -148,7 +148,7 @@ class _Grading:
         self.tried: dict[str, dict[Step, tuple[Tried, ...]]] = {}
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
-        self.replies |= self.player.shown(names)
+        self.records |= self.player.shown(names)
         self.examples = {module: self._examples(module) for module in names if module != INTEGRATION}
         self.alone = {m: {f: self._alone(own) for f, own in examples.items()} for m, examples in self.examples.items()}
         modules = [name for name in names if name != INTEGRATION]
@@ -160,7 +160,7 @@ class _Grading:
         together = self._integration([criterion for criterion in whole if criterion.visible], shown)
         results: dict[str, ModuleResult] = {}
         for number, level in enumerate(self.player.levels):
-            self.replies |= self.player.hidden(number)
+            self.records |= self.player.hidden(number)
             results |= {module: self._result(number, module) for module in level.modules}
         earned = {m: [(graded.criterion, graded.passed) for graded in result.graded] for m, result in results.items()}
         together |= self._integration([criterion for criterion in whole if not criterion.visible], earned)
@@ -181,7 +181,7 @@ class _Grading:
     def _alone(self, examples: Sequence[Record]) -> Record | None:
         """The first of some wrong examples that is wrong also when it is played alone."""
         for example in examples:
-            again = example if example.unwritten else self._records([example.step], alone=True)[0]
+            again = example if example.unwritten else judged([example.step], [self.player.alone(example.step)])[0]
             if again.fault is not None:
                 return again
         return None
@@ -215,8 +215,8 @@ class _Grading:
         replies = self.player.trials(module, steps) if steps else []
         return [judged([step], [reply])[0] for step, reply in zip(steps, replies, strict=False)]
 
-    def _records(self, steps: Sequence[Step], alone: bool = False) -> list[Record]:
-        return judged(steps, [self.player.alone(step) if alone else self.replies[step] for step in steps])
+    def _records(self, steps: Sequence[Step]) -> list[Record]:
+        return [self.records[step] for step in steps]
 
     def _result(self, number: int, module: str) -> ModuleResult:
         records = self._records((*self.script.shown(module), *self.script.hidden.get(module, ())))
@@ -279,8 +279,9 @@ class _Grading:
 
     def _together(self, criterion: Criterion, correct: tuple[str, ...] = ()) -> Graded:
         replies, imported = self.player.together(criterion.id, correct)
-        self.replies |= replies
-        wrong = next((record for record in judged(replies, replies.values()) if record.fault is not None), None)
+        records = judged(replies, replies.values())
+        self.records |= {record.step: record for record in records}
+        wrong = next((record for record in records if record.fault is not None), None)
         why: Why = "right" if wrong is None else "unexplained" if imported else "not imported"
         return Graded(criterion, why, record=wrong, blamed=correct)
 

@@ -3,8 +3,7 @@
 1. A module and one that may ask for its functions are never in one process: there is a process for each level of `uses` in
    the rubric. It imports those of the submission's modules that have been right so far, with all that they use, and asks for
    the functions of the others. What is right there is right; what is wrong counts only where it asks for all that it uses, in a
-   level of its own.
-   The integration, where all modules are the submission's, has processes of its own, after everything else.
+   level of its own. The integration, where all modules are the submission's, has processes of its own, after everything else.
 2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission.
    So nothing that is shown can carry a hidden input, by whatever channel.
 3. Hidden calls are played from the lowest level up. Once a level has had one, no process of a lower level is started or
@@ -20,7 +19,7 @@ from types import TracebackType
 from typing import Protocol
 
 from autograder.grading.judge import judged
-from autograder.grading.record import Step, with_needed
+from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.script import Script
 from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
 from autograder.homework import reference as references
@@ -133,9 +132,9 @@ class Player:
         player.charge = sandbox.charge
         return player
 
-    def shown(self, modules: Iterable[str]) -> dict[Step, Reply]:
+    def shown(self, modules: Iterable[str]) -> dict[Step, Record]:
         """Import the modules and play what may be shown of them, before any hidden call."""
-        replies: dict[Step, Reply] = {}
+        records: dict[Step, Record] = {}
         wanted = [name for name in modules if name != INTEGRATION]
         heights = {module: self.rubric.level(module) for module in wanted}
         self.levels = [Level(tuple(m for m in wanted if heights[m] == h)) for h in sorted({*heights.values()})]
@@ -143,8 +142,8 @@ class Player:
             level.own = self._usable(level)
             for module in level.modules:
                 self._load(level, self._imports(module, own=level.own))
-            replies |= self._played(level, {m: self.script.shown(m) for m in level.modules})
-        return replies
+            records |= self._played(level, {m: self.script.shown(m) for m in level.modules})
+        return records
 
     def alone(self, step: Step) -> Reply:
         """A step that may be shown, once more, in a process that has seen nothing else. Only before the first hidden call."""
@@ -171,9 +170,9 @@ class Player:
         self._close(level)
         return [reply for reply in replies if reply.ended is None]
 
-    def hidden(self, number: int) -> dict[Step, Reply]:
-        """Play the hidden steps of a level, apart from modules for which a level has been added after it. Levels come from the
-        lowest up."""
+    def hidden(self, number: int) -> dict[Step, Record]:
+        """Play the hidden steps of a level. Levels come from the lowest up, also one that is added on the way, whose records
+        then count."""
         level, above = self.levels[number], self.levels[number + 1 :]
         assert not any(higher.asked for higher in above), "a lower level after a higher one"
         for lower in self.levels[:number]:
@@ -320,31 +319,30 @@ class Player:
     def _uses_own(self, level: Level, module: str) -> bool:
         return bool(level.own) and not level.own.isdisjoint(self.rubric.modules[module].uses)
 
-    def _ask_instead(self, level: Level, modules: Iterable[str]) -> None:
+    def _ask_instead(self, level: Level, moved: Sequence[str]) -> None:
         """Move modules to a level right after their own, which asks for all that they use."""
-        moved = tuple(modules)
         level.modules = tuple(module for module in level.modules if module not in moved)
         for module in moved:
             level.loaded.pop(module, None)
             level.broken.pop(module, None)
         if not level.modules:
             self._close(level)
-        self.levels.insert(self.levels.index(level) + 1, Level(moved, late=self._frozen))
+        self.levels.insert(self.levels.index(level) + 1, Level(tuple(moved), late=self._frozen))
 
     # playing
 
-    def _played(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Reply]:
-        """Replies to all steps of a level, and of each module whether it is right; what is wrong beside modules of the submission
-        has a level of its own from then on."""
-        replies = self._play(level, steps)
+    def _played(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Record]:
+        """The records of all steps of a level; a module that is wrong beside others of the submission gets a level of its own."""
+        replies, records, wrong = self._play(level, steps), dict[Step, Record](), []
         for module, own in steps.items():
-            right = module not in level.broken and all(step in replies for step in own)
-            right = right and not any(record.fault for record in judged(own, [replies[step] for step in own]))
-            self.right[module] = right and self.right.get(module, True)
-        wrong = [module for module in steps if not self.right[module] and self._uses_own(level, module)]
+            judgements = judged(own, [replies.get(step, GONE) for step in own])
+            self.right[module] = self.right.get(module, True) and all(record.fault is None for record in judgements)
+            if not self.right[module] and self._uses_own(level, module):
+                wrong.append(module)
+            records |= zip(own, judgements, strict=True)
         if wrong:
             self._ask_instead(level, wrong)
-        return replies
+        return records
 
     def _play(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Reply]:
         """Replies to all steps of a level: those of a module that cannot be imported say why."""

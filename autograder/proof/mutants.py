@@ -24,7 +24,6 @@ import click
 import yaml
 
 from autograder.grading.grader import Grader
-from autograder.grading.judge import judged
 from autograder.grading.player import Player
 from autograder.grading.repair import Repairs
 from autograder.homework import kit
@@ -50,9 +49,8 @@ def _grade(grader: Grader, mutant: Case) -> Graded:
     script, module = grader.script, mutant.module
     steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
     with Player.in_sandbox(grader.sandbox, script, submission(mutant)) as player:
-        replies = player.shown((module,)) | player.hidden(0)
-    records = judged(steps, [replies[step] for step in steps])
-    return mutant, frozenset(record.step.number for record in records if record.fault is not None)
+        records = player.shown((module,)) | player.hidden(0)
+    return mutant, frozenset(step.number for step in steps if records[step].fault is not None)
 
 
 def equivalent() -> dict[str, str]:
@@ -367,8 +365,8 @@ def _try(grader: Grader, case: Case) -> tuple[Case, What]:
     submission = Submission(case.name, references.files() | {f"{case.module}.py": text.encode()})
     steps = (*grader.script.shown(case.module), *grader.script.hidden.get(case.module, ()))
     with Player.in_sandbox(grader.sandbox, grader.script, submission) as player:
-        replies = player.shown((case.module,)) | player.hidden(0)
-        records = judged(steps, [replies[step] for step in steps])
+        played = player.shown((case.module,)) | player.hidden(0)
+        records = [played[step] for step in steps]
         explanation = grader.diagnoser.explain(case.module, records).get(case.function)
         if explanation is None:
             return case, "right"

@@ -209,12 +209,11 @@ def graded(is_wrong: Wrong) -> tuple[Player, list[Imports], Mapping[Step, Reply]
     """A submission that is right otherwise: its player, what was imported, and the replies that count."""
     processes = Processes(is_wrong=is_wrong)
     with processes.player() as player:
-        replies = player.shown(GROUPS)
-        for number in range(99):
-            if number == len(player.levels):
-                break
-            replies |= player.hidden(number)
-    return player, [what for kind, _, what in processes.events if kind == "load"], replies
+        records = player.shown(GROUPS)
+        for number, _ in enumerate(player.levels):  # which may become more on the way
+            records |= player.hidden(number)
+    loads = [what for kind, _, what in processes.events if kind == "load"]
+    return player, loads, {step: record.reply for step, record in records.items()}
 
 
 def wrong(replies: Mapping[Step, Reply]) -> list[Step]:

@@ -291,11 +291,8 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
     results: list[list[Any]] = [[] for _ in expected]
     rows = []
     for mistake in mistakes.of_function(module, function):
-        single, double, own = (
-            mistake.fresh(),
-            mistake.fresh(),
-            {},
-        )  # two, since one may remember what it was called with
+        single, double = mistake.fresh(), mistake.fresh()  # two, since one may remember what it was called with
+        own: dict[str, Any] = {}
         for place, (call, entry) in enumerate(expected):
             result = _entry(call, single, double)
             if not home.same(result, entry, tolerance):

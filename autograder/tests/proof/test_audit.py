@@ -45,7 +45,7 @@ def problems(rows: list[Row]) -> list[str]:
 
 
 def test_a_mistake_alone_is_charged_where_it_belongs_and_named(rows: list[Row]) -> None:
-    assert len(rows) >= 90
+    assert len(rows) >= 99
     assert problems(rows) == []
 
 
@@ -87,6 +87,7 @@ def test_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
 def test_both_mistakes_of_a_pair_are_named() -> None:
     """Of one pair for each function, in all but one; a change here is to be understood, not to be waved through."""
     both = list(audit.in_sandbox(cases.sample(list(cases.pairs()), 1), 1))
+    assert problems(both) == []
     unnamed = [row.case.name for row in both if not row.case.ids <= row.named]
     assert (len(both), unnamed) == (27, ["transformer_stack.last_block_shared + transformer_stack.mask_in_last_block"])
 

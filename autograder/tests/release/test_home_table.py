@@ -17,6 +17,7 @@ import pytest
 from autograder.homework import kit, mistakes
 from autograder.homework import rubric as rubrics
 from autograder.release import handout
+from autograder.tests.making import few
 
 # Errors of rounding themselves: that their digits change with the order of a sum is what they are.
 OF_ROUNDING = {"layer_norm.one_pass_variance", "layer_norm.float32_inside", "softmax.float32_inside"}
@@ -117,13 +118,7 @@ def rounded(value: Any) -> Any:
 
 @pytest.mark.parametrize(
     "module",
-    [
-        "layernorm",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in ("scaled_attention", "batchnorm_comparison", "causal_mask", "transformer_block", "decoder")
-        ),
-    ],
+    few(["layernorm", "scaled_attention", "batchnorm_comparison", "causal_mask", "transformer_block", "decoder"], 1),
 )
 def test_rounding_and_the_order_of_sums_do_not_change_what_is_said(known: ModuleType, module: str) -> None:
     part = handout.table_of(module, rubrics.current())

@@ -90,7 +90,6 @@ print(*(f"{row.case.name}: {lost}" for row in rows for lost in row.lost))
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_audit_of_the_smaller_kit_tries_its_correct_alternatives(small: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(small / "autograder.zip") as archive:
         wheel = archive.extract(next(name for name in archive.namelist() if name.endswith(".whl")), tmp_path)
@@ -154,7 +153,6 @@ def test_notebook_has_the_questions_and_names_of_these_modules(small: Path) -> N
     assert not re.search(r"checks/test_(?!layernorm|causal_mask)", json.dumps(given))
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 @pytest.mark.parametrize("written", [True, False], ids=["solutions", "stubs"])
 def test_notebook_runs(small: Path, tmp_path: Path, written: bool) -> None:

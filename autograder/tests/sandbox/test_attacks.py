@@ -41,9 +41,7 @@ from autograder.tests.attacks.uploads import EARNS, UPLOADS
 
 ATTACKS = {attack.name: attack for attack in catalogue()}
 LIMITS = rubrics.current().limits
-TIGHT = LIMITS.model_copy(
-    update={"call_seconds": 0.4, "submission_seconds": 8, "wall_factor": 3, "disk_mb": 4, "repairs": 500}
-)
+TIGHT = LIMITS.model_copy(update={"call_seconds": 0.4, "submission_seconds": 8, "wall_factor": 3, "disk_mb": 4})
 # Processor time for the worst of them, of grader and submission: the tight limits allow a submission 8 seconds.
 SECONDS = 30
 OPEN = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue")

@@ -9,7 +9,6 @@ observed (`observed`, at the end).
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ from autograder.sandbox.wire import Kept
 from autograder.values.changes import Change, in_words, part
 from autograder.values.tree import arrays, leaves
 
-MOST_TABLES = 128  # of replies that are kept of one submission: one for each function and set of helpers
-MOST_HELD = 1000  # versions of a function whose replies are kept for the next submission
+MOST_HELD = 20_000  # versions whose replies are kept for the next submissions: some 60 MB with their texts and code
+Helpers = tuple[tuple[str, tuple[Mistake, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -120,24 +119,24 @@ class Explanation:
 
 
 class Diagnoser:
-    """Explains what submissions do in a script. The replies of known versions beside correct helpers are kept for the next."""
+    """Explains what submissions do in a script. The replies of known versions are kept for the next ones."""
 
     def __init__(self, rubric: Rubric, steps: Mapping[str, Sequence[Step]]):
         """`steps` are those of each module, in the order in which a process plays them."""
         self.rubric, self.steps = rubric, steps
-        self._shared: dict[tuple[str, str], Played] = {}
-        self._wrongly_helped = lru_cache(MOST_TABLES)(self._new_table)
+        self._kept: dict[tuple[str, str, Helpers], Played] = {}  # what was used last comes last
 
-    def played(self, module: str, function: str) -> Played:
-        """The replies of a function's known versions beside correct helpers."""
-        if (module, function) not in self._shared:
-            self._shared[module, function] = self._new_table(module, function, ())
-        return self._shared[module, function]
+    def played(self, module: str, function: str, helpers: Helpers = ()) -> Played:
+        """The replies of a function's known versions, beside helpers with these mistakes."""
+        key = (module, function, helpers)
+        self._kept[key] = self._kept.pop(key) if key in self._kept else self._new_table(*key)
+        return self._kept[key]
 
     def forget(self) -> None:
-        """Keep no more than the next submission is likely to need, so that what is held does not grow with a class."""
-        self._wrongly_helped.cache_clear()
-        self._shared = {key: played for key, played in self._shared.items() if played.held <= MOST_HELD}
+        """Keep what was used last, so that what is held does not grow with a class."""
+        held = sum(played.held for played in self._kept.values())
+        while held > MOST_HELD:
+            held -= self._kept.pop(next(iter(self._kept))).held
 
     def explain(
         self,
@@ -259,9 +258,9 @@ class Diagnoser:
 
     def _beside(self, module: str, function: str, helpers: Mapping[str, tuple[Mistake, ...]]) -> Table:
         mistakes = tuple(dict.fromkeys(m for own in helpers.values() for m in own))
-        return Table(self._wrongly_helped(module, function, tuple(helpers.items())), mistakes)
+        return Table(self.played(module, function, tuple(helpers.items())), mistakes)
 
-    def _new_table(self, module: str, function: str, helpers: tuple[tuple[str, tuple[Mistake, ...]], ...]) -> Played:
+    def _new_table(self, module: str, function: str, helpers: Helpers) -> Played:
         built = {name: Played(module, name, (), {}).version(mistakes) for name, mistakes in helpers}
         return Played(module, function, self.steps[module], {n: version for n, version in built.items() if version})
 

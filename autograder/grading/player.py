@@ -1,9 +1,10 @@
 """One submission's processes, and what is played in them when. The rules of order:
 
 1. A module and one that may ask for its functions are never in one process: there is a process for each level of `uses` in
-   the rubric. It imports those of the submission's modules that have been right so far, with all that they use, and asks for
-   the functions of the others. What is right there is right; what is wrong counts only where it asks for all that it uses, in a
-   level of its own. The integration, where all modules are the submission's, has processes of its own, after everything else.
+   the rubric. It imports those of the submission's modules that have been right so far in what other files name, with all that
+   they use, and asks for the functions of the others. What is right there is right. What is wrong there is tried in a process
+   that asks for all: if some of it is right there, the whole module is played again in a level of its own that asks for all, and
+   only that counts. The integration, where all modules are the submission's, has processes of its own, after everything else.
 2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission.
    So nothing that is shown can carry a hidden input, by whatever channel.
 3. Hidden calls are played from the lowest level up. Once a level has had one, no process of a lower level is started or
@@ -13,6 +14,7 @@
 """
 
 import contextlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -21,7 +23,7 @@ from typing import Protocol
 from autograder.grading.judge import judged
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.script import Script
-from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
+from autograder.grading.thresholds import BESIDE_OWN, MOST_TRIALS_SPENT, RESTARTS
 from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
@@ -103,11 +105,13 @@ class Level:
 class Player:
     """The processes of one submission, each of which `start` gives; replies are by step."""
 
-    def __init__(self, start: Callable[[], Process], script: Script, submission: Submission):
+    def __init__(self, start: Callable[[float], Process], script: Script, submission: Submission):
+        """`start` is told which share of the submission's time one message to the process may take."""
         self.start, self.script, self.submission = start, script, submission
         self.rubric = script.rubric
         self.levels: list[Level] = []
         self.right: dict[str, bool] = {}  # whether a module has been right in all that was played of it
+        self.harmful = set[str]()  # modules that have been wrong in something that other files may use
         self.restarts = 0
         self.whole: dict[tuple[str, ...], Level] = {}  # by the correct modules in the place of the submission's
         self.edits = 0  # edited versions of its functions that may be tried
@@ -121,8 +125,8 @@ class Player:
         """A player in processes of the sandbox, whose present submission this becomes."""
         sandbox.place(submission.files)
 
-        def start() -> SandboxProcess:
-            process = sandbox.start()
+        def start(share: float) -> SandboxProcess:
+            process = sandbox.start(share)
             process.is_reference = is_reference
             return SandboxProcess(process)
 
@@ -178,10 +182,11 @@ class Player:
         for lower in self.levels[:number]:
             self._close(lower)
         level.asked = True
-        if not all(map(self._is_sound, level.own)):
-            self._ask_instead(level, level.modules)
+        sound = frozenset(filter(self._is_sound, level.own))
+        if moved := [module for module in level.modules if self._uses(module, level.own - sound)]:
+            self._ask_instead(level, moved, sound)
         for module in level.modules if level.late else ():
-            self._load(level, self._imports(module))
+            self._load(level, self._imports(module, own=level.own))
         return self._played(level, {m: self.script.hidden.get(m, ()) for m in level.modules})
 
     def together(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
@@ -226,7 +231,7 @@ class Player:
         been asked yet.
         """
         assert not any(level.asked for level in self.levels[number + 1 :]), "a lower level after a higher one"
-        level = Level((module,), process=self.start())
+        level = Level((module,), process=self.start(1))
         first = level.process.play(before) if level.process is not None and before else []
         self._load(level, self._imports(module, helpers))
 
@@ -297,7 +302,7 @@ class Player:
         """A new process in place of one that has ended, with what was imported in it before `name`."""
         self._close(level)
         others = [imports for context, imports in level.loaded.items() if context != name]
-        level.process, level.loaded = self.start(), {}
+        level.process, level.loaded = self.start(BESIDE_OWN if level.own else 1), {}
         for imports in others:
             self._load(level, imports)
 
@@ -313,36 +318,54 @@ class Player:
         return frozenset(name for m in level.modules for name in self.rubric.modules[m].uses if self._is_sound(name))
 
     def _is_sound(self, module: str) -> bool:
-        """Whether a module has been right so far, and all that it uses."""
-        return all(self.right.get(name) for name in (module, *self.rubric.below(module)))
+        """Whether a module, and all that it uses, has been right so far in what others may use."""
+        return all(name in self.right and name not in self.harmful for name in (module, *self.rubric.below(module)))
 
-    def _uses_own(self, level: Level, module: str) -> bool:
-        return bool(level.own) and not level.own.isdisjoint(self.rubric.modules[module].uses)
+    def _is_used(self, module: str, function: str) -> bool:
+        """Whether another file of the submission may use a function of a module: it has to name it."""
+        others = (text for path, text in self.submission.files.items() if path != f"{module}.py")
+        return any(re.search(rb"\b%s\b" % function.encode(), text) for text in others)
 
-    def _ask_instead(self, level: Level, moved: Sequence[str]) -> None:
-        """Move modules to a level right after their own, which asks for all that they use."""
+    def _uses(self, module: str, others: Set[str]) -> bool:
+        return bool(others) and not others.isdisjoint(self.rubric.modules[module].uses)
+
+    def _ask_instead(self, level: Level, moved: Sequence[str], own: frozenset[str] = frozenset()) -> None:
+        """Move modules to a level right after their own, which asks for all that they use but is the submission's `own`."""
         level.modules = tuple(module for module in level.modules if module not in moved)
         for module in moved:
             level.loaded.pop(module, None)
             level.broken.pop(module, None)
         if not level.modules:
             self._close(level)
-        self.levels.insert(self.levels.index(level) + 1, Level(tuple(moved), late=self._frozen))
+        self.levels.insert(self.levels.index(level) + 1, Level(tuple(moved), own, late=self._frozen))
 
     # playing
 
     def _played(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Record]:
-        """The records of all steps of a level; a module that is wrong beside others of the submission gets a level of its own."""
-        replies, records, wrong = self._play(level, steps), dict[Step, Record](), []
+        """The records of all steps of a level; a module that may be wrong because of others gets a level of its own."""
+        replies, records, moved = self._play(level, steps), dict[Step, Record](), []
         for module, own in steps.items():
-            judgements = judged(own, [replies.get(step, GONE) for step in own])
-            self.right[module] = self.right.get(module, True) and all(record.fault is None for record in judgements)
-            if not self.right[module] and self._uses_own(level, module):
-                wrong.append(module)
-            records |= zip(own, judgements, strict=True)
-        if wrong:
-            self._ask_instead(level, wrong)
+            records |= zip(own, judged(own, [replies.get(step, GONE) for step in own]), strict=True)
+            failed = [step for step in own if records[step].fault is not None]
+            is_whole = module not in level.broken and all(step in replies for step in own)
+            self.right[module] = self.right.get(module, True) and is_whole and not failed
+            if not is_whole or any(self._is_used(module, function) for function in {s.target.function for s in failed}):
+                self.harmful.add(module)
+            if self._uses(module, level.own) and (not is_whole or self._any_right(module, own, failed)):
+                moved.append(module)
+        if moved:
+            self._ask_instead(level, moved)
         return records
+
+    def _any_right(self, module: str, every: Sequence[Step], failed: Sequence[Step]) -> bool:
+        """Whether any of some steps is right in a process that asks for all that the module uses."""
+        level, steps = Level((module,)), with_needed(every, failed)
+        if steps:
+            self._load(level, self._imports(module))
+        replies = self._play(level, {module: tuple(steps)})
+        self._close(level)
+        records = zip(steps, judged(steps, [replies.get(step, GONE) for step in steps]), strict=True)
+        return any(record.fault is None for step, record in records if step in failed)
 
     def _play(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Reply]:
         """Replies to all steps of a level: those of a module that cannot be imported say why."""
@@ -355,7 +378,7 @@ class Player:
             replies |= {step: reply for step, reply in played if reply.ended is None}
         for name, own in waiting.items():
             left = [step for step in own if step not in replies]
-            if left and not self._uses_own(level, name):
+            if left and not self._uses(name, level.own):
                 replies |= self._one_by_one(level.loaded[name], own, left)
         return replies
 

@@ -17,6 +17,9 @@ LEAST_OF_VALUE = 1 / 3
 LEAST_OF_FORM = 1 / 2  # share of a criterion's functions that must be right in value before it is earned; by judgement
 # What ends a call or a submission stands in rubric.yaml and sandbox/budget.py, with `ENDLESS_SHARE`, the share of a call's time
 # that a function has after it was endless.
+# Share of a submission's time that one message may take to a process in which modules are beside others of the submission: these
+# may be slow, which is no fault of who uses them. The references take a twentieth of it; by judgement.
+BESIDE_OWN = 0.02
 RESTARTS = 40  # processes of one submission that are started because another one ended; by judgement
 
 MOST_TOGETHER = 2  # mistakes of one function that are searched for together; more have no explanation that is likely

@@ -199,7 +199,7 @@ class InProcess:
         return self._played(submission, right, (module, INTEGRATION) if whole else (module,))
 
     def _played(self, submission: Submission, right: Mapping[Step, Reply], names: tuple[str, ...]) -> Result:
-        player = Player(lambda: DirectProcess(submission, self.rubric, right), self.script, submission)
+        player = Player(lambda _: DirectProcess(submission, self.rubric, right), self.script, submission)
         return Result(submission, graded_with(player, self.diagnoser, names), ())
 
     def _needed(self, module: str, touched: frozenset[str]) -> frozenset[Step]:

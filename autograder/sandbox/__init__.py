@@ -3,13 +3,13 @@
 Three kinds of processes work for one submission:
 
     grader --- requests ---> student's process         one for each level of modules, others for replays
-       |                        |        ^
+       |                        |        ^             its replies go to the grader itself if it has nothing to ask for
        |                questions,       | forks, watches, sweeps up
        |                   replies       |
        |                        |   fork server         has imported NumPy, and nothing secret
        |                        v
-       '------ replies ----- answering process         holds the references; new for each submission, forked from a process
-                                                       that the grader has forked once
+       '------ replies ----- answering process         holds the references; new for each submission that asks, forked from
+                                                       a process that the grader has forked once
 
 From a call to its reply:
 
@@ -19,11 +19,10 @@ From a call to its reply:
    byte of the submission, and says that it is confined. A child that cannot do so is a fault of the machine.
 3. `StudentProcess.load` sends the names of modules. The student's side (student/) imports them; in the place of other modules
    of the homework stand functions that ask.
-4. `StudentProcess.play` sends all calls in one message, and gives the answering process the connection, from which this reads
-   until each call has its reply. The student's process works through the calls and sends back data: numbers, arrays, text, tuples,
-   lists, dictionaries. Nothing is unpickled.
-5. The answering process passes replies on as they are. A question it answers itself, if the present call may ask it
-   (conversation.py).
+4. `StudentProcess.play` sends all calls in one message. The student's process works through them and sends back data: numbers,
+   arrays, text, tuples, lists, dictionaries. Nothing is unpickled.
+5. Of a process that was given something to ask for, the answering process reads until each call has its reply. Replies it passes
+   on as they are; a question it answers itself, if the present call may ask it (conversation.py).
 6. Replies become `Reply` objects (messages.py). Whether they are right is decided elsewhere: no expected value is ever here.
 7. Between two messages a process is stopped, so that it does nothing while another one has its turn.
 

@@ -121,12 +121,16 @@ class Budget:
 class Clock:
     """The deadlines of one request after another: processor time, and wall-clock time as a backstop."""
 
-    def __init__(self, budget: Budget, watch: Callable[[], None], share: float = 1):
-        """`watch` is called at each look, and may raise what ends the process; `share`: of the usual time of a call."""
+    def __init__(self, budget: Budget, watch: Callable[[], None], share: float = 1, together: float = 1):
+        """`watch` is called at each look, and may raise what ends the process; `share`: of the usual time of a call.
+
+        All requests may take the share `together` of a submission's time.
+        """
         self.budget, self.watch, self.share = budget, watch, share
-        self.looked = self.began = time.monotonic()
+        self.looked = self.began = self.opened = time.monotonic()
+        self.together = together * budget.limits.submission_seconds
         self.own = time.thread_time()
-        self.used = budget.check()  # processor time of the submission at the last look
+        self.used = self.first = budget.check()  # processor time of the submission at the last look, and at the first
         self.processor: float | None = None  # the same when the request began
         self.questions = 0  # of the request
 
@@ -148,6 +152,8 @@ class Clock:
             raise CallSpent("processor time of a call")
         if elapsed > allowed * limits.wall_factor:
             raise TimeoutError("time of a call")
+        if used - self.first > self.together or now - self.opened > self.together * limits.wall_factor:
+            raise TimeoutError("time of some calls together")
 
     def next(self) -> None:
         """A reply has come: the deadlines of the next request begin."""

@@ -1,4 +1,4 @@
-"""What is said with a student's process while its requests are answered, in the answering process.
+"""What is said with a student's process that may ask, while its requests are answered, in the answering process.
 
 The student's process writes its replies and its questions into one connection, whose reader this process is: replies are passed on
 to the grader as they are, questions are answered here, where the functions are. So a question costs one exchange between two

@@ -22,6 +22,26 @@ from autograder.sandbox.wire import Parameters
 INTERRUPTED_SECONDS = 0.3  # in which a process may say where it was when its time was up
 
 
+class Unasking:
+    """What a process replies that has nothing to ask for: the grader reads it itself, and no question at all."""
+
+    complete = False
+
+    def __init__(self, student: Connection, clock: Clock):
+        self.student, self.clock = student, clock
+
+    def next(self) -> bytes:
+        """The next reply; Gone or WireError if there is none, TimeoutError at a deadline."""
+        self.clock.check()
+        message = self.student.receive(self.clock.check)
+        if wire.kind(message) == "ask":
+            raise wire.WireError("a question of a process that was given nothing to ask for")
+        return self.clock.budget.receive(message)
+
+    def close(self) -> None:
+        """Nobody else has to be told."""
+
+
 class StudentProcess:
     """One student process; made by `Sandbox.start`."""
 
@@ -33,8 +53,12 @@ class StudentProcess:
         lines: Mapping[str, int],
         end: Callable[[], str],
         is_full: Callable[[], bool],
+        share: float = 1,
     ):
-        """`lines` of each file; `end` removes the process and says why it was killed, if it was; `is_full` looks at its folder."""
+        """`lines` of each file; `end` removes the process and says why it was killed, if it was; `is_full` looks at its folder.
+
+        The calls of one message may take a `share` of the submission's time.
+        """
         self.pid, self.answerer, self.budget, self.lines = pid, answerer, answerer.budget, lines
         self._remove, self._is_full = end, is_full
         limits = self.budget.limits
@@ -46,6 +70,8 @@ class StudentProcess:
         self.is_reference = False  # what it replies is kept, in `Call.seen`
         self._modules: dict[str, tuple[str, ...]] = {}  # what is imported into a context
         self._allowed: dict[str, list[str]] = {}  # what a context may ask for
+        self._may_ask = False  # whether it has been given anything to ask for
+        self._share = share
         self._patience = limits.call_seconds * limits.wall_factor
 
     def load(
@@ -94,17 +120,21 @@ class StudentProcess:
         return [*replies, Reply(ended=self.ended)]
 
     def _exchange(self, calls: Sequence[Call], replies: list[Reply]) -> None:
-        clock = Clock(self.budget, self._watch, ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1)
+        clock = Clock(self.budget, self._watch, ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1, self._share)
         self._signal("SIGCONT")
         try:
             self._wait_until_confined(clock)
-            self.answerer.running()
-            clock.next()  # to start a process is no time of a call: without fork it takes longer than one may
             allowed = {call.context: self._allowed.get(call.context, ()) for call in calls}
-            plan = wire.encode([allowed, [[call.context, *call.lent] for call in calls]])
+            self._may_ask = self._may_ask or any(allowed.values()) or any(call.lent for call in calls)
+            if self._may_ask:
+                self.answerer.running()
+                clock.next()  # to start a process is no time of a call: without fork it takes longer than one may
             # All is sent before the connection is given away: it has one user at a time, who alone knows how it blocks.
             self.connection.send(wire.encode(len(calls)), *[call.payload for call in calls], patience=self._patience)
-            incoming = Replies(self.answerer, self.connection.socket, plan, clock)
+            incoming: Replies | Unasking = Unasking(self.connection, clock)
+            if self._may_ask:
+                plan = wire.encode([allowed, [[call.context, *call.lent] for call in calls]])
+                incoming = Replies(self.answerer, self.connection.socket, plan, clock)
             try:
                 for call in calls:
                     replies.append(self._read(incoming.next(), call))

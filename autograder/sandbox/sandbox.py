@@ -116,8 +116,11 @@ class Sandbox:
         except OSError as error:
             raise SandboxFault(f"a submission cannot be unpacked: {error}") from error
 
-    def start(self) -> StudentProcess:
-        """A new student process, with files, a temporary folder and a user of its own; raises SandboxFault."""
+    def start(self, share: float = 1) -> StudentProcess:
+        """A new student process, with files, a temporary folder and a user of its own; raises SandboxFault.
+
+        The calls of one message to it may take this share of the submission's time.
+        """
         slot = next((number for number in range(MAX_PROCESSES) if number not in self.processes), None)
         if slot is None:
             raise SandboxFault(f"more than {MAX_PROCESSES} processes at once")
@@ -128,7 +131,7 @@ class Sandbox:
             pid = self._single[slot].pid if self._server is None else self._fork(slot, theirs)
         self.budget.run(pid)
         end, is_full = partial(self._end, slot), partial(self._is_full, slot)
-        self.processes[slot] = StudentProcess(ours, pid, self.answerer, self.folder.lines, end, is_full)
+        self.processes[slot] = StudentProcess(ours, pid, self.answerer, self.folder.lines, end, is_full, share)
         return self.processes[slot]
 
     def _fork(self, slot: int, theirs: socket.socket) -> int:

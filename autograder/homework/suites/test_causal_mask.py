@@ -13,11 +13,6 @@ from autograder.homework.suite import (
 )
 
 
-def standardised(x):
-    """A layer norm without gamma and beta: it does not see a uniform shift of a row."""
-    return (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5)
-
-
 def beyond_one(x):
     """How far x is beyond 1 or -1, and the negative of it: small values do not count."""
     excess = x - np.clip(x, -1, 1)
@@ -32,7 +27,7 @@ def turning(x):
 
 def hiding(x):
     """Each row hides what it depends on from one careless kind of change."""
-    return np.stack([standardised(x)[1], np.abs(x[2]), np.clip(x[0], 0, 1) * np.round(x[1])])
+    return np.stack([(x[1] - x[1].min()) / (np.ptp(x[1]) + 1e-5), np.abs(x[2]), np.clip(x[0], 0, 1) * np.round(x[1])])
 
 
 @criterion("causal_mask.example")
@@ -104,8 +99,10 @@ def test_the_result_is_a_new_array_even_when_nothing_is_hidden(check, rng):
 
 @criterion("causal_mask.dependency")
 def test_finds_weak_influences_on_a_large_output_of_another_width(check, rng):
-    weights = np.array([[0, 0, -0.03], [0.02, 0, 0], [0, 0.03, 0.02]])
-    check.dependency_matrix(lambda x: 1e5 + weights @ np.hstack([0 * x, x[:, 2:]]), np.round(rng.normal(0, 5, (3, 3))))
+    check.dependency_matrix(
+        lambda x: 1e5 + np.array([[0, 0, -0.03], [0.02, 0, 0], [0, 0.03, 0.02]]) @ np.hstack([0 * x, x[:, 2:]]),
+        np.round(rng.normal(0, 5, (3, 3))),
+    )
 
 
 @criterion("causal_mask.dependency")
@@ -122,10 +119,9 @@ def test_delta_sets_the_size_of_the_change(check, rng):
 
 @criterion("causal_mask.dependency")
 def test_from_no_influence_to_every_influence(check, rng):
-    corners = np.zeros((8, 8))
-    corners[0, 7] = corners[7, 0] = 1
     check.dependency_matrix(
-        f=lambda x: np.pad(corners @ x[:, 1:], ((0, 0), (1, 1))), x=by_columns(rng.normal(size=(8, 2)))
+        f=lambda x: np.pad(np.vstack([x[7:], 0 * x[1:7], x[:1]])[:, 1:], ((0, 0), (1, 1))),
+        x=by_columns(rng.normal(size=(8, 2))),
     )
     check.dependency_matrix(lambda x: np.ones((len(x), 2)), rng.uniform(1, 2, (3, 2)))
     check.dependency_matrix(lambda x: np.full((len(x), 1), x.sum()), -rng.uniform(1, 2, (2, 2)))
@@ -145,18 +141,19 @@ def test_a_function_may_return_its_argument(check, rng):
 
 
 @criterion("causal_mask.autoregressive")
-def test_a_single_leak_behind_a_layer_norm(check, rng):
-    leaking, x = np.tri(5), rng.normal(size=(5, 3))
-    leaking[1, 3], x[2:] = -0.5, 0
-    assert not check.is_autoregressive(lambda x: np.hstack([0 * x, leaking @ standardised(x)]), x)
+def test_a_single_leak_that_a_uniform_shift_of_a_row_does_not_show(check, rng):
+    x = np.pad(rng.normal(size=(2, 3)), ((0, 3), (0, 0)))
+    f = lambda x: np.hstack([0 * x, (np.tri(5) - np.diag([0, 0.5, 0], 2)) @ np.diff(x)])  # noqa: E731
+    assert not check.is_autoregressive(f, x)
 
 
 @criterion("causal_mask.autoregressive")
 def test_one_leak_is_enough_and_none_need_be_seen(check, rng):
-    for query, key in [(0, 2), (1, 2), (0, 1)]:
-        leaking = np.eye(3)
-        leaking[query, key] = 0.03
-        f = lambda x, leaking=leaking: 1e5 + (leaking @ x)[:, :1]  # noqa: E731
+    for f in (
+        lambda x: 1e5 + ((np.eye(3) + np.diag([0.03], 2)) @ x)[:, :1],
+        lambda x: 1e5 + ((np.eye(3) + np.diag([0, 0.03], 1)) @ x)[:, :1],
+        lambda x: 1e5 + ((np.eye(3) + np.diag([0.03, 0], 1)) @ x)[:, :1],
+    ):
         assert not check.is_autoregressive(f, -rng.uniform(1, 2, (3, 2)))
     assert check.is_autoregressive(lambda x: x, np.zeros((2, 3)))
     assert check.is_autoregressive(lambda x: np.ones((len(x), 4)), rng.normal(size=(2, 3)))

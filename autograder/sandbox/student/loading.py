@@ -13,10 +13,13 @@ import importlib.util
 import itertools
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import CodeType, ModuleType
-from typing import Any, TypeGuard
+from typing import Any, TextIO, TypeGuard, cast
+
+import numpy as np
 
 MAX_REMOVED = 64  # modules of the baseline that a submission takes the place of, or removes
 Functions = Mapping[str, Callable[..., Any]]
@@ -74,12 +77,36 @@ class ProxyModule(ModuleType):
 
 
 @dataclass
+class Settings:
+    """What code sets for a whole process, and sets often: how warnings are treated, and where `print` writes."""
+
+    numpy: Any
+    warnings: list[Any]
+    streams: tuple[TextIO, TextIO]
+
+    @classmethod
+    def present(cls) -> "Settings":
+        return cls(np.geterr(), list(warnings.filters), (sys.stdout, sys.stderr))
+
+    def restore(self) -> None:
+        np.seterr(**self.numpy)
+        if warnings.filters != self.warnings:
+            warnings.resetwarnings()
+            cast(list[Any], warnings.filters)[:] = self.warnings
+        sys.stdout, sys.stderr = (
+            open(number, "w", closefd=False) if getattr(stream, "closed", False) else stream  # noqa: SIM115
+            for number, stream in enumerate(self.streams, 1)
+        )
+
+
+@dataclass
 class Context:
     """What one set of the student's modules sees, put away while another one runs."""
 
     modules: dict[str, ModuleType]
     path: list[str]
     builtins: dict[str, Any]
+    settings: Settings
 
 
 class Baseline:
@@ -141,10 +168,11 @@ class StudentModules:
             return
         if self._current:
             modules = {name: sys.modules.pop(name) for name in self._own_modules()}
-            self._contexts[self._current] = Context(modules, list(sys.path), dict(vars(builtins)))
+            self._contexts[self._current] = Context(modules, list(sys.path), dict(vars(builtins)), Settings.present())
         saved, self._current = self._contexts.get(context, self._contexts[""]), context
         sys.modules.update(saved.modules)
         sys.path[:] = saved.path
+        saved.settings.restore()
         if vars(builtins) == saved.builtins:
             return
         for name in vars(builtins).keys() - saved.builtins.keys():
@@ -158,7 +186,7 @@ class StudentModules:
             sys.modules.pop(name, None)
         sys.path.insert(0, self.folder)
         sys.path_hooks.insert(0, self._finder)
-        self._contexts[""] = Context({}, list(sys.path), self.baseline.builtins)
+        self._contexts[""] = Context({}, list(sys.path), self.baseline.builtins, Settings.present())
 
     def _finder(self, path: str) -> importlib.machinery.FileFinder:
         """What finds modules in the submission's folders."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.grading import search
+from autograder.grading import diagnosis, search
 from autograder.grading.diagnosis import Explanation
 from autograder.grading.record import Record
 from autograder.grading.search import versions_left
@@ -282,7 +282,7 @@ def multi_head_attention(*args, **kwargs):
 
 
 @pytest.mark.slow
-def test_versions_beside_a_wrong_helper_count_and_are_not_kept() -> None:
+def test_versions_beside_a_wrong_helper_count_and_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     log = mistakes.find("softmax.log")
     assert log is not None
     records = running.records("scaled_attention", running.with_source("scaled_attention", log.source, ODD))
@@ -295,11 +295,15 @@ def test_versions_beside_a_wrong_helper_count_and_are_not_kept() -> None:
         running.records("scaled_attention", running.with_source("scaled_attention", ODD)),
         versions_left(alone.append),
     )
-    diagnoser.forget()
     assert cold == warm and len(cold) > len(alone) + len(
         mistakes.of_function("scaled_attention", "multi_head_attention")
     )
-    assert diagnoser._wrongly_helped.cache_info().currsize == 0
+    kept = [played.held for played in diagnoser._kept.values()]
+    diagnoser.forget()
+    assert [played.held for played in diagnoser._kept.values()] == kept
+    monkeypatch.setattr(diagnosis, "MOST_HELD", sum(kept) - 1)
+    diagnoser.forget()
+    assert [played.held for played in diagnoser._kept.values()] == kept[1:]
     assert mistakes.made.cache_info().maxsize and mistakes.compiled.cache_info().maxsize
 
 

@@ -139,7 +139,7 @@ def test_nothing_that_comes_back_is_a_fault_of_the_grader(
     rng = random.Random(seed)
     groups = (grader.script.visible, grader.script.examples, grader.script.hidden)
     steps = {id(step.call): step for group in groups for found in group.values() for step in found}
-    monkeypatch.setattr(grader.sandbox, "start", lambda: Bent(rng, steps))
+    monkeypatch.setattr(grader.sandbox, "start", lambda share: Bent(rng, steps))
     result = grader.grade(COMPLETE, modules)
     document = results.gradescope(result)
     text = results.dump(document)

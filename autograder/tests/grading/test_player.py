@@ -13,7 +13,7 @@ from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
-from autograder.sandbox.messages import Ended, Reply
+from autograder.sandbox.messages import Ended, Error, Reply
 
 Event = tuple[str, int, Any]
 Wrong = Callable[[Step, Any], bool]
@@ -72,9 +72,11 @@ class Processes:
     def __init__(self, ends: Sequence[str] = (), is_wrong: Wrong | None = None):
         self.events: list[Event] = []
         self.started, self.ends, self.is_wrong = 0, ends, is_wrong
+        self.shares: list[float] = []
 
-    def __call__(self) -> Process:
+    def __call__(self, share: float) -> Process:
         self.started += 1
+        self.shares.append(share)
         if self.is_wrong is not None:
             return RightProcess(self.started, self.events, self.is_wrong)
         return Process(self.started, self.events, self.ends)
@@ -230,10 +232,16 @@ def test_beside_right_modules_nothing_is_asked_for() -> None:
     assert len(player.levels) == 3 and all(player.right.values()) and not wrong(replies)
 
 
+def test_a_process_with_neighbours_of_the_submission_has_little_time_and_ends_for_them_alone() -> None:
+    processes = Processes(is_wrong=lambda step, asks: False)
+    assert len(played(processes).levels) == len(processes.shares) == 3
+    assert processes.shares == [1, thresholds.BESIDE_OWN, thresholds.BESIDE_OWN]
+
+
 def test_what_is_wrong_beside_its_own_neighbours_counts_beside_correct_ones() -> None:
     player, loads, replies = graded(lambda step, asks: step.target.module == "transformer_block" and not asks)
     # What builds on it asks as well, since it has been wrong; what stands beside it does not.
-    assert asking(loads) == ["transformer_block", "decoder"] and not wrong(replies)
+    assert asking(loads) == ["transformer_block", "transformer_block", "decoder"] and not wrong(replies)
     assert [level.modules for level in player.levels][1:] == [
         ("batchnorm_comparison",),
         ("transformer_block",),
@@ -242,9 +250,13 @@ def test_what_is_wrong_beside_its_own_neighbours_counts_beside_correct_ones() ->
 
 
 def test_what_a_module_is_wrong_in_wherever_it_stands_is_its_own() -> None:
-    _, loads, replies = graded(lambda step, asks: step.target.function == "pre_norm_block" and is_hidden(step))
-    assert asking(loads) == ["transformer_block", "decoder"]
+    player, loads, replies = graded(lambda step, asks: step.target.function == "pre_norm_block" and is_hidden(step))
+    # Only what is wrong is tried beside correct neighbours, and no other file names it.
+    assert asking(loads) == ["transformer_block"] and len(player.levels) == 3
     assert {step.target.function for step in wrong(replies)} == {"pre_norm_block"}
+    _, loads, replies = graded(lambda step, asks: step.target.function == "transformer_stack" and is_hidden(step))
+    assert asking(loads) == ["transformer_block", "decoder"]
+    assert {step.target.function for step in wrong(replies)} == {"transformer_stack"}
 
 
 def test_beside_a_neighbour_that_is_wrong_in_a_hidden_call_correct_ones_are_asked_for_and_no_import_is_shown() -> None:
@@ -256,5 +268,30 @@ def test_beside_a_neighbour_that_is_wrong_in_a_hidden_call_correct_ones_are_aske
     assert {step.target.module for step in wrong(replies)} == {"layernorm"}
     late = [level for level in player.levels if level.late]
     assert [level.modules for level in late] == [ABOVE, ("decoder",)]
+    assert late[0].own == {"scaled_attention"}
     late[0].broken["transformer_block"] = Reply(error=None)
     assert player.broken("transformer_block") is None
+
+
+def test_why_a_module_cannot_be_imported_does_not_tell_whether_another_was_wrong_in_a_hidden_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken, load = Reply(error=Error(("SyntaxError",), "", "", 1, "")), RightProcess.load
+    monkeypatch.setattr(
+        RightProcess, "load", lambda own, what: broken if what.context == "batchnorm_comparison" else load(own, what)
+    )
+    said = []
+    for number in (0, 1):
+
+        def is_wrong(step: Step, asks: object, fails: int = number) -> bool:
+            # layernorm is wrong where it is shown, so that batchnorm_comparison stands beside users of others, using none itself.
+            return step.target.module == "layernorm" or (fails == 1 and attends(step))
+
+        player, _, replies = graded(is_wrong)
+        assert any(map(attends, wrong(replies))) == bool(number)
+        said.append({name: player.broken(name) for name in GROUPS if name != INTEGRATION})
+    assert said[0] == said[1] and said[0]["batchnorm_comparison"] is broken
+
+
+def attends(step: Step) -> bool:
+    return is_hidden(step) and step.target.module == "scaled_attention"

@@ -139,6 +139,18 @@ def test_of_a_share_of_the_time_it_is_said_whether_it_was_processor_time(time: T
     assert not isinstance(waited.value, CallSpent)
 
 
+@pytest.mark.parametrize(("wall", "processor"), [(0.5, 0.5), (0.9, 0)], ids=["processor", "wall"])
+def test_calls_together_may_have_a_share_of_the_submission(
+    wall: float, processor: float, time: Time, account: Budget
+) -> None:
+    account.ended_seconds = 5  # of other processes, before
+    running = Clock(account, lambda: None, together=0.3)
+    with pytest.raises(TimeoutError, match="together") as over:
+        many(time, running, wall, processor)
+    assert not isinstance(over.value, CallSpent)
+    assert account.processor_seconds - 5 < 3.6 and account.wall_seconds < 6.6
+
+
 def many(time: Time, running: Clock, wall: float, processor: float) -> None:
     for _ in range(300):
         time.passes(wall, processor)

@@ -46,7 +46,7 @@ def test_all_is_sent_before_the_answering_process_has_the_connection(monkeypatch
     done: list[str] = []
     send, give = Connection.send, Connection.give
     with opened("def f(x):\n    return x\n") as (_, process):
-        process.load("m", ["m"])
+        process.load("m", ["m"], STAND_INS)
 
         def noted(connection: Connection, *payloads: bytes, **options: Any) -> None:
             done.extend(["sent"] * (connection is process.connection))
@@ -60,6 +60,28 @@ def test_all_is_sent_before_the_answering_process_has_the_connection(monkeypatch
         monkeypatch.setattr(Connection, "give", given)
         process.play([prepared("m", "m", "f", [x]) for x in (1.0, 2.0)])
     assert done == ["sent", "given"]
+
+
+ASKING = """
+import gc
+def f(x):
+    ask = next(thing for thing in gc.get_objects() if type(thing).__name__ == "Questions")
+    return ask.function("layernorm.layer_norm", [["x"]])(x)
+def same(x):
+    return x
+"""
+
+
+def test_a_process_that_was_given_nothing_to_ask_for_speaks_with_the_grader_alone() -> None:
+    with opened(ASKING) as (sandbox, process):
+        sandbox.answerer.kill()
+        process.load("m", ["m"])
+        assert process.play([prepared("m", "m", "same", [1.0])])[0].value == 1.0
+        assert why(process.play([prepared("m", "m", "f", [ONE])])[0]) == "protocol"
+        assert sandbox.answerer.connection is None
+        process = sandbox.start()
+        process.load("m", ["m"], STAND_INS)
+        assert sandbox.answerer.connection is not None
 
 
 KEEPING = """

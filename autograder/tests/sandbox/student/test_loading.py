@@ -93,6 +93,31 @@ def test_contexts_share_nothing() -> None:
         assert [reply.value for reply in process.play(calls)] == [[1, 1, 1]] * 4
 
 
+SETTING = """
+import sys, warnings
+import numpy as np
+def f(x):
+    print(x)
+    return [float(np.exp(x)), len(warnings.filters), sys.stdout.closed, sys.stderr is None]
+def spoil():
+    np.seterr(all="raise")
+    warnings.simplefilter("error")
+    warnings.simplefilter("always", UserWarning)
+    sys.stdout.close()
+    sys.stderr = None
+"""
+
+
+def test_what_one_context_sets_for_the_process_another_does_not_see() -> None:
+    with opened(SETTING) as (_, process):
+        for context in ("a", "b"):
+            assert process.load(context, ["m"]) == Reply()
+        calls = [prepared("a", "m", "f", [1.0]), prepared("a", "m", "spoil"), prepared("b", "m", "f", [-1e3])]
+        before, _, other, own = process.play([*calls, prepared("a", "m", "f", [-1e3])])
+        assert other.value == [0.0, *before.value[1:]] and before.value[2:] == [False, False]
+        assert own.error is not None and own.error.kind == "FloatingPointError"
+
+
 def test_a_module_imported_late_belongs_to_its_context() -> None:
     source = "def f():\n    import helper\n    helper.count += 1\n    return helper.count\n"
     with opened(source, files={"helper.py": b"count = 0"}) as (_, process):

@@ -51,9 +51,8 @@ def scaled_dot_product_attention(
 
     Arguments: q (..., t_q, d_k), k (..., t_k, d_k), v (..., t_k, d_v) with the same leading axes; mask None
     or bool, broadcastable to (..., t_q, t_k).
-    Returns: a tuple (output (..., t_q, d_v), weights (..., t_q, t_k)), in the dtype of the arguments.
-    float32_array / np.sqrt(8) is float64 in NumPy 2; dividing by a Python float
-    is not.
+    Returns: a tuple (output (..., t_q, d_v), weights (..., t_q, t_k)), in the dtype of the arguments
+    (float32_array / np.sqrt(8) is float64 in NumPy 2; dividing by a Python float is not).
     Source: Vaswani and others (2017), equation 1.
 
     The word "cat" looks at the six words of "The cat sat on the mat":

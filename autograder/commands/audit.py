@@ -26,7 +26,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--tolerances", is_flag=True, help="show for each check how far right and wrong solutions are from the value"
 )
-@click.option("--pairs", is_flag=True, help="every two mistakes of one function instead (some minutes)")
+@click.option("--pairs", is_flag=True, help="every two mistakes of one function instead (half an hour)")
 @click.option("--rows", type=FILE, help="write what came of each case, as JSON, to be compared with --against later")
 @click.option("--against", type=FILE, help="print only what came out otherwise than in a file that --rows has written")
 @click.option(

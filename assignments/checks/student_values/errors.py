@@ -19,6 +19,7 @@ CIRCULAR = "Modules import one another: import only from files that stand higher
 NOT_ALLOWED = (
     "Homework code may not use other processes, sockets, pipes, event loops, or files outside its temporary folder."
 )
+NOT_RUN = "which the grader does not run"
 ADVICE = {
     "MemoryError": "It needs more memory than is allowed: look for an array that is far larger than the result.",
     "RecursionError": "It calls itself without an end.",
@@ -39,12 +40,19 @@ def builtin_kinds(error: BaseException) -> list[str]:
 def text_of(error: BaseException, own: Callable[[str], bool] = lambda _: False) -> str:
     """The text of an error, cut; "" where even that raises an error. `own` says which files are one's own."""
     try:
-        if isinstance(error, PermissionError) and error.errno == errno.EPERM and error.filename is None:
+        if _is_refused(error):
             function = _called(error.__traceback__, own)
-            return f"it uses {function}, which the grader does not run" if function else str(error)[:MAX_TEXT]
+            return f"it uses {function}, {NOT_RUN}" if function else str(error)[:MAX_TEXT]
         return str(error.msg if isinstance(error, SyntaxError) else error)[:MAX_TEXT]
     except BaseException:
         return ""
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether the system has refused something that is no file, which the standard library may say in an error of its own."""
+    of_system = isinstance(error, PermissionError) and error.errno == errno.EPERM and error.filename is None
+    of_network = type(error).__name__ == "gaierror"
+    return isinstance(error, OSError) and (of_system or of_network or _is_refused(error.__context__))
 
 
 def _called(trace: TracebackType | None, own: Callable[[str], bool]) -> str:
@@ -120,6 +128,8 @@ def advice(kind: str, text: str) -> str:
         return CIRCULAR
     if (kind, text) == ("EOFError", NO_LINE):
         return NO_INPUT
+    if text.endswith(NOT_RUN):
+        return NOT_ALLOWED
     return ADVICE.get(kind, "")
 
 

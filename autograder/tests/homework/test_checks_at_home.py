@@ -565,6 +565,15 @@ def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
             "from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
             "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run",
         ),
+        ("import socket\nsocket.gethostbyname('localhost')\n", "line 2: PermissionError"),
+        (
+            "from urllib import request\nrequest.urlopen('http://localhost:9')\n",
+            "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code",
+        ),
+        ("import fcntl\nfcntl.flock(1, fcntl.LOCK_EX)\n", "line 2: PermissionError"),
+        ("import os\nos.listdir('/etc')\n", "line 2: PermissionError: [Errno 13] Permission denied: '/etc'. Homework"),
+        ("import os\nos.mkdir('parts')\n", "line 2: PermissionError: [Errno 13] Permission denied: 'parts'. Homework"),
+        ("open('/proc/self/maps')\n", "line 1: PermissionError: [Errno 13]"),
         ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
         ("open('/notes.txt')\n", "line 1: PermissionError: [Errno 13] Permission denied: '/notes.txt'. Homework"),
         ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
@@ -585,6 +594,7 @@ def test_what_is_no_module_for_the_grader(home: Path, text: str, said: str) -> N
         "if __name__ == '__main__':\n    import torch\n",
         "def plot():\n    import matplotlib\n",
         "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
+        "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
         "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
         "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as pool:\n    list(pool.map(abs, [1]))\n",
     ],
@@ -596,6 +606,13 @@ def test_what_the_grader_does_not_refuse(home: Path, text: str) -> None:
 def test_an_import_inside_a_function_that_is_called(home: Path) -> None:
     said = " ".join(checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    import scipy\n").split())
     assert "ModuleNotFoundError: No module named 'scipy'. The grader has NumPy, the standard library" in said
+
+
+def test_a_refused_event_loop_is_told_in_the_checks_alone(home: Path) -> None:
+    uses = "import asyncio\nasync def wait():\n    pass\ndef rms_norm(x, gamma, eps=1e-6):\n    asyncio.run(wait())\n"
+    said = checked(home, "layernorm", uses)
+    assert "asyncio.runners.run, which the grader" in " ".join(said.split())
+    assert "Exception ignored" not in said and "Traceback" not in said
 
 
 def test_modules_that_import_one_another(home: Path) -> None:
@@ -741,8 +758,11 @@ def test_the_table_is_asked_before_a_helper_is_suspected(home: Path) -> None:
 
 def test_checks_without_the_homework(home: Path, tmp_path: Path) -> None:
     shutil.copytree(home / "checks", tmp_path / "elsewhere" / "checks")
-    said = pytest_says(tmp_path / "elsewhere", "checks")
-    assert "No homework here: layernorm.py and the others must lie beside the folder" in said
+    shutil.copy(home / "conftest.py", tmp_path / "elsewhere")
+    for arguments in ((), ("--only", "layer_norm")):
+        said = pytest_says(tmp_path / "elsewhere", *arguments)
+        assert "No homework here: layernorm.py and the others must lie beside the folder" in said
+        assert "INTERNALERROR" not in said
 
 
 @pytest.mark.parametrize(

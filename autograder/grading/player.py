@@ -376,6 +376,9 @@ class Player:
             # What the process has not answered when it ends is missing.
             played = zip(todo, level.process.play(todo), strict=False)
             replies |= {step: reply for step, reply in played if reply.ended is None}
+            if level.process.ended == Ended("memory"):  # which those that wait for their turn may hold
+                for other in self.levels:
+                    self._close(other)
         for name, own in waiting.items():
             left = [step for step in own if step not in replies]
             if left and not self._uses(name, level.own):

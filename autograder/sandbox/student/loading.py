@@ -15,11 +15,11 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType, ModuleType
-from typing import Any, TextIO, TypeGuard, cast
+from typing import Any, TypeGuard
 
-import numpy as np
+from numpy import geterr, seterr
 
 MAX_REMOVED = 64  # modules of the baseline that a submission takes the place of, or removes
 Functions = Mapping[str, Callable[..., Any]]
@@ -77,36 +77,42 @@ class ProxyModule(ModuleType):
 
 
 @dataclass
-class Settings:
-    """What code sets for a whole process, and sets often: how warnings are treated, and where `print` writes."""
-
-    numpy: Any
-    warnings: list[Any]
-    streams: tuple[TextIO, TextIO]
-
-    @classmethod
-    def present(cls) -> "Settings":
-        return cls(np.geterr(), list(warnings.filters), (sys.stdout, sys.stderr))
-
-    def restore(self) -> None:
-        np.seterr(**self.numpy)
-        if warnings.filters != self.warnings:
-            warnings.resetwarnings()
-            cast(list[Any], warnings.filters)[:] = self.warnings
-        sys.stdout, sys.stderr = (
-            open(number, "w", closefd=False) if getattr(stream, "closed", False) else stream  # noqa: SIM115
-            for number, stream in enumerate(self.streams, 1)
-        )
-
-
-@dataclass
 class Context:
-    """What one set of the student's modules sees, put away while another one runs."""
+    """What one set of the student's modules sees, put away while another one runs.
+
+    To put it away, and to bring it back, nothing is run that the student's code may have replaced, and no object of its own.
+    """
 
     modules: dict[str, ModuleType]
-    path: list[str]
     builtins: dict[str, Any]
-    settings: Settings
+    path: Any
+    streams: tuple[Any, Any]
+    filters: Any  # of warnings
+    errors: Any  # how NumPy treats those of numbers
+
+    @classmethod
+    def present(cls, modules: dict[str, ModuleType]) -> "Context":
+        streams = getattr(sys, "stdout", None), getattr(sys, "stderr", None)
+        filters = getattr(warnings, "filters", [])
+        return cls(modules, dict(vars(builtins)), getattr(sys, "path", []), streams, filters, geterr())
+
+    def copy(self) -> "Context":
+        """The same for modules that have changed nothing yet."""
+        return replace(self, modules={}, path=list(self.path), filters=list(self.filters))
+
+    def enter(self, first: "Context") -> None:
+        """Bring it back. Of the streams of the `first` context, closed ones are None: `print` writes nothing to it."""
+        sys.modules.update(self.modules)
+        sys.path, warnings.filters = self.path, self.filters
+        closed = [stream for stream in first.streams if stream is not None and stream.closed]
+        sys.stdout, sys.stderr = (None if any(s is own for own in closed) else s for s in self.streams)
+        seterr(**self.errors)
+        names = vars(builtins)
+        if names.keys() == self.builtins.keys() and all(names[name] is own for name, own in self.builtins.items()):
+            return
+        for name in names.keys() - self.builtins.keys():
+            del names[name]
+        names.update(self.builtins)
 
 
 class Baseline:
@@ -167,17 +173,13 @@ class StudentModules:
         if context == self._current:
             return
         if self._current:
-            modules = {name: sys.modules.pop(name) for name in self._own_modules()}
-            self._contexts[self._current] = Context(modules, list(sys.path), dict(vars(builtins)), Settings.present())
-        saved, self._current = self._contexts.get(context, self._contexts[""]), context
-        sys.modules.update(saved.modules)
-        sys.path[:] = saved.path
-        saved.settings.restore()
-        if vars(builtins) == saved.builtins:
-            return
-        for name in vars(builtins).keys() - saved.builtins.keys():
-            del vars(builtins)[name]
-        vars(builtins).update(saved.builtins)
+            modules = {name: sys.modules[name] for name in self._own_modules()}
+            self._contexts[self._current] = Context.present(modules)
+            for name in modules:
+                del sys.modules[name]
+        self._current = context
+        first = self._contexts[""]
+        (self._contexts.get(context) or first.copy()).enter(first)
 
     def _begin(self) -> None:
         """Let imports find the submission first, as at home: also before modules that only this process has needed."""
@@ -186,7 +188,7 @@ class StudentModules:
             sys.modules.pop(name, None)
         sys.path.insert(0, self.folder)
         sys.path_hooks.insert(0, self._finder)
-        self._contexts[""] = Context({}, list(sys.path), self.baseline.builtins, Settings.present())
+        self._contexts[""] = replace(Context.present({}), builtins=self.baseline.builtins).copy()
 
     def _finder(self, path: str) -> importlib.machinery.FileFinder:
         """What finds modules in the submission's folders."""

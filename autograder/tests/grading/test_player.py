@@ -26,6 +26,8 @@ WRONG = Reply(value=0)
 class Process:
     """Notes what it is asked for; `ends` are functions whose calls end it."""
 
+    why = "deadline"
+
     def __init__(self, number: int, events: list[Event], ends: Sequence[str]):
         self.number, self.events, self.ends = number, events, ends
         self.ended: Ended | None = None
@@ -39,7 +41,7 @@ class Process:
         for step in steps:
             self.events.append(("play", self.number, step))
             if step.target.function in self.ends:
-                self.ended = Ended("deadline")
+                self.ended = Ended(self.why)
                 return [*replies, Reply(ended=self.ended)]
             replies.append(Reply(value=0))
         return replies
@@ -161,6 +163,19 @@ def test_only_what_was_not_answered_is_played_again_and_a_function_that_ends_pro
     again = [what for kind, _, what in processes.events if kind == "play" and counts.get(id(what), 0) > 1]
     assert not [step for step in again if not step.test]  # only steps that later ones of their test build on come again
     assert 0 < player.restarts <= thresholds.RESTARTS
+
+
+@pytest.mark.parametrize("why", ["deadline", "memory"])
+def test_a_process_that_ends_for_memory_gets_what_waiting_ones_hold(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Process, "why", why)
+    ends = list[str]()
+    with Processes(ends=ends).player() as player:
+        player.shown(GROUPS)
+        assert all(level.process is not None for level in player.levels)
+        ends.append("rms_norm")
+        player.hidden(0)
+        waiting = [level.process is not None for level in player.levels[1:]]
+        assert waiting and set(waiting) == {why == "deadline"}
 
 
 def test_the_integration_comes_last_in_processes_of_its_own_and_what_is_said_of_imports_stays() -> None:

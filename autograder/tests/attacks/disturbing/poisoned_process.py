@@ -1,9 +1,10 @@
-"""Spoils its process for whatever is graded in it next: NumPy, builtins, modules, import hooks, the random state."""
+"""Spoils its process for whatever is graded in it next: NumPy, builtins, modules, import hooks, warnings, streams."""
 
 import atexit
 import builtins
 import sys
 import time
+import warnings
 
 import numpy as np
 
@@ -26,6 +27,9 @@ if "causal_mask" not in sys.modules:
     for name in ("where", "tril", "ones", "arange", "any", "array", "zeros", "abs"):
         setattr(np, name, lambda *_, **__: None)
     builtins.len = builtins.isinstance = lambda *_: 7
+    np.seterr(all="raise")
+    warnings.simplefilter("error")
+    sys.stdout.close()
 
 
 def layer_norm(x, *_, **__):

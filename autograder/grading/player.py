@@ -3,8 +3,8 @@
 1. A module and one that may ask for its functions are never in one process: there is a process for each level of `uses` in
    the rubric. It imports those of the submission's modules that have been right so far in what other files name, with all that
    they use, and asks for the functions of the others. What is right there is right. What is wrong there is tried in a process
-   that asks for all: if some of it is right there, the whole module is played again in a level of its own that asks for all, and
-   only that counts. The integration, where all modules are the submission's, has processes of its own, after everything else.
+   that asks for all: if anything is otherwise there, the whole module is played again in a level of its own that asks for all,
+   and only that counts. The integration, where all modules are the submission's, has processes of its own, after everything else.
 2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission.
    So nothing that is shown can carry a hidden input, by whatever channel.
 3. Hidden calls are played from the lowest level up. Once a level has had one, no process of a lower level is started or
@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Protocol
 
 from autograder.grading.judge import judged
+from autograder.grading.played import alike
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.script import Script
 from autograder.grading.thresholds import BESIDE_OWN, MOST_TRIALS_SPENT, RESTARTS
@@ -351,21 +352,24 @@ class Player:
             self.right[module] = self.right.get(module, True) and is_whole and not failed
             if not is_whole or any(self._is_used(module, function) for function in {s.target.function for s in failed}):
                 self.harmful.add(module)
-            if self._uses(module, level.own) and (not is_whole or self._any_right(module, own, failed)):
+            if self._uses(module, level.own) and (not is_whole or self._is_excused(module, own, failed, replies)):
                 moved.append(module)
         if moved:
             self._ask_instead(level, moved)
         return records
 
-    def _any_right(self, module: str, every: Sequence[Step], failed: Sequence[Step]) -> bool:
-        """Whether any of some steps is right in a process that asks for all that the module uses."""
+    def _is_excused(
+        self, module: str, every: Sequence[Step], failed: Sequence[Step], replies: Mapping[Step, Reply]
+    ) -> bool:
+        """Whether some steps have other replies, or one is right, in a process that asks for all that the module uses."""
         level, steps = Level((module,)), with_needed(every, failed)
         if steps:
             self._load(level, self._imports(module))
-        replies = self._play(level, {module: tuple(steps)})
+        asking = self._play(level, {module: tuple(steps)})
         self._close(level)
-        records = zip(steps, judged(steps, [replies.get(step, GONE) for step in steps]), strict=True)
-        return any(record.fault is None for step, record in records if step in failed)
+        records = zip(steps, judged(steps, [asking.get(step, GONE) for step in steps]), strict=True)
+        tried = [record for step, record in records if step in failed]
+        return any(r.fault is None or not alike(r.step, r.reply, replies[r.step]) for r in tried)
 
     def _play(self, level: Level, steps: dict[str, tuple[Step, ...]]) -> dict[Step, Reply]:
         """Replies to all steps of a level: those of a module that cannot be imported say why."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autograder.grading import direct, thresholds
@@ -16,7 +17,7 @@ from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error, Reply
 
 Event = tuple[str, int, Any]
-Wrong = Callable[[Step, Any], bool]
+Wrong = Callable[[Step, Any], bool | Reply]  # or the wrong reply
 COMPLETE = Submission("complete", reference.files())
 GROUPS = rubrics.current().groups
 ABOVE = ("batchnorm_comparison", "transformer_block")  # what stands on the lowest level
@@ -65,7 +66,10 @@ class RightProcess(Process):
         super().play(steps)
         right = [self.direct.play(step) for step in steps]
         asks = {step: self.imports[step.target.module].answered for step in steps}
-        return [WRONG if self.is_wrong(step, asks[step]) else reply for step, reply in zip(steps, right, strict=True)]
+        said = [self.is_wrong(step, asks[step]) for step in steps]
+        return [
+            one if isinstance(one, Reply) else WRONG if one else reply for one, reply in zip(said, right, strict=True)
+        ]
 
 
 class Processes:
@@ -262,6 +266,12 @@ def test_what_is_wrong_beside_its_own_neighbours_counts_beside_correct_ones() ->
         ("transformer_block",),
         ("decoder",),
     ]
+
+
+def test_what_is_wrong_otherwise_beside_correct_neighbours_counts_as_it_is_there() -> None:
+    other = Reply(value=np.zeros(3))
+    _, _, replies = graded(lambda step, asks: step.target.function == "pre_norm_block" and (other if asks else WRONG))
+    assert [step.target.function for step, reply in replies.items() if reply is other] and not wrong(replies)
 
 
 def test_what_a_module_is_wrong_in_wherever_it_stands_is_its_own() -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import psutil
 
 from autograder.benchmarks import floor
+from autograder.benchmarks.against import processor_seconds
 from autograder.benchmarks.mixed import mixed_class, right_styles, without_repair
 from autograder.cohort import pool
 from autograder.grading.grader import Grader, open_grader
@@ -101,25 +102,17 @@ def wire(grader: Grader) -> dict[str, float]:
     return {"over": over, "direct": direct, "alone": over - direct, "together": tenth - direct}
 
 
-def _processor_time() -> float:
-    """Seconds of this process, the fork server, and the student processes that have ended."""
-    times = [process.cpu_times() for process in (psutil.Process(), *psutil.Process().children())]
-    own, *servers = times
-    spent = own.user + own.system
-    return float(spent + sum(t.user + t.system + t.children_user + t.children_system for t in servers))
-
-
 def against_floor(grader: Grader, times: int) -> dict[str, float]:
     """Milliseconds of processor time for a submission of the references, and for the same tests called directly, in turn."""
     submission = Submission("references", reference.files())
     ours = lowest = 0.0
     for number in range(times + 2):
-        began = _processor_time()
+        began = processor_seconds()
         grader.grade(submission)
-        between = _processor_time()
+        between = processor_seconds()
         floor.run_once(grader.script)
         if number > 1:  # the first ones warm up
-            ours, lowest = ours + between - began, lowest + _processor_time() - between
+            ours, lowest = ours + between - began, lowest + processor_seconds() - between
     return {"ours": ours / times * 1e3, "floor": lowest / times * 1e3, "ratio": ours / lowest}
 
 
@@ -129,10 +122,10 @@ def against_styles(grader: Grader, times: int) -> dict[str, float]:
     styles = right_styles()
     for number in range(times + 1):
         for style in styles:
-            began = _processor_time()
+            began = processor_seconds()
             grader.grade(style)
             if number:  # the first ones warm up
-                ours += _processor_time() - began
+                ours += processor_seconds() - began
                 lowest += floor.called(grader.script, style.files)
     each = times * len(styles) / 1e3
     return {"ours": ours / each, "floor": lowest / each, "ratio": ours / lowest}
@@ -141,11 +134,11 @@ def against_styles(grader: Grader, times: int) -> dict[str, float]:
 def growth(grader: Grader, sizes: tuple[int, ...]) -> list[dict[str, float]]:
     """Milliseconds of processor time a submission, and the grader's memory, up to each of some numbers of submissions."""
     rows, done = [], 0
-    before = _processor_time()
+    before = processor_seconds()
     for number, submission in enumerate(mixed_class(max(sizes)), 1):
         grader.grade(submission)
         if number in sizes:
-            spent = _processor_time() - before
+            spent = processor_seconds() - before
             memory = psutil.Process().memory_info().rss / 2**20
             rows.append({"size": number, "cost": spent / (number - done) * 1e3, "memory": memory})
             before, done = before + spent, number

@@ -44,7 +44,7 @@ def classes() -> dict[str, Class]:
     found = {
         "right: the references": [("reference", reference.files())],
         "right: other styles": [(one.name, one.files) for one in right_styles()[::2]],
-        "wrong: beside the references": [(case.name, dict(cases.submission(case).files)) for case in mistakes],
+        "wrong: beside the references": [(case.name, cases.submission(case).files) for case in mistakes],
         "wrong: in other styles": [(one.name, one.files) for one in styled],
     }
     return {name: [(label, dict(files)) for label, files in made] for name, made in found.items()}
@@ -76,13 +76,13 @@ def work() -> None:
     made = pickle.load(sys.stdin.buffer)
     with open_grader() as grader:
         for number, line in enumerate(sys.stdin.buffer):
-            chosen, before = made[line.decode().strip()], _processor_seconds()
+            chosen, before = made[line.decode().strip()], processor_seconds()
             for name, files in chosen:
                 grader.grade(Submission(name, {path: b"# round %d\n" % number + text for path, text in files.items()}))
-            print((_processor_seconds() - before) / len(chosen), flush=True)
+            print((processor_seconds() - before) / len(chosen), flush=True)
 
 
-def _processor_seconds() -> float:
+def processor_seconds() -> float:
     """Of this process, and of all below it, also those that have ended."""
     family = [process.cpu_times() for process in (psutil.Process(), *psutil.Process().children())]
     return float(sum(t.user + t.system + t.children_user + t.children_system for t in family))

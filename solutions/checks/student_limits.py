@@ -32,7 +32,7 @@ REFUSED = (
     "socket.gethostby",
     "subprocess.Popen",
 )
-LOOKS = ("os.listdir", "os.scandir")
+LOOKS = ("open", "os.listdir", "os.scandir")
 CHANGES = (
     "os.chmod",
     "os.link",
@@ -44,9 +44,8 @@ CHANGES = (
     "os.truncate",
     "os.utime",
 )
-TEMPORARY = tempfile.mkdtemp(
-    prefix="homework-"
-)  # as on the grade, where nothing beside the code's own folder can be written
+# As on the grade, where nothing can be written but a folder that is the code's own.
+TEMPORARY = tempfile.mkdtemp(prefix="homework-")
 WRITTEN = (TEMPORARY, os.devnull)
 READ = (
     *WRITTEN,
@@ -82,9 +81,8 @@ def _watch(event: str, args: tuple[Any, ...]) -> None:
         raise ModuleNotFoundError(f"No module named {top!r}", name=top)
     if event.startswith(REFUSED):
         _refuse()
-    if event in (*LOOKS, *CHANGES) and not _is_within(args[0], WRITTEN if event in CHANGES else READ):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), args[0])
-    if event == "open" and not _is_within(args[0], WRITTEN if args[2] & (os.O_WRONLY | os.O_RDWR) else READ):
+    changes = event in CHANGES or (event == "open" and args[2] & (os.O_WRONLY | os.O_RDWR))
+    if (changes or event in LOOKS) and not _is_within(args[0], WRITTEN if changes else READ):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), args[0])
 
 

@@ -328,7 +328,8 @@ class Player:
         return any(re.search(rb"\b%s\b" % function.encode(), text) for text in others)
 
     def _uses(self, module: str, others: Set[str]) -> bool:
-        return not others.isdisjoint(self.rubric.modules[module].uses)
+        # A criterion of the integration, which stands in the place of a module, has no others.
+        return bool(others) and not others.isdisjoint(self.rubric.modules[module].uses)
 
     def _ask_instead(self, level: Level, moved: Sequence[str], own: frozenset[str] = frozenset()) -> None:
         """Move modules to a level right after their own, which asks for all that they use but is the submission's `own`."""

@@ -7,6 +7,7 @@ module whose contract functions are answered by the grader, so that nobody pays 
 import ast
 import builtins
 import contextlib
+import dataclasses
 import importlib
 import importlib.machinery
 import importlib.util
@@ -80,39 +81,56 @@ class ProxyModule(ModuleType):
 class Context:
     """What one set of the student's modules sees, put away while another one runs.
 
-    To put it away, and to bring it back, nothing is run that the student's code may have replaced, and no object of its own.
+    To put it away, and to bring it back, nothing is run that the student's code may have replaced, and no object of its own:
+    until the builtins are back, no name of theirs is used.
     """
 
-    modules: dict[str, ModuleType]
     builtins: dict[str, Any]
     path: Any
     streams: tuple[Any, Any]
     filters: Any  # of warnings
-    errors: Any  # how NumPy treats those of numbers
+    errors: Any = None  # how NumPy treats those of numbers
+    modules: dict[str, ModuleType] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def present(cls, modules: dict[str, ModuleType]) -> "Context":
-        streams = getattr(sys, "stdout", None), getattr(sys, "stderr", None)
-        filters = getattr(warnings, "filters", [])
-        return cls(modules, dict(vars(builtins)), getattr(sys, "path", []), streams, filters, geterr())
+    def present(cls, usual: dict[str, Any]) -> "Context":
+        """The present one, after which the builtins are the `usual` ones; its modules are still to be noted."""
+        of_sys, names = sys.__dict__, builtins.__dict__
+        streams = of_sys.get("stdout"), of_sys.get("stderr")
+        found = cls(names.copy(), of_sys.get("path"), streams, warnings.__dict__.get("filters"))
+        _bind(usual)
+        found.errors = geterr()
+        return found
 
     def copy(self) -> "Context":
-        """The same for modules that have changed nothing yet."""
-        return replace(self, modules={}, path=list(self.path), filters=list(self.filters))
+        """The same for modules that have changed nothing yet, with streams of their own."""
+        return replace(
+            self, modules={}, path=list(self.path), filters=list(self.filters), streams=(_stream(1), _stream(2))
+        )
 
-    def enter(self, first: "Context") -> None:
-        """Bring it back. Of the streams of the `first` context, closed ones are None: `print` writes nothing to it."""
+    def enter(self) -> None:
+        """Bring it back."""
         sys.modules.update(self.modules)
         sys.path, warnings.filters = self.path, self.filters
-        closed = [stream for stream in first.streams if stream is not None and stream.closed]
-        sys.stdout, sys.stderr = (None if any(s is own for own in closed) else s for s in self.streams)
+        sys.stdout, sys.stderr = self.streams
         seterr(**self.errors)
-        names = vars(builtins)
-        if names.keys() == self.builtins.keys() and all(names[name] is own for name, own in self.builtins.items()):
-            return
-        for name in names.keys() - self.builtins.keys():
-            del names[name]
-        names.update(self.builtins)
+        _bind(self.builtins)
+
+
+def _bind(names: dict[str, Any]) -> None:
+    """Let the builtins be these."""
+    present = builtins.__dict__
+    present.update(names)
+    for name in present.keys() - names.keys():
+        del present[name]
+
+
+def _stream(number: int) -> Any:
+    """A new stream to a descriptor, which it does not close; None, to which `print` writes nothing, where there is none."""
+    try:
+        return open(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+    except OSError:
+        return None
 
 
 class Baseline:
@@ -173,13 +191,12 @@ class StudentModules:
         if context == self._current:
             return
         if self._current:
-            modules = {name: sys.modules[name] for name in self._own_modules()}
-            self._contexts[self._current] = Context.present(modules)
-            for name in modules:
+            left = self._contexts[self._current] = Context.present(self.baseline.builtins)
+            left.modules = {name: sys.modules[name] for name in self._own_modules()}
+            for name in left.modules:
                 del sys.modules[name]
         self._current = context
-        first = self._contexts[""]
-        (self._contexts.get(context) or first.copy()).enter(first)
+        (self._contexts.get(context) or self._contexts[""].copy()).enter()
 
     def _begin(self) -> None:
         """Let imports find the submission first, as at home: also before modules that only this process has needed."""
@@ -188,7 +205,7 @@ class StudentModules:
             sys.modules.pop(name, None)
         sys.path.insert(0, self.folder)
         sys.path_hooks.insert(0, self._finder)
-        self._contexts[""] = replace(Context.present({}), builtins=self.baseline.builtins).copy()
+        self._contexts[""] = Context.present(self.baseline.builtins)
 
     def _finder(self, path: str) -> importlib.machinery.FileFinder:
         """What finds modules in the submission's folders."""
@@ -209,9 +226,9 @@ class StudentModules:
     def _owns(self, module: ModuleType) -> bool:
         try:
             places = [module.__dict__.get("__file__"), *module.__dict__.get("__path__", ())]
-        except Exception:  # something that is no module
+            return any(str(place).startswith(self.folder) for place in places)
+        except Exception:  # something that is no module, or has no place
             return True
-        return any(str(place).startswith(self.folder) for place in places)
 
     def _path(self, module: str) -> str:
         return os.path.join(self.folder, module + ".py")

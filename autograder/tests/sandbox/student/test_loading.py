@@ -98,19 +98,27 @@ import builtins, sys, warnings
 import numpy as np
 def f(x):
     print(x)
-    return [float(np.exp(x)), len(warnings.filters), sys.stderr is None, isinstance(sys.path, list)]
+    return [g(x), len(warnings.filters), type(sys.stderr).__name__, isinstance(sys.path, list), all([x, 0])]
+def g(x):
+    return float(np.exp(x))
 def spoil():
     np.seterr(all="raise")
     warnings.simplefilter("error")
     warnings.simplefilter("always", UserWarning)
-    sys.stdout.close()
+    sys.stdout.detach()
+    sys.stderr.close()
     sys.stderr = Odd()
     sys.path = None
+    sys.modules[__name__].__file__ = Odd()
     warnings.filters, warnings.resetwarnings, np.geterr, np.seterr = (), None, None, None
     builtins.EPS = np.ones(2)
+    for name in ("all", "any", "vars"):
+        setattr(builtins, name, lambda *_: 7)
 class Odd:
     def __getattr__(self, name):
         raise RuntimeError(name)
+    def __str__(self):
+        raise RuntimeError
 """
 
 
@@ -119,8 +127,8 @@ def test_what_one_context_sets_for_the_process_another_does_not_see() -> None:
         for context in ("a", "b"):
             assert process.load(context, ["m"]) == Reply()
         calls = [prepared("a", "m", "f", [1.0]), prepared("a", "m", "spoil"), prepared("b", "m", "f", [-1e3])]
-        before, _, other, own = process.play([*calls, prepared("a", "m", "f", [-1e3])])
-        assert other.value == [0.0, *before.value[1:]] and before.value[2:] == [False, True]
+        before, _, other, own = process.play([*calls, prepared("a", "m", "g", [-1e3])])
+        assert other.value == [0.0, *before.value[1:]] and before.value[2:] == ["TextIOWrapper", True, False]
         assert own.error is not None and own.error.kind == "FloatingPointError"
 
 

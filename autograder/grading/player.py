@@ -3,8 +3,9 @@
 1. A module and one that may ask for its functions are never in one process: there is a process for each level of `uses` in
    the rubric. It imports those of the submission's modules that have been right so far in what other files name, with all that
    they use, and asks for the functions of the others. What is right there is right. What is wrong there is tried in a process
-   that asks for all: if anything is otherwise there, the whole module is played again in a level of its own that asks for all,
-   and only that counts. The integration, where all modules are the submission's, has processes of its own, after everything else.
+   of its own that asks for all: if anything is otherwise there, the whole module is played again in a level of its own that asks
+   for all, and only that counts. So what a module does to its process costs no other one anything. The integration, where all
+   modules are the submission's, has processes of its own, after everything else.
 2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission.
    So nothing that is shown can carry a hidden input, by whatever channel.
 3. Hidden calls are played from the lowest level up. Once a level has had one, no process of a lower level is started or
@@ -14,7 +15,6 @@
 """
 
 import contextlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -29,12 +29,11 @@ from autograder.homework import reference as references
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error, Reply
-from autograder.sandbox.process import StudentProcess
+from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 
 TRIALS_AT_ONCE = 32
 MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
-GONE = Reply(ended=Ended("spent"))
 
 
 @dataclass(frozen=True)
@@ -101,6 +100,10 @@ class Level:
     process: Process | None = None
     broken: dict[str, Reply] = field(default_factory=dict)
     asked: bool = False  # its hidden calls have had their turn
+    shared: bool = field(init=False)  # by several modules, also where all but one have been given another level since
+
+    def __post_init__(self) -> None:
+        self.shared = len(self.modules) > 1
 
 
 class Player:
@@ -115,6 +118,7 @@ class Player:
         self.harmful = set[str]()  # modules that have been wrong in something that other files may use
         self.restarts = 0
         self.whole: dict[tuple[str, ...], Level] = {}  # by the correct modules in the place of the submission's
+        self.tried: dict[str, Level] = {}  # in which what is wrong beside other modules is tried, by module
         self.edits = 0  # edited versions of its functions that may be tried
         self.spent: Callable[[], float] = float  # the share of its processor time that is used up
         self.charge: Callable[[float], None] = lambda seconds: None  # processor time that the grader takes for it
@@ -156,7 +160,7 @@ class Player:
         level = Level((step.target.module,))
         self._load(level, self._imports(step.target.module))
         broken = level.broken.get(step.target.module)
-        reply = broken or (level.process.play([step])[-1] if level.process is not None else GONE)
+        reply = broken or (level.process.play([step])[-1] if level.process is not None else SPENT)
         self._close(level)
         return reply
 
@@ -209,6 +213,10 @@ class Player:
         modules = tuple(module for module in called if module not in correct)
         answered = {module: tuple(self.rubric.modules[module].functions) for module in correct}
         self._load(level, Imports(criterion, modules, answered))
+        if criterion in level.broken and level.loaded:  # perhaps for what other criteria have imported
+            self._close(level)
+            level.loaded, level.broken = {}, {}
+            self._load(level, Imports(criterion, modules, answered))
         replies = self._play(level, {criterion: steps})
         if self.rubric.criteria[criterion].visible:
             self._close(level)
@@ -220,7 +228,7 @@ class Player:
         """Play steps of a module once more, with some of its own functions answered by the reference."""
         with self.apart(number, module, helpers) as play:
             replies = dict(zip(steps, play(steps), strict=False))
-        return {step: replies.get(step, GONE) for step in steps}
+        return {step: replies.get(step, SPENT) for step in steps}
 
     @contextlib.contextmanager
     def apart(
@@ -258,8 +266,11 @@ class Player:
         return any(level.asked for level in self.levels)
 
     def close(self) -> None:
-        for level in (*self.levels, *self.whole.values()):
+        for level in self._all():
             self._close(level)
+
+    def _all(self) -> list[Level]:
+        return [*self.levels, *self.whole.values(), *self.tried.values()]
 
     def __enter__(self) -> "Player":
         return self
@@ -291,6 +302,9 @@ class Player:
             self._restart(level, name)
         assert level.process is not None
         reply = level.process.load(imports)
+        if reply.ended == Ended("memory") and self._make_room():
+            self._restart(level, name)
+            reply = level.process.load(imports)
         if reply.ended is not None and level.loaded and level in self.levels:
             level.modules = tuple(module for module in level.modules if module != name)
             self.levels.insert(self.levels.index(level) + 1, Level((name,), late=level.late))
@@ -312,6 +326,13 @@ class Player:
             level.process.close()
             level.process = None
 
+    def _make_room(self) -> bool:
+        """Close the processes that wait for their turn and may hold the memory that another one needs; whether there were any."""
+        waiting = [level for level in self._all() if level.process is not None and level.process.ended is None]
+        for level in waiting:
+            self._close(level)
+        return bool(waiting)
+
     def _usable(self, level: Level) -> frozenset[str]:
         """The modules that a level may use itself: sound ones, none where one of its own modules has been wrong."""
         if not all(self.right.get(module, True) for module in level.modules):
@@ -324,8 +345,7 @@ class Player:
 
     def _is_used(self, module: str, function: str) -> bool:
         """Whether another file of the submission may use a function of a module: it has to name it."""
-        others = (text for path, text in self.submission.files.items() if path != f"{module}.py")
-        return any(re.search(rb"\b%s\b" % function.encode(), text) for text in others)
+        return any(function.encode() in text for path, text in self.submission.files.items() if path != f"{module}.py")
 
     def _uses(self, module: str, others: Set[str]) -> bool:
         # A criterion of the integration, which stands in the place of a module, has no others.
@@ -347,28 +367,31 @@ class Player:
         """The records of all steps of a level; a module that may be wrong because of others gets a level of its own."""
         replies, records, moved = self._play(level, steps), dict[Step, Record](), []
         for module, own in steps.items():
-            records |= zip(own, judged(own, [replies.get(step, GONE) for step in own]), strict=True)
+            records |= zip(own, judged(own, [replies.get(step, SPENT) for step in own]), strict=True)
             failed = [step for step in own if records[step].fault is not None]
             is_whole = module not in level.broken and all(step in replies for step in own)
             self.right[module] = self.right.get(module, True) and is_whole and not failed
             if not is_whole or any(self._is_used(module, function) for function in {s.target.function for s in failed}):
                 self.harmful.add(module)
-            if self._uses(module, level.own) and (not is_whole or self._is_excused(module, own, failed, replies)):
+            beside = level.shared or self._uses(module, level.own)
+            if beside and (not is_whole or self._is_excused(module, own, failed, replies)):
                 moved.append(module)
-        if moved:
-            self._ask_instead(level, moved)
+        for module in reversed(moved):
+            self._ask_instead(level, [module])
         return records
 
     def _is_excused(
         self, module: str, every: Sequence[Step], failed: Sequence[Step], replies: Mapping[Step, Reply]
     ) -> bool:
-        """Whether some steps have other replies, or one is right, in a process that asks for all that the module uses."""
-        level, steps = Level((module,)), with_needed(every, failed)
-        if steps:
+        """Whether some steps have other replies, or one is right, in a process of the module's own that asks for all it uses."""
+        failed = [step for step in failed if replies[step].ended is None]  # others have had a process of their own
+        if not failed:
+            return False
+        level, steps = self.tried.setdefault(module, Level((module,))), with_needed(every, failed)
+        if level.process is None or level.process.ended is not None:
             self._load(level, self._imports(module))
-        asking = self._play(level, {module: tuple(steps)})
-        self._close(level)
-        records = zip(steps, judged(steps, [asking.get(step, GONE) for step in steps]), strict=True)
+        alone = self._play(level, {module: tuple(steps)})
+        records = zip(steps, judged(steps, [alone.get(step, SPENT) for step in steps]), strict=True)
         tried = [record for step, record in records if step in failed]
         return any(r.fault is None or not alike(r.step, r.reply, replies[r.step]) for r in tried)
 
@@ -380,10 +403,9 @@ class Player:
         if todo and level.process is not None and level.process.ended is None:
             # What the process has not answered when it ends is missing.
             played = zip(todo, level.process.play(todo), strict=False)
-            replies |= {step: reply for step, reply in played if reply.ended is None}
-            if level.process.ended == Ended("memory"):  # which those that wait for their turn may hold
-                for other in self.levels:
-                    self._close(other)
+            replies |= {step: reply for step, reply in played if reply.ended is None or reply == SPENT}
+            if level.process.ended == Ended("memory"):
+                self._make_room()
         for name, own in waiting.items():
             left = [step for step in own if step not in replies]
             if left and not self._uses(name, level.own):
@@ -406,9 +428,12 @@ class Player:
         """The reply to the last of some steps; the others are there for it."""
         if alone.process is None or alone.process.ended is not None:
             if self.restarts >= RESTARTS:
-                return GONE
+                return SPENT
             self.restarts += 1
             self._load(alone, imports)
         if imports.context in alone.broken or alone.process is None:
-            return GONE
-        return alone.process.play(steps)[-1]
+            return SPENT
+        reply = alone.process.play(steps)[-1]
+        if reply.ended == Ended("memory") and self._make_room():
+            return self._next(alone, imports, steps)
+        return reply

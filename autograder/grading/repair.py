@@ -16,7 +16,7 @@ import numpy as np
 
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
-from autograder.grading.player import GONE, Player
+from autograder.grading.player import Player
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.thresholds import (
     FIRST_CALLS,
@@ -30,6 +30,7 @@ from autograder.grading.thresholds import (
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.messages import Reply, prepared_edit, prepared_edited, prepared_edits
+from autograder.sandbox.process import SPENT
 from autograder.sandbox.student.edits import MOST_EDITS
 
 TOGETHER = 50  # edits that are played with one message
@@ -70,7 +71,7 @@ class Repairs:
             left = [name for name in functions if name != edited]
             made = replace(first[0], call=prepared_edit(module, edited, left, edit))
             with self.player.apart(number, module, helpers, [made]) as play:
-                said, *replies = play(steps) or [GONE]
+                said, *replies = play(steps) or [SPENT]
             right = len(replies) == len(steps) and _all_right(steps, replies, function)
             return tuple(said.value) if right and said.value else ()  # it may say that it could not be made
 
@@ -83,7 +84,7 @@ class Repairs:
         with self.player.apart(number, module, helpers) as play:
             known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
             asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others, sorted(known)))
-            said = next(iter(play([asked])), GONE)
+            said = next(iter(play([asked])), SPENT)
             edits = said.value.tolist()[:MOST_EDITS] if said.value is not None else []
             ordered = sorted(((line not in known, size), edit, line) for edit, size, line in edits)
             for _, same in groupby(ordered, key=itemgetter(0)):

@@ -163,7 +163,7 @@ class Replies:
                 raise Exhausted from None
             match message[:1]:
                 case conversation.REPLY:
-                    return self.clock.budget.receive(message[1:])
+                    return message[1:]
                 case conversation.ASKED:
                     self.clock.questions += conversation.QUESTIONS_TOLD
                 case conversation.TOO_MANY:

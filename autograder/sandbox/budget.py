@@ -1,15 +1,15 @@
 """What one submission may cost, and has cost: time, memory of the machine, bytes received."""
 
 import contextlib
+import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 from pydantic import BaseModel, ConfigDict, Field
-
-from autograder.sandbox import wire
 
 CONTAINER_MEMORY = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 LOOK_SECONDS = 0.2  # between two looks at the clocks
@@ -19,9 +19,14 @@ QUESTION_SECONDS = 0.001
 # Of its time, what a function keeps for later calls after it has used up all of it once: most such functions never end, and
 # each is called in several processes. It is still a hundred times what the references take.
 ENDLESS_SHARE = 0.1
-# What one submission may send, and how many values its replies may hold: a small array is few bytes on the wire and a hundred
-# here. The replies of the references take 0.3 MB and 42,000 values, if every array came as nested lists.
-MAX_RECEIVED_BYTES, MAX_KEPT_VALUES = 32 * 2**20, 300_000
+# Bytes and values of the replies of one submission that are kept: a small array is few bytes on the wire and a hundred here.
+# Those of the references take 0.3 MB and 42,000 values, if every array came as nested lists.
+MAX_KEPT_BYTES, MAX_KEPT_VALUES = 32 * 2**20, 300_000
+REPLY_SHARE = (
+    1 / 16
+)  # of what is left of it, what one reply may take; the largest of the references takes a hundredth of that, as lists an eighth
+# Of a submission's time, what the calls of one module may take: nobody else is graded worse because it is slow.
+MODULE_SHARE = 0.5
 
 
 class Limits(BaseModel):
@@ -64,7 +69,9 @@ class Budget:
     wall_seconds: float = 0.0  # of the requests that are answered
     ended_seconds: float = 0.0  # processor time of the processes that have ended
     own_seconds: float = 0.0  # processor time that grader and fork server have spent because of the submission
-    received_bytes: int = 0
+    # Seconds of the requests of each module, "" for those of several: of processor time, or of waiting what stands for them.
+    module_seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    kept_bytes: int = 0
     kept_values: int = 0
     # What has used up the processor time of a call, as Call.runs names it; processes, with their time before this submission.
     endless: set[str] = field(default_factory=set)
@@ -95,18 +102,21 @@ class Budget:
         finally:
             self.own_seconds += time.thread_time() - before
 
-    def receive(self, message: bytes) -> bytes:
-        """A message, as long as those of one submission do not fill the grader's memory."""
-        self.received_bytes += len(message)
-        if self.received_bytes > MAX_RECEIVED_BYTES:
-            raise wire.WireError("too much data")
-        return message
+    def keep(self, size: int, values: int) -> bool:
+        """Count a reply of so many bytes and values if it may be kept: all replies together must not fill the grader's memory.
 
-    def keep(self, values: int) -> None:
-        """Count the values of a reply; those of one submission may not be too many."""
-        self.kept_values += values
-        if self.kept_values > MAX_KEPT_VALUES:
-            raise wire.WireError("too many values")
+        None may take much of what is left, so that large ones leave enough for all others.
+        """
+        left = MAX_KEPT_BYTES - self.kept_bytes, MAX_KEPT_VALUES - self.kept_values
+        if size > REPLY_SHARE * left[0] or values > REPLY_SHARE * left[1]:
+            return False
+        self.kept_bytes, self.kept_values = self.kept_bytes + size, self.kept_values + values
+        return True
+
+    def left(self, module: str) -> float:
+        """The seconds that the requests of a module, or of "" several, may still take."""
+        share = MODULE_SHARE if module else 1
+        return share * self.limits.submission_seconds - self.module_seconds[module]
 
     def check(self, wall_seconds: float = 0.0) -> float:
         """The processor time so far; raises TimeoutError where it, or the wall-clock time, is used up."""
@@ -121,14 +131,14 @@ class Budget:
 class Clock:
     """The deadlines of one request after another: processor time, and wall-clock time as a backstop."""
 
-    def __init__(self, budget: Budget, watch: Callable[[], None], share: float = 1, together: float = 1):
+    def __init__(self, budget: Budget, watch: Callable[[], None], share: float = 1, together: float | None = None):
         """`watch` is called at each look, and may raise what ends the process; `share`: of the usual time of a call.
 
-        All requests may take the share `together` of a submission's time.
+        All requests may take so many seconds `together`, by default a submission's.
         """
         self.budget, self.watch, self.share = budget, watch, share
         self.looked = self.began = self.opened = time.monotonic()
-        self.together = together * budget.limits.submission_seconds
+        self.together = budget.limits.submission_seconds if together is None else together
         self.own = time.thread_time()
         self.used = self.first = budget.check()  # processor time of the submission at the last look, and at the first
         self.processor: float | None = None  # the same when the request began
@@ -162,12 +172,20 @@ class Clock:
         self.began, self.processor, self.questions = now, None, 0
         self._count_own()
 
+    def seconds(self) -> float:
+        """What all requests have taken: processor time, or wall-clock time where they have rather waited."""
+        used = self.budget.processor_seconds - self.first
+        return max(used, (time.monotonic() - self.opened) / self.budget.limits.wall_factor)
+
     def _count_own(self) -> None:
         before, self.own = self.own, time.thread_time()
         self.budget.own_seconds += self.own - before
 
 
 def _processor_seconds(pid: int) -> float:
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            return time.clock_gettime(~pid << 3 | 2)  # clock_getcpuclockid(3): sixty times faster than to read a file
     try:
         times = psutil.Process(pid).cpu_times()
     except psutil.Error:

@@ -18,7 +18,9 @@ from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, CallSpent, Cl
 from autograder.sandbox.connection import Connection, within
 from autograder.sandbox.messages import Call, Ended, Reply, prepared_load, reply_of
 from autograder.sandbox.wire import Parameters
+from autograder.values.kinds import Opaque
 
+SPENT, TOO_LARGE = Reply(ended=Ended("spent")), Reply(value=Opaque("something too large to send"))
 INTERRUPTED_SECONDS = 0.3  # in which a process may say where it was when its time was up
 
 
@@ -36,7 +38,7 @@ class Unasking:
         message = self.student.receive(self.clock.check)
         if wire.kind(message) == "ask":
             raise wire.WireError("a question of a process that was given nothing to ask for")
-        return self.clock.budget.receive(message)
+        return message
 
     def close(self) -> None:
         """Nobody else has to be told."""
@@ -93,7 +95,9 @@ class StudentProcess:
         return self.play([prepared_load(context, modules, proxies, replaced)])[0]
 
     def play(self, calls: Sequence[Call]) -> list[Reply]:
-        """Make requests with one message; their replies, up to the end of the process, of which the last one says why.
+        """Make requests; their replies, up to the end of the process, of which the last one says why.
+
+        Requests of a module that has used up what one may have are not made: they are `SPENT`.
 
         Raises SandboxFault for a process that could not be confined.
         """
@@ -103,7 +107,10 @@ class StudentProcess:
         if self.ended is None:
             try:
                 for part in self._parts(calls):
-                    self._exchange(part, replies)
+                    if self.budget.left(self._account(part[0])) > 0:
+                        self._exchange(part, replies)
+                    else:
+                        replies += [SPENT] * len(part)
                 return replies
             except TimeoutError as error:
                 self._end("deadline", *self._interrupted(calls[len(replies) :], isinstance(error, CallSpent)))
@@ -120,7 +127,9 @@ class StudentProcess:
         return [*replies, Reply(ended=self.ended)]
 
     def _exchange(self, calls: Sequence[Call], replies: list[Reply]) -> None:
-        clock = Clock(self.budget, self._watch, ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1, self._share)
+        account = self._account(calls[0])
+        together = min(self._share * self.budget.limits.submission_seconds, self.budget.left(account))
+        clock = Clock(self.budget, self._watch, ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1, together)
         self._signal("SIGCONT")
         try:
             self._wait_until_confined(clock)
@@ -144,6 +153,7 @@ class StudentProcess:
                 incoming.close()
         finally:
             clock.next()
+            self.budget.module_seconds[account] += clock.seconds()
 
     def _read(self, message: bytes, call: Call) -> Reply:
         """A reply; that of the references is read once, and counted each time."""
@@ -155,8 +165,7 @@ class StudentProcess:
             # An error names a line of this very submission.
             if self.is_reference and not call.seen and reply.error is None:
                 call.seen[message] = reply, values
-        self.budget.keep(values)
-        return reply
+        return reply if self.budget.keep(len(message), values) else TOO_LARGE
 
     def _wait_until_confined(self, clock: Clock) -> None:
         """Hear from a new process that it is confined; until then none of the student's code has run."""
@@ -173,11 +182,18 @@ class StudentProcess:
             raise wire.Gone("its temporary folder is full")
 
     def _parts(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
-        """The calls, those that may be endless apart: with others in one message nobody could say whose time it is that passes."""
-        groups = itertools.groupby(calls, self._may_be_endless)
+        """The calls of one module after those of another, and those that may be endless apart.
+
+        With others in one message nobody could say whose time it is that passes.
+        """
+        groups = itertools.groupby(calls, lambda call: (self._account(call), self._may_be_endless(call)))
         return itertools.chain.from_iterable(
-            ((call,) for call in own) if apart else (tuple(own),) for apart, own in groups
+            ((call,) for call in own) if apart else (tuple(own),) for (_, apart), own in groups
         )
+
+    def _account(self, call: Call) -> str:
+        """The module that a call is one of; "" where several may be called."""
+        return call.context if self._modules.get(call.context) == (call.context,) else ""
 
     def _may_be_endless(self, call: Call) -> bool:
         """Whether it runs what has used up the time of a call before, or may ask for it as one of several modules."""
@@ -197,7 +213,7 @@ class StudentProcess:
                 message = self.connection.receive(look)
                 if wire.kind(message) == "ask":
                     continue  # sent before the signal came
-                reply = wire.message_of(self.budget.receive(message))
+                reply = wire.message_of(message)
                 call = left.pop(0)
                 error = reply_of(reply, call, self.lines).error
                 if error is not None and error.kind == "KeyboardInterrupt":

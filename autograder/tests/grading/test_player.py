@@ -54,8 +54,8 @@ class Process:
 class RightProcess(Process):
     """Replies as the references do, apart from what `is_wrong` says of a step and of what its module may ask for."""
 
-    def __init__(self, number: int, events: list[Event], is_wrong: Wrong):
-        super().__init__(number, events, ())
+    def __init__(self, number: int, events: list[Event], ends: Sequence[str], is_wrong: Wrong):
+        super().__init__(number, events, ends)
         self.is_wrong, self.direct, self.imports = is_wrong, direct.Direct(reference.functions()), dict[str, Imports]()
 
     def load(self, imports: Imports) -> Reply:
@@ -63,7 +63,9 @@ class RightProcess(Process):
         return super().load(imports)
 
     def play(self, steps: Sequence[Step]) -> list[Reply]:
-        super().play(steps)
+        replies = super().play(steps)
+        if replies and replies[-1].ended is not None:
+            return [*self.play(steps[: len(replies) - 1]), replies[-1]]
         right = [self.direct.play(step) for step in steps]
         asks = {step: self.imports[step.target.module].answered for step in steps}
         said = [self.is_wrong(step, asks[step]) for step in steps]
@@ -84,7 +86,7 @@ class Processes:
         self.started += 1
         self.shares.append(share)
         if self.is_wrong is not None:
-            return RightProcess(self.started, self.events, self.is_wrong)
+            return RightProcess(self.started, self.events, self.ends, self.is_wrong)
         return Process(self.started, self.events, self.ends)
 
     def player(self) -> Player:
@@ -115,7 +117,7 @@ def test_a_module_and_one_that_may_ask_for_it_are_never_in_one_process(events: l
     for kind, process, what in events:
         if kind == "load":
             together.setdefault(process, []).append((what.context, tuple(what.answered)))
-    assert len(together) == 1 + max(rubrics.current().level(name) for name in rubrics.current().modules)
+    assert any(len(loaded) > 1 for loaded in together.values())
     for loaded in together.values():
         present = {context for context, _ in loaded}
         assert not any(present.intersection(asked) for _, asked in loaded)
@@ -158,7 +160,7 @@ def test_what_is_shown_again_alone_comes_before_hidden_calls_or_not_at_all() -> 
 
 
 def test_only_what_was_not_answered_is_played_again_and_a_function_that_ends_processes_is_given_up() -> None:
-    processes = Processes(ends=("rms_norm",))
+    processes = Processes(ends=("rms_norm",), is_wrong=lambda step, asks: False)
     player = played(processes)
     counts: dict[int, int] = {}
     for kind, _, what in processes.events:
@@ -266,6 +268,52 @@ def test_what_is_wrong_beside_its_own_neighbours_counts_beside_correct_ones() ->
         ("transformer_block",),
         ("decoder",),
     ]
+
+
+@pytest.mark.parametrize("spoilt", ["causal_mask", "concept_check", "batchnorm_comparison"])
+def test_what_another_module_does_to_their_process_costs_a_module_nothing(
+    spoilt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play = RightProcess.play
+
+    def spoiling(own: RightProcess, steps: Sequence[Step]) -> list[Reply]:
+        replies = play(own, steps)
+        is_spoilt = [len(own.imports) > 1 and step.target.module == spoilt for step in steps]
+        return [WRONG if wrong else reply for wrong, reply in zip(is_spoilt, replies, strict=True)]
+
+    monkeypatch.setattr(RightProcess, "play", spoiling)
+    player, _, replies = graded(lambda step, asks: False)
+    assert not wrong(replies)
+    assert (spoilt,) in [level.modules for level in player.levels]
+
+
+def test_what_cannot_be_imported_beside_others_is_imported_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, load = Reply(error=Error(("ImportError",), "", "", 1, "")), RightProcess.load
+
+    def spoilt(own: RightProcess, imports: Imports) -> Reply:
+        reply = load(own, imports)
+        return broken if len(own.imports) > 1 and imports.context == "causal_mask" else reply
+
+    monkeypatch.setattr(RightProcess, "load", spoilt)
+    player, _, replies = graded(lambda step, asks: False)
+    assert not wrong(replies) and all(reply is not broken for reply in replies.values())
+    assert player.broken("causal_mask") is None
+
+
+def test_an_import_that_needs_the_memory_of_waiting_processes_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    load, refused = RightProcess.load, list[str]()
+
+    def short(own: RightProcess, imports: Imports) -> Reply:
+        if imports.context == "decoder" and not refused:
+            refused.append("decoder")
+            own.ended = Ended("memory")
+            return Reply(ended=own.ended)
+        return load(own, imports)
+
+    monkeypatch.setattr(RightProcess, "load", short)
+    player, _, replies = graded(lambda step, asks: False)
+    assert refused and player.broken("decoder") is None
+    assert not [step for step, reply in replies.items() if reply.ended is not None]
 
 
 def test_what_is_wrong_otherwise_beside_correct_neighbours_counts_as_it_is_there() -> None:

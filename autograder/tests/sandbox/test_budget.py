@@ -6,8 +6,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.sandbox import budget, wire
-from autograder.sandbox.budget import Budget, CallSpent, Clock, Limits, container_memory
+from autograder.sandbox import budget
+from autograder.sandbox.budget import MAX_KEPT_VALUES, Budget, CallSpent, Clock, Limits, container_memory
 
 LIMITS = Limits(call_seconds=1, submission_seconds=10, wall_factor=2)
 
@@ -192,17 +192,27 @@ def test_the_disk_is_looked_at_with_the_clock(time: Time, account: Budget) -> No
     assert looks == [1]
 
 
-def test_messages_have_an_end(account: Budget) -> None:
-    for _ in range(32):
-        account.receive(bytes(2**20))
-    with pytest.raises(wire.WireError, match="too much"):
-        account.receive(b"x")
+def test_large_replies_are_kept_until_they_would_leave_too_little_for_others(account: Budget) -> None:
+    kept = [account.keep(2**20, 4000) for _ in range(1000)]
+    assert 10 < sum(kept) < 32 and kept == sorted(kept, reverse=True)
+    assert account.kept_bytes >= 2**23 and MAX_KEPT_VALUES - account.kept_values > 42_000  # what the references need
+    assert all(account.keep(200, 40) for _ in range(1000))
 
 
-def test_values_in_replies_have_an_end(account: Budget) -> None:
-    account.keep(300_000)
-    with pytest.raises(wire.WireError, match="too many"):
-        account.keep(1)
+def test_many_values_in_few_bytes_are_not_kept_either(account: Budget) -> None:
+    kept = [account.keep(100, 4000) for _ in range(1000)]
+    assert 10 < sum(kept) < 75 and MAX_KEPT_VALUES - account.kept_values > 42_000
+
+
+def test_a_module_has_its_share_of_the_time_and_what_waits_uses_it_too(time: Time, account: Budget) -> None:
+    assert account.left("m") == account.left("") / 2 == LIMITS.submission_seconds / 2
+    running = Clock(account, lambda: None, together=account.left("m"))
+    time.passes(1, 3)
+    assert running.seconds() == 3
+    time.passes(9, 0)
+    assert running.seconds() == 10 / LIMITS.wall_factor
+    account.module_seconds["m"] += running.seconds()
+    assert account.left("m") == 0 and account.left("other") == LIMITS.submission_seconds / 2
 
 
 def test_processor_time_of_a_process_is_seen() -> None:

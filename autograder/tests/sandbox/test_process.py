@@ -7,10 +7,10 @@ import numpy as np
 import psutil
 import pytest
 
-from autograder.sandbox import budget
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
+from autograder.sandbox.process import SPENT
 from autograder.sandbox.wire import Kept
 from autograder.tests.running import HOLDING, STAND_INS, TIGHT, linux, opened, replied
 
@@ -183,8 +183,7 @@ def test_the_loop_of_an_import_that_does_not_end() -> None:
         assert process.load("m", ["m"]).ended == Ended("deadline", "m.py", 2)
 
 
-def test_what_a_loop_asks_is_not_counted_as_what_it_returns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "MAX_RECEIVED_BYTES", 50_000)
+def test_a_loop_that_asks_is_found_behind_its_questions() -> None:
     source = "import neighbour, numpy as np\ndef f(x):\n    while True:\n        neighbour.plus(x)\n        x = x + 1\n"
     with opened(source, TIGHT) as (_, process):
         process.load("m", ["m"], STAND_INS)
@@ -227,14 +226,29 @@ def test_a_submission_has_deadlines_as_a_whole() -> None:
             replies = []
             for _ in range(5):
                 process = sandbox.start()
-                process.load("m", ["m"])
-                replies += process.play([prepared("m", "m", "f", [seconds])])
+                process.load("all", ["m"])
+                replies += process.play([prepared("all", "m", "f", [seconds])])
             assert replies[0].value == 1
-            assert why(replies[-1]) == "deadline"
+            assert why(replies[-1]) in ("deadline", "spent")
             sandbox.place({"m.py": source.encode()})
             process = sandbox.start()
-            process.load("m", ["m"])
-            assert process.play([prepared("m", "m", "f", [0.01])])[0].value == 1
+            process.load("all", ["m"])
+            assert process.play([prepared("all", "m", "f", [0.01])])[0].value == 1
+
+
+def test_a_module_that_has_used_its_share_is_not_called_any_more_and_others_are() -> None:
+    limits = TIGHT.model_copy(update={"submission_seconds": 1, "wall_factor": 99})
+    with opened(BUSY, limits, files={"n.py": BUSY.encode()}) as (_, process):
+        for module in ("m", "n"):
+            process.load(module, [module])
+        first, *others = process.play([prepared("m", "m", "f", [seconds]) for seconds in (0.01, 0.3, 0.3, 0.3, 0.3)])
+        assert first.value == 1 and why(others[-1]) == "deadline" and len(others) < 4
+    with opened(BUSY, limits, files={"n.py": BUSY.encode()}) as (_, process):
+        for module in ("m", "n"):
+            process.load(module, [module])
+        process.budget.module_seconds["m"] = 0.5
+        replies = process.play([prepared(module, module, "f", [0.01]) for module in ("m", "n", "m", "n")])
+        assert replies == [SPENT, Reply(value=1), SPENT, Reply(value=1)] and process.ended is None
 
 
 def test_a_process_that_fills_the_disk_is_told_from_one_that_crashes() -> None:

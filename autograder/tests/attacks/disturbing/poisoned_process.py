@@ -1,7 +1,8 @@
-"""Spoils its process for whatever is graded in it next: NumPy, builtins, modules, import hooks, warnings, streams."""
+"""Spoils its process for whatever is graded in it next: NumPy, builtins, modules, import hooks, warnings, streams, limits."""
 
 import atexit
 import builtins
+import resource
 import sys
 import time
 import warnings
@@ -30,6 +31,9 @@ if "causal_mask" not in sys.modules:
     np.seterr(all="raise")
     warnings.simplefilter("error")
     sys.stdout.close()
+    sys.stderr.detach()
+    sys.setrecursionlimit(60)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
 
 
 def layer_norm(x, *_, **__):

@@ -7,7 +7,6 @@ module whose contract functions are answered by the grader, so that nobody pays 
 import ast
 import builtins
 import contextlib
-import dataclasses
 import importlib
 import importlib.machinery
 import importlib.util
@@ -16,7 +15,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import CodeType, ModuleType
 from typing import Any, TypeGuard
 
@@ -90,7 +89,7 @@ class Context:
     streams: tuple[Any, Any]
     filters: Any  # of warnings
     errors: Any = None  # how NumPy treats those of numbers
-    modules: dict[str, ModuleType] = dataclasses.field(default_factory=dict)
+    modules: dict[str, ModuleType] = field(default_factory=dict)
 
     @classmethod
     def present(cls, usual: dict[str, Any]) -> "Context":
@@ -285,10 +284,10 @@ def _inside(statement: ast.stmt, names: Mapping[str, Any]) -> None:
     """The same in the branches of a compound statement, which belong to the top level as well."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return
-    for field in ("body", "orelse", "finalbody"):
-        branch = getattr(statement, field, None)
+    for name in ("body", "orelse", "finalbody"):
+        branch = getattr(statement, name, None)
         if isinstance(branch, list):
-            setattr(statement, field, _with_bindings(branch, names))
+            setattr(statement, name, _with_bindings(branch, names))
     for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
         part.body = _with_bindings(part.body, names)
 

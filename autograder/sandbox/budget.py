@@ -37,7 +37,9 @@ class Limits(BaseModel):
     call_seconds: float = Field(
         default=4, gt=0, description="processor time of one call, besides what its questions take"
     )
-    submission_seconds: float = Field(default=60, gt=0, description="processor time of all calls, half of it those of one module")
+    submission_seconds: float = Field(
+        default=60, gt=0, description="processor time of all calls, half of it those of one module"
+    )
     wall_factor: float = Field(default=8, ge=1, description="wall-clock time allowed for a second of processor time")
     memory_mb: int = Field(default=512, ge=128, description="memory of all processes of a submission")
     message_mb: int = Field(default=8, ge=1, description="one message over the wire")

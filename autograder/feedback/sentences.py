@@ -24,8 +24,8 @@ ENDED = {
     "crash": "Python itself stopped during the {what} (os._exit, a crash in C code, or far too deep recursion).",
     "disk": "The {what} wrote more to its temporary folder than is allowed.",
     "memory": "The {what} needed more memory than is allowed: look for an array that is far larger than the result.",
-    "spent": "The {what} was not made any more, since others had used up what a module or a submission may take. Mend first what "
-    "takes too long, or what stops Python.",
+    "spent": "The {what} was not made any more, since earlier ones had used up the time of this module or of the submission, or "
+    "had stopped Python too often. Mend first what takes too long, or what stops Python.",
     "protocol": "What came back from the {what} is more than any result here needs, or no result at all.",
 }
 FAULTS = {

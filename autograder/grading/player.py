@@ -15,6 +15,7 @@
 """
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -89,8 +90,8 @@ class SandboxProcess:
 class Level:
     """The modules of one level, in their process. `broken` says of a module why it could not be imported.
 
-    Levels that the player keeps may be shown, unless they are `late`; others are for a few calls, and what their imports say
-    stays in them. `own` are the modules of the submission that the level uses instead of asking for their functions.
+    What is played in `Player.levels` may be shown, unless they are `late`; others are for a few calls, and what their imports
+    say stays in them. `own` are the modules of the submission that the level uses instead of asking for their functions.
     """
 
     modules: tuple[str, ...]
@@ -116,7 +117,7 @@ class Player:
         self.levels: list[Level] = []
         self.right: dict[str, bool] = {}  # whether a module has been right in all that was played of it
         self.harmful = set[str]()  # modules that have been wrong in something that other files may use
-        self.restarts = 0
+        self.restarts = Counter[str]()  # by context
         self.whole: dict[tuple[str, ...], Level] = {}  # by the correct modules in the place of the submission's
         self.tried: dict[str, Level] = {}  # in which what is wrong beside other modules is tried, by module
         self.edits = 0  # edited versions of its functions that may be tried
@@ -162,7 +163,7 @@ class Player:
         broken = level.broken.get(step.target.module)
         reply = broken or (level.process.play([step])[-1] if level.process is not None else SPENT)
         self._close(level)
-        return reply
+        return self.alone(step) if reply.ended == Ended("memory") and self._make_room() else reply
 
     def trials(self, module: str, steps: Sequence[Step]) -> list[Reply]:
         """Made-up public calls, in a process that gets nothing else; fewer where they end it or take long.
@@ -185,7 +186,8 @@ class Player:
         level, above = self.levels[number], self.levels[number + 1 :]
         assert not any(higher.asked for higher in above), "a lower level after a higher one"
         for lower in self.levels[:number]:
-            self._close(lower)
+            for over in (lower, *(self.tried[name] for name in lower.modules if name in self.tried)):
+                self._close(over)
         level.asked = True
         sound = frozenset(filter(self._is_sound, level.own))
         if moved := [module for module in level.modules if self._uses(module, level.own - sound)]:
@@ -213,7 +215,9 @@ class Player:
         modules = tuple(module for module in called if module not in correct)
         answered = {module: tuple(self.rubric.modules[module].functions) for module in correct}
         self._load(level, Imports(criterion, modules, answered))
-        if criterion in level.broken and level.loaded:  # perhaps for what other criteria have imported
+        if (
+            level.broken.get(criterion, MISSING) is not MISSING and level.loaded
+        ):  # perhaps for what others have imported
             self._close(level)
             level.loaded, level.broken = {}, {}
             self._load(level, Imports(criterion, modules, answered))
@@ -240,13 +244,13 @@ class Player:
         been asked yet.
         """
         assert not any(level.asked for level in self.levels[number + 1 :]), "a lower level after a higher one"
-        level = Level((module,), process=self.start(1))
-        first = level.process.play(before) if level.process is not None and before else []
+        process = self.start(1)
+        level, first = Level((module,), process=process), process.play(before) if before else []
         self._load(level, self._imports(module, helpers))
 
         def play(steps: Sequence[Step]) -> list[Reply]:
             nonlocal first
-            if level.process is None or module in level.broken:
+            if (level.process is not process and before) or level.process is None or module in level.broken:
                 return []
             replies, first = first + level.process.play(steps), []
             return replies
@@ -289,7 +293,7 @@ class Player:
         """Import into a level's process, which is started if there is none.
 
         What ends a process in which others are imported already is given a level of its own, right after it: perhaps
-        the process was only too small for all.
+        the process was only too small for all. For what ends it by its memory, processes that wait are ended.
         """
         assert level not in self.levels or level.late or not self._frozen, (
             "an import that may be shown after a hidden call"
@@ -427,9 +431,9 @@ class Player:
     def _next(self, alone: Level, imports: Imports, steps: list[Step]) -> Reply:
         """The reply to the last of some steps; the others are there for it."""
         if alone.process is None or alone.process.ended is not None:
-            if self.restarts >= RESTARTS:
+            if self.restarts[imports.context] >= RESTARTS:
                 return SPENT
-            self.restarts += 1
+            self.restarts[imports.context] += 1
             self._load(alone, imports)
         if imports.context in alone.broken or alone.process is None:
             return SPENT

@@ -20,7 +20,7 @@ LEAST_OF_FORM = 1 / 2  # share of a criterion's functions that must be right in 
 # Share of a submission's time that one message may take to a process in which modules are beside others of the submission: these
 # may be slow, which is no fault of who uses them. The references take a twentieth of it; by judgement.
 BESIDE_OWN = 0.02
-RESTARTS = 40  # processes of one submission that are started because another one ended; by judgement
+RESTARTS = 20  # processes that are started for one module because another one ended; by judgement
 
 MOST_TOGETHER = 2  # mistakes of one function that are searched for together; more have no explanation that is likely
 MOST_PAIRS = 650  # pairs of mistakes tried for one function, beside the same helpers, the likeliest first; by audit

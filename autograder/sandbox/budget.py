@@ -19,12 +19,10 @@ QUESTION_SECONDS = 0.001
 # Of its time, what a function keeps for later calls after it has used up all of it once: most such functions never end, and
 # each is called in several processes. It is still a hundred times what the references take.
 ENDLESS_SHARE = 0.1
-# Bytes and values of the replies of one submission that are kept: a small array is few bytes on the wire and a hundred here.
-# Those of the references take 0.3 MB and 42,000 values, if every array came as nested lists.
-MAX_KEPT_BYTES, MAX_KEPT_VALUES = 32 * 2**20, 300_000
-REPLY_SHARE = (
-    1 / 16
-)  # of what is left of it, what one reply may take; the largest of the references takes a hundredth of that, as lists an eighth
+# Bytes and values of the replies to calls of one module that are kept, and of those to edited versions of it: a small array is few
+# bytes on the wire and a hundred here. Of the references no module needs more than 0.1 MB, and 13,000 values as nested lists.
+MAX_KEPT_BYTES, MAX_KEPT_VALUES = 4 * 2**20, 40_000
+REPLY_SHARE = 0.25  # of what is left of it, what one reply may take
 # Of a submission's time, what the calls of one module may take: nobody else is graded worse because it is slow.
 MODULE_SHARE = 0.5
 
@@ -73,8 +71,7 @@ class Budget:
     own_seconds: float = 0.0  # processor time that grader and fork server have spent because of the submission
     # Seconds of the requests of each module, "" for those of several: of processor time, or of waiting what stands for them.
     module_seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    kept_bytes: int = 0
-    kept_values: int = 0
+    kept: defaultdict[tuple[str, bool], tuple[int, int]] = field(default_factory=lambda: defaultdict(lambda: (0, 0)))
     # What has used up the processor time of a call, as Call.runs names it; processes, with their time before this submission.
     endless: set[str] = field(default_factory=set)
     running: dict[int, float] = field(default_factory=dict)
@@ -104,15 +101,15 @@ class Budget:
         finally:
             self.own_seconds += time.thread_time() - before
 
-    def keep(self, size: int, values: int) -> bool:
+    def keep(self, module: str, edited: bool, size: int, values: int) -> bool:
         """Count a reply of so many bytes and values if it may be kept: all replies together must not fill the grader's memory.
 
-        None may take much of what is left, so that large ones leave enough for all others.
+        Of each module's share no reply may take much of what is left, so that large ones leave enough for others.
         """
-        left = MAX_KEPT_BYTES - self.kept_bytes, MAX_KEPT_VALUES - self.kept_values
-        if size > REPLY_SHARE * left[0] or values > REPLY_SHARE * left[1]:
+        kept_bytes, kept_values = self.kept[module, edited]
+        if size > REPLY_SHARE * (MAX_KEPT_BYTES - kept_bytes) or values > REPLY_SHARE * (MAX_KEPT_VALUES - kept_values):
             return False
-        self.kept_bytes, self.kept_values = self.kept_bytes + size, self.kept_values + values
+        self.kept[module, edited] = kept_bytes + size, kept_values + values
         return True
 
     def left(self, module: str) -> float:

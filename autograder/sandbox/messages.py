@@ -70,8 +70,8 @@ class Reply:
 class Call:
     """A request, ready to be sent. `arguments` are those whose changes are reported, `lent` the handles that may be asked for.
 
-    `runs` is what of the student's code it runs, a function or an import; "" for what runs none. `seen` holds the references'
-    reply by its bytes, with the number of its values: it need not be read again.
+    `runs` is what of the student's code it runs, a function or an import; "" for what runs none. What is `edited` runs an edited
+    version of it. `seen` holds the references' reply by its bytes, with the number of its values: it need not be read again.
     """
 
     kind: str
@@ -80,6 +80,7 @@ class Call:
     lent: frozenset[int] = frozenset()
     arguments: tuple[Any, ...] = ()
     runs: str = ""
+    edited: bool = False
     seen: dict[bytes, tuple[Reply, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def is_seen(self, reply: Reply) -> bool:
@@ -141,7 +142,7 @@ def prepared_edits(call: Call, module: str, function: str, others: Sequence[str]
 
 def prepared_edited(call: Call, number: int) -> Call:
     """A call of the function with one of the edits that were asked for."""
-    return replace(call, payload=wire.encode(("edited", number, call.payload)))
+    return replace(call, payload=wire.encode(("edited", number, call.payload)), edited=True)
 
 
 def prepared_edit(module: str, function: str, others: Sequence[str], number: int) -> Call:

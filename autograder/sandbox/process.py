@@ -21,6 +21,11 @@ from autograder.sandbox.wire import Parameters
 from autograder.values.kinds import Opaque
 
 SPENT, TOO_LARGE = Reply(ended=Ended("spent")), Reply(value=Opaque("something too large to send"))
+OWN_QUESTIONS = (
+    "load",
+    "edits",
+    "edit",
+)  # kinds of requests whose replies are read at once, and of a form that bounds them
 INTERRUPTED_SECONDS = 0.3  # in which a process may say where it was when its time was up
 
 
@@ -104,15 +109,20 @@ class StudentProcess:
         replies: list[Reply] = []
         if not calls:
             return replies
+        account = ""
         if self.ended is None:
             try:
                 for part in self._parts(calls):
-                    if self.budget.left(self._account(part[0])) > 0:
+                    account = self._account(part[0])
+                    if self.budget.left(account) > 0:
                         self._exchange(part, replies)
                     else:
                         replies += [SPENT] * len(part)
                 return replies
             except TimeoutError as error:
+                if self.budget.left(account) <= 0 and not isinstance(error, CallSpent):
+                    self._end("spent")
+                    return [*replies, SPENT]
                 self._end("deadline", *self._interrupted(calls[len(replies) :], isinstance(error, CallSpent)))
             except Exhausted:
                 self._end("memory")
@@ -165,7 +175,9 @@ class StudentProcess:
             # An error names a line of this very submission.
             if self.is_reference and not call.seen and reply.error is None:
                 call.seen[message] = reply, values
-        return reply if self.budget.keep(len(message), values) else TOO_LARGE
+        if call.kind in OWN_QUESTIONS or self.budget.keep(self._account(call), call.edited, len(message), values):
+            return reply
+        return TOO_LARGE
 
     def _wait_until_confined(self, clock: Clock) -> None:
         """Hear from a new process that it is confined; until then none of the student's code has run."""

@@ -117,7 +117,9 @@ def test_a_module_and_one_that_may_ask_for_it_are_never_in_one_process(events: l
     for kind, process, what in events:
         if kind == "load":
             together.setdefault(process, []).append((what.context, tuple(what.answered)))
-    assert any(len(loaded) > 1 for loaded in together.values())
+    assert sum(len(loaded) > 1 for loaded in together.values()) == max(
+        map(rubrics.current().level, rubrics.current().modules)
+    )
     for loaded in together.values():
         present = {context for context, _ in loaded}
         assert not any(present.intersection(asked) for _, asked in loaded)
@@ -168,7 +170,23 @@ def test_only_what_was_not_answered_is_played_again_and_a_function_that_ends_pro
             counts[id(what)] = counts.get(id(what), 0) + 1
     again = [what for kind, _, what in processes.events if kind == "play" and counts.get(id(what), 0) > 1]
     assert not [step for step in again if not step.test]  # only steps that later ones of their test build on come again
-    assert 0 < player.restarts <= thresholds.RESTARTS
+    assert 0 < player.restarts["layernorm"] <= thresholds.RESTARTS
+
+
+def test_modules_that_end_their_processes_again_and_again_leave_others_their_restarts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("autograder.grading.player.RESTARTS", 2)
+    processes = Processes(
+        ends=list(rubrics.current().modules["layernorm"].functions), is_wrong=lambda step, asks: False
+    )
+    with processes.player() as player:
+        records = player.shown(GROUPS)
+        for number, _ in enumerate(player.levels):
+            records |= player.hidden(number)
+    assert player.restarts["layernorm"] == 2
+    ended = {step.target.module for step, record in records.items() if record.reply.ended is not None}
+    assert ended == {"layernorm"}
 
 
 @pytest.mark.parametrize("why", ["deadline", "memory"])

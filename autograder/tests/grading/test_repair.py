@@ -275,6 +275,19 @@ def rms_norm(x, gamma, eps=1e-6):
     assert not any(record.reply.ended for module in result.modules for record in module.records)
 
 
+def test_where_replies_are_too_large_to_keep_a_search_is_made_all_the_same(grader: Grader, alter: Alter) -> None:
+    source = """
+SIZES = [0]
+def rms_norm(x, gamma, eps=1e-6):
+    SIZES[0] = (SIZES[0] * 1103515245 + 12345) % 2**31
+    a = x * 1.5 + 0.123
+    b = a * 0.7 + eps * 3 - 0.31 * a + 2.2
+    return np.resize(gamma * a / np.sqrt(np.abs(b) + eps) + 0.02 * b - 0.7 * a, 100 * 2 ** (SIZES[0] // 256 % 900 // 100))
+"""
+    result = graded(grader, alter("layernorm", source), "layernorm")
+    assert lost(result) >= {"rms", "epsilon"} and not {"affine", "statistics", "backward_x"} & lost(result)
+
+
 @pytest.mark.slow
 def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) -> None:
     searched, search = list[str](), Repairs.search

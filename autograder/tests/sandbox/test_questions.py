@@ -150,11 +150,11 @@ def test_the_reply_of_the_references_is_read_once_and_counted_each_time() -> Non
     with opened(ASKING) as (sandbox, process):
         process.load("m", ["m"], STAND_INS)
         process.is_reference = True
-        values = [sandbox.budget.kept_values]
+        values = [sandbox.budget.kept["m", False][1]]
         replies = []
         for calls in ([plus, fails], [prepared("m", "m", "f", ["plus", ONE * 2])], [plus, fails]):
             replies.append(process.play(calls))
-            values.append(sandbox.budget.kept_values)
+            values.append(sandbox.budget.kept["m", False][1])
             process.is_reference = False  # from the second submission on
     assert replies[0][0] is replies[2][0] and plus.is_seen(replies[2][0])
     assert replies[0][1] is not replies[2][1] and not fails.seen  # a line of one submission is no line of another

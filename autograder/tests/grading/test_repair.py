@@ -12,6 +12,7 @@ from autograder.grading.thresholds import MOST_FUNCTIONS
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
 from autograder.proof import cases
+from autograder.sandbox import budget
 from autograder.sandbox.budget import Limits
 
 Alter = Callable[[str, str], dict[str, str]]
@@ -275,17 +276,12 @@ def rms_norm(x, gamma, eps=1e-6):
     assert not any(record.reply.ended for module in result.modules for record in module.records)
 
 
-def test_where_replies_are_too_large_to_keep_a_search_is_made_all_the_same(grader: Grader, alter: Alter) -> None:
-    source = """
-SIZES = [0]
-def rms_norm(x, gamma, eps=1e-6):
-    SIZES[0] = (SIZES[0] * 1103515245 + 12345) % 2**31
-    a = x * 1.5 + 0.123
-    b = a * 0.7 + eps * 3 - 0.31 * a + 2.2
-    return np.resize(gamma * a / np.sqrt(np.abs(b) + eps) + 0.02 * b - 0.7 * a, 100 * 2 ** (SIZES[0] // 256 % 900 // 100))
-"""
-    result = graded(grader, alter("layernorm", source), "layernorm")
-    assert lost(result) >= {"rms", "epsilon"} and not {"affine", "statistics", "backward_x"} & lost(result)
+def test_where_few_replies_can_be_kept_a_search_may_fail_and_the_grader_does_not(
+    grader: Grader, alter: Alter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "MAX_KEPT_BYTES", 8_000)
+    result = graded(grader, alter("layernorm", SQUEEZED), "layernorm")
+    assert "statistics" in lost(result)
 
 
 @pytest.mark.slow

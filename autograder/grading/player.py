@@ -4,8 +4,8 @@
    the rubric. It imports those of the submission's modules that have been right so far in what other files name, with all that
    they use, and asks for the functions of the others. What is right there is right. What is wrong there is tried in a process
    of its own that asks for all: if anything is otherwise there, the whole module is played again in a level of its own that asks
-   for all, and only that counts. So what a module does to its process costs no other one anything. The integration, where all
-   modules are the submission's, has processes of its own, after everything else.
+   for all, and only that counts. So nothing but time is lost by what another module does to their process. The integration, where
+   all modules are the submission's, has processes of its own, after everything else.
 2. Every import and every call whose result may be shown is made and answered before the first hidden call of the submission.
    So nothing that is shown can carry a hidden input, by whatever channel.
 3. Hidden calls are played from the lowest level up. Once a level has had one, no process of a lower level is started or
@@ -186,8 +186,9 @@ class Player:
         level, above = self.levels[number], self.levels[number + 1 :]
         assert not any(higher.asked for higher in above), "a lower level after a higher one"
         for lower in self.levels[:number]:
-            for over in (lower, *(self.tried[name] for name in lower.modules if name in self.tried)):
-                self._close(over)
+            self._close(lower)
+            for module in self.tried.keys() & set(lower.modules):
+                self._close(self.tried[module])
         level.asked = True
         sound = frozenset(filter(self._is_sound, level.own))
         if moved := [module for module in level.modules if self._uses(module, level.own - sound)]:
@@ -214,13 +215,14 @@ class Player:
         called = dict.fromkeys(step.target.module for step in steps)
         modules = tuple(module for module in called if module not in correct)
         answered = {module: tuple(self.rubric.modules[module].functions) for module in correct}
-        self._load(level, Imports(criterion, modules, answered))
+        imports = Imports(criterion, modules, answered)
+        self._load(level, imports)
         if (
-            level.broken.get(criterion, MISSING) is not MISSING and level.loaded
+            level.loaded and level.broken.get(criterion, MISSING) is not MISSING
         ):  # perhaps for what others have imported
             self._close(level)
             level.loaded, level.broken = {}, {}
-            self._load(level, Imports(criterion, modules, answered))
+            self._load(level, imports)
         replies = self._play(level, {criterion: steps})
         if self.rubric.criteria[criterion].visible:
             self._close(level)
@@ -250,7 +252,8 @@ class Player:
 
         def play(steps: Sequence[Step]) -> list[Reply]:
             nonlocal first
-            if (level.process is not process and before) or level.process is None or module in level.broken:
+            is_lost = bool(before) and level.process is not process  # with the process that it was made in
+            if is_lost or level.process is None or module in level.broken:
                 return []
             replies, first = first + level.process.play(steps), []
             return replies
@@ -407,7 +410,7 @@ class Player:
         if todo and level.process is not None and level.process.ended is None:
             # What the process has not answered when it ends is missing.
             played = zip(todo, level.process.play(todo), strict=False)
-            replies |= {step: reply for step, reply in played if reply.ended is None or reply == SPENT}
+            replies |= {step: reply for step, reply in played if reply.ended in (None, SPENT.ended)}
             if level.process.ended == Ended("memory"):
                 self._make_room()
         for name, own in waiting.items():

@@ -23,7 +23,7 @@ ENDLESS_SHARE = 0.1
 # bytes on the wire and a hundred here. Of the references no module needs more than 0.1 MB, and 13,000 values as nested lists.
 MAX_KEPT_BYTES, MAX_KEPT_VALUES = 4 * 2**20, 40_000
 REPLY_SHARE = 0.25  # of what is left of it, what one reply may take
-# Of a submission's time, what the calls of one module may take: nobody else is graded worse because it is slow.
+# Of a submission's time, what the calls of one module may take, so that a slow one leaves some for the others.
 MODULE_SHARE = 0.5
 
 
@@ -71,6 +71,7 @@ class Budget:
     own_seconds: float = 0.0  # processor time that grader and fork server have spent because of the submission
     # Seconds of the requests of each module, "" for those of several: of processor time, or of waiting what stands for them.
     module_seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    # Bytes and values that are kept of the replies of each module, and of edited versions of it (True).
     kept: defaultdict[tuple[str, bool], tuple[int, int]] = field(default_factory=lambda: defaultdict(lambda: (0, 0)))
     # What has used up the processor time of a call, as Call.runs names it; processes, with their time before this submission.
     endless: set[str] = field(default_factory=set)

@@ -21,11 +21,8 @@ from autograder.sandbox.wire import Parameters
 from autograder.values.kinds import Opaque
 
 SPENT, TOO_LARGE = Reply(ended=Ended("spent")), Reply(value=Opaque("something too large to send"))
-OWN_QUESTIONS = (
-    "load",
-    "edits",
-    "edit",
-)  # kinds of requests whose replies are read at once, and of a form that bounds them
+# Kinds of requests whose replies are read at once, and of a form that bounds them.
+OWN_QUESTIONS = ("load", "edits", "edit")
 INTERRUPTED_SECONDS = 0.3  # in which a process may say where it was when its time was up
 
 
@@ -115,7 +112,7 @@ class StudentProcess:
                 for part in self._parts(calls):
                     account = self._account(part[0])
                     if self.budget.left(account) > 0:
-                        self._exchange(part, replies)
+                        self._exchange(account, part, replies)
                     else:
                         replies += [SPENT] * len(part)
                 return replies
@@ -136,8 +133,7 @@ class StudentProcess:
                 self._signal("SIGSTOP")
         return [*replies, Reply(ended=self.ended)]
 
-    def _exchange(self, calls: Sequence[Call], replies: list[Reply]) -> None:
-        account = self._account(calls[0])
+    def _exchange(self, account: str, calls: Sequence[Call], replies: list[Reply]) -> None:
         together = min(self._share * self.budget.limits.submission_seconds, self.budget.left(account))
         clock = Clock(self.budget, self._watch, ENDLESS_SHARE if self._may_be_endless(calls[0]) else 1, together)
         self._signal("SIGCONT")
@@ -156,7 +152,7 @@ class StudentProcess:
                 incoming = Replies(self.answerer, self.connection.socket, plan, clock)
             try:
                 for call in calls:
-                    replies.append(self._read(incoming.next(), call))
+                    replies.append(self._read(account, incoming.next(), call))
                     clock.next()
                 incoming.complete = True
             finally:
@@ -165,7 +161,7 @@ class StudentProcess:
             clock.next()
             self.budget.module_seconds[account] += clock.seconds()
 
-    def _read(self, message: bytes, call: Call) -> Reply:
+    def _read(self, account: str, message: bytes, call: Call) -> Reply:
         """A reply; that of the references is read once, and counted each time."""
         if message in call.seen:
             reply, values = call.seen[message]
@@ -175,7 +171,7 @@ class StudentProcess:
             # An error names a line of this very submission.
             if self.is_reference and not call.seen and reply.error is None:
                 call.seen[message] = reply, values
-        if call.kind in OWN_QUESTIONS or self.budget.keep(self._account(call), call.edited, len(message), values):
+        if call.kind in OWN_QUESTIONS or self.budget.keep(account, call.edited, len(message), values):
             return reply
         return TOO_LARGE
 

@@ -44,8 +44,9 @@ WORK = {FIRST: "x = 1\n"}
 
 
 def few(values: Sequence[Any], number: int = 2) -> list[Any]:
-    """Parameters that are alike: so many of them, the first, are tried in `.ci/run`, all in `.ci/full`."""
-    return [pytest.param(value, marks=[pytest.mark.slow] * (n >= number)) for n, value in enumerate(values)]
+    """Parameters that are alike (tuples for several arguments): the first ones are tried in `.ci/run`, all in `.ci/full`."""
+    several = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [pytest.param(*value, marks=[pytest.mark.slow] * (n >= number)) for n, value in enumerate(several)]
 
 
 def contents(found: Listing) -> dict[str, dict[str, bytes]]:

@@ -159,6 +159,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 def test_hostile_upload(
     built: "Built", run: Run, references: dict[str, bytes], at_home: AtHome, tmp_path: Path
 ) -> None:

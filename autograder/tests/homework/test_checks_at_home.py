@@ -123,7 +123,7 @@ def test_stub_line_that_was_left_in(home: Path) -> None:
     assert f"layernorm.py, line {last_line(wrong)} still raises NotImplementedError (and in " in said
 
 
-@pytest.mark.parametrize("body", ["raise ValueError('todo')", "pass", "return None", "return x", '"""later"""'])
+@pytest.mark.parametrize("body", few(["raise ValueError('todo')", "pass", "return None", "return x", '"""later"""']))
 def test_code_that_computes_nothing_is_not_written_yet(home: Path, body: str) -> None:
     write_solutions(home, *MODULES)
     stub = f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}\n"
@@ -202,7 +202,7 @@ def test_every_call_that_is_shown_can_be_pasted(home: Path, module: str) -> None
 
 
 @pytest.mark.parametrize(
-    "wrong", few(["return [np.int64(2)] * 90", "x += 1", "return np.zeros((2, 3))", "return x @ x"])
+    "wrong", few(["return [np.int64(2)] * 90", "x += 1", "return np.zeros((2, 3))", "return x @ x"], 1)
 )
 def test_lines_fit(home: Path, wrong: str) -> None:
     for module, entry in rubrics.current().modules.items():
@@ -366,7 +366,7 @@ def test_shapes_in_words(home: Path, expression: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["LayerNorm.py", "layernorm (1).py", "layernorm_final.py", "my_layernorm.py", "layer-norm.py.txt"]
+    "name", few(["LayerNorm.py", "layernorm (1).py", "layernorm_final.py", "my_layernorm.py", "layer-norm.py.txt"])
 )
 def test_file_with_nearly_the_right_name(home: Path, name: str) -> None:
     (home / "layernorm.py").rename(home / name)
@@ -489,7 +489,7 @@ def test_a_slow_call_without_a_loop_is_not_called_a_loop(home: Path) -> None:
 # One function at a time, and what is next
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", few(MODULES))
 def test_the_checks_of_each_function_can_be_asked_for(home: Path, module: str) -> None:
     write_solutions(home, *MODULES)
     functions = rubrics.current().modules[module].functions
@@ -544,43 +544,52 @@ def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [
-        (
-            "import numpy as np\nimport matplotlib.pyplot as plt\n",
-            "line 2: ModuleNotFoundError: No module named 'matplotlib'. The grader has NumPy",
-        ),
-        ("import pytest\n", "line 1: ModuleNotFoundError: No module named 'pytest'. The grader has NumPy"),
-        ("exit()\n", "line 1: SystemExit. Homework code may not end Python: delete the call of `exit()`"),
-        (
-            "import subprocess\nsubprocess.run(['ls'])\n",
-            "PermissionError: it uses subprocess.run, which the grader does not run. Homework code",
-        ),
-        ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
-        (
-            "import asyncio\nasyncio.run(asyncio.sleep(0))\n",
-            "line 2: PermissionError: it uses asyncio.runners.run, which the grader does not run",
-        ),
-        ("import os\nos.pipe()\n", "line 2: PermissionError"),
-        (
-            "from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
-            "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run",
-        ),
-        ("import socket\nsocket.gethostbyname('localhost')\n", "line 2: PermissionError"),
-        (
-            "from urllib import request\nrequest.urlopen('http://localhost:9')\n",
-            "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code",
-        ),
-        ("import fcntl\nfcntl.flock(1, fcntl.LOCK_EX)\n", "line 2: PermissionError"),
-        ("import os\nos.listdir('/etc')\n", "line 2: PermissionError: [Errno 13] Permission denied: '/etc'. Homework"),
-        ("import os\nos.mkdir('parts')\n", "line 2: PermissionError: [Errno 13] Permission denied: 'parts'. Homework"),
-        ("open('/proc/self/maps')\n", "line 1: PermissionError: [Errno 13]"),
-        ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
-        ("open('/notes.txt')\n", "line 1: PermissionError: [Errno 13] Permission denied: '/notes.txt'. Homework"),
-        ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
-        ("x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),
-        ("x = 1\n>>> x\n", "line 2 begins with the prompt >>> of Python"),
-        ("def f(x):\n    return (x\n", "SyntaxError: '(' was never closed return (x ^"),
-    ],
+    few(
+        [
+            (
+                "import numpy as np\nimport matplotlib.pyplot as plt\n",
+                "line 2: ModuleNotFoundError: No module named 'matplotlib'. The grader has NumPy",
+            ),
+            ("import pytest\n", "line 1: ModuleNotFoundError: No module named 'pytest'. The grader has NumPy"),
+            ("exit()\n", "line 1: SystemExit. Homework code may not end Python: delete the call of `exit()`"),
+            (
+                "import subprocess\nsubprocess.run(['ls'])\n",
+                "PermissionError: it uses subprocess.run, which the grader does not run. Homework code",
+            ),
+            ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
+            (
+                "import asyncio\nasyncio.run(asyncio.sleep(0))\n",
+                "line 2: PermissionError: it uses asyncio.runners.run, which the grader does not run",
+            ),
+            ("import os\nos.pipe()\n", "line 2: PermissionError"),
+            (
+                "from multiprocessing.pool import ThreadPool\nThreadPool(2)\n",
+                "line 2: PermissionError: it uses multiprocessing.pool.ThreadPool, which the grader does not run",
+            ),
+            ("import socket\nsocket.gethostbyname('localhost')\n", "line 2: PermissionError"),
+            (
+                "from urllib import request\nrequest.urlopen('http://localhost:9')\n",
+                "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code",
+            ),
+            ("import fcntl\nfcntl.flock(1, fcntl.LOCK_EX)\n", "line 2: PermissionError"),
+            (
+                "import os\nos.listdir('/etc')\n",
+                "line 2: PermissionError: [Errno 13] Permission denied: '/etc'. Homework",
+            ),
+            (
+                "import os\nos.mkdir('parts')\n",
+                "line 2: PermissionError: [Errno 13] Permission denied: 'parts'. Homework",
+            ),
+            ("open('/proc/self/maps')\n", "line 1: PermissionError: [Errno 13]"),
+            ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
+            ("open('/notes.txt')\n", "line 1: PermissionError: [Errno 13] Permission denied: '/notes.txt'. Homework"),
+            ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
+            ("x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),
+            ("x = 1\n>>> x\n", "line 2 begins with the prompt >>> of Python"),
+            ("def f(x):\n    return (x\n", "SyntaxError: '(' was never closed return (x ^"),
+        ],
+        6,
+    ),
 )
 def test_what_is_no_module_for_the_grader(home: Path, text: str, said: str) -> None:
     (home / "layernorm.py").write_text(text)
@@ -589,15 +598,18 @@ def test_what_is_no_module_for_the_grader(home: Path, text: str, said: str) -> N
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "try:\n    import torch\nexcept ImportError:\n    pass\n",
-        "if __name__ == '__main__':\n    import torch\n",
-        "def plot():\n    import matplotlib\n",
-        "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
-        "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
-        "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
-        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as pool:\n    list(pool.map(abs, [1]))\n",
-    ],
+    few(
+        [
+            "try:\n    import torch\nexcept ImportError:\n    pass\n",
+            "if __name__ == '__main__':\n    import torch\n",
+            "def plot():\n    import matplotlib\n",
+            "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
+            "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
+            "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
+            "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as pool:\n    list(pool.map(abs, [1]))\n",
+        ],
+        3,
+    ),
 )
 def test_what_the_grader_does_not_refuse(home: Path, text: str) -> None:
     assert "15 of 15 checks pass" in checked(home, "layernorm", text)
@@ -672,7 +684,9 @@ def test_another_encoding_and_a_notebook_beside(home: Path) -> None:
     assert "there is layernorm.ipynb: that is a notebook: copy its code into a file layernorm.py" in said
 
 
-@pytest.mark.parametrize("function", ["padding_mask", "split_heads", "embed", "positional_encoding", "norm_moments"])
+@pytest.mark.parametrize(
+    "function", few(["split_heads", "padding_mask", "embed", "positional_encoding", "norm_moments"])
+)
 def test_a_forgotten_return_is_not_taken_for_a_refusal_that_is_missing(home: Path, function: str) -> None:
     module = rubrics.current().module_of(function)
     said = checked(home, module, f"def {function}(*args):\n    result = args\n", "--hint")

@@ -1237,6 +1237,7 @@ def drawings(m: dict[str, ModuleType], modules: Any) -> dict[Any, list[tuple[Any
     }
 
 
+@pytest.mark.slow
 def test_every_picture_is_a_figure_with_a_title_at_both_ends_of_its_sliders(
     homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,10 +24,11 @@ def singles() -> list[Case]:
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    """A sixteenth of the known mistakes and one for each criterion, graded as a student's modules are."""
-    of_criterion = {name: case for case in singles() for name in case.mistakes[0].criteria}
-    chosen = dict.fromkeys([*singles()[1::16], *of_criterion.values()])
-    return list(audit.side_by_side(list(chosen), 1))  # a second process would play all known versions again
+    """One of the known mistakes for each criterion, graded as a student's modules are."""
+    chosen = {name: case for case in singles() for name in case.mistakes[0].criteria}.values()
+    return list(
+        audit.side_by_side(list(dict.fromkeys(chosen)), 1)
+    )  # a second process would play all known versions again
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def problems(rows: list[Row]) -> list[str]:
 
 
 def test_a_mistake_alone_is_charged_where_it_belongs_and_named(rows: list[Row]) -> None:
-    assert len(rows) >= 99
+    assert len(rows) >= 50
     assert problems(rows) == []
 
 
@@ -80,7 +81,7 @@ def test_every_criterion_is_lost_by_a_known_mistake(rows: list[Row]) -> None:
 
 def test_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
     alone = [row for row in rows if row.case.kind == "mistake"]
-    assert len(alone) > 90 and [row.case.name for row in alone if not row.case.ids & row.named] == []
+    assert len(alone) >= 50 and [row.case.name for row in alone if not row.case.ids & row.named] == []
 
 
 @pytest.mark.slow

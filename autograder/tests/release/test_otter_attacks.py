@@ -23,6 +23,7 @@ from autograder.homework import rubric as rubrics
 from autograder.intake.submission import read
 from autograder.release import build, packing
 from autograder.tests.attacks.otter import OTTER
+from autograder.tests.making import few
 
 if TYPE_CHECKING:
     from autograder.tests.running import Box, Built
@@ -100,13 +101,7 @@ def test_wheel_would_be_worth_full_points_to_a_thief(
     assert earned == rubrics.current().modules["layernorm"].points
 
 
-TWO = (  # one that steals, one that writes; `.ci/full` tries the others too
-    "wheel_through_a_folder",
-    "overwritten_through_a_link",
-)
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in TWO)) for n in OTTER])
+@pytest.mark.parametrize("name", few([*THIEVES, *(name for name in OTTER if name not in THIEVES)], 1))
 def test_attack_through_the_zip_of_otter_assign(
     name: str, plain: "Built", attacked: Attacked, victim: Path, place: Path, tmp_path: Path
 ) -> None:

@@ -38,6 +38,7 @@ from autograder.release import otter_plugin
 from autograder.sandbox import box, layers
 from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
+from autograder.tests.making import few
 
 ATTACKS = {attack.name: attack for attack in catalogue()}
 LIMITS = rubrics.current().limits
@@ -245,13 +246,14 @@ def test_there_are_enough_and_each_says_what_it_tries() -> None:
     assert all(make.__doc__ for make in UPLOADS.values())
 
 
-# Attacks that wait for a limit take long: in .ci/run two of them are tried.
-SPENDING = [name for name in ATTACKS if name.startswith("exhausting/")]
+# In .ci/run every third one is tried, and two of those that wait for a limit, which take long.
 SHORT = ("exhausting/endless_call", "exhausting/memory_piecemeal")
-QUICK = [pytest.param(name, marks=[pytest.mark.slow] * (name in SPENDING and name not in SHORT)) for name in ATTACKS]
+TRIED = [*[name for name in ATTACKS if not name.startswith("exhausting/")][::3], *SHORT]
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in TRIED)) for name in ATTACKS]
+)
 def test_attack(name: str, fields: Any) -> None:
     attack, field = ATTACKS[name], fields()
     if not attack.promised(field.grader.sandbox.layers):
@@ -260,16 +262,10 @@ def test_attack(name: str, fields: Any) -> None:
     messages_hold(attack, result)
 
 
-# Both ways in which code may speak: while a module is imported, and in what a call gives.
-SPEAKING = ("stealing/said_by_a_second_import", "stealing/said_in_values")
-SILENT = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name not in SPEAKING))
-    for name, attack in ATTACKS.items()
-    if attack.silent
-]
+SILENT = [name for name, attack in ATTACKS.items() if attack.silent]
 
 
-@pytest.mark.parametrize("name", SILENT)
+@pytest.mark.parametrize("name", few(SILENT, 1))
 def test_messages_do_not_depend_on_hidden_inputs(name: str, other_inputs: list[Field]) -> None:
     attack = ATTACKS[name]
     if not attack.promised(layers.holding()):
@@ -278,7 +274,9 @@ def test_messages_do_not_depend_on_hidden_inputs(name: str, other_inputs: list[F
     assert texts[0] == texts[1]
 
 
-@pytest.mark.parametrize("name", UPLOADS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (n % 3 > 0)) for n, name in enumerate(UPLOADS)]
+)
 def test_upload(name: str, fields: Any, tmp_path: Path) -> None:
     field = fields()
     modules = ("layernorm", "decoder", "concept_check", "scaled_attention", "causal_mask")
@@ -331,10 +329,10 @@ def test_a_small_file_system_in_the_memory_is_filled_by_nobody(without: tuple[st
     assert done.stdout.split() == ["0.0", "14.0"], done.stderr
 
 
-SLOW_ROAD = [pytest.param(name, marks=pytest.mark.slow) for name in ATTACKS if name not in OTTER_ROAD]
+ON_THE_ROAD = [pytest.param(name, marks=[pytest.mark.slow] * (name not in OTTER_ROAD[2::3])) for name in ATTACKS]
 
 
-@pytest.mark.parametrize("name", [*OTTER_ROAD, *SLOW_ROAD])
+@pytest.mark.parametrize("name", ON_THE_ROAD)
 def test_attack_on_the_otter_road(name: str, box: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     attack = ATTACKS[name]
     if not attack.promised(layers.holding()):

@@ -460,8 +460,16 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
                 f"{_who(row)}: of {len(row.others) + 1} uploads {row.entry.key} counts (uploads: {rubric.uploads}), not {uploads}"
             )
     persons = _known((row.student for row in rows), roster)
-    strangers = [_who(row) for row in rows if roster and not row.absent and row.student not in persons]
-    said += [f"not in the roster: {', '.join(strangers)}"] if strangers else []
+    strangers = [row for row in rows if roster and not row.absent and row.student not in persons]
+    names = Counter(_words(person.student.name) for person in roster)
+    several = [_who(row) for row in strangers if names[_words(row.student.name)] > 1]
+    unknown = [_who(row) for row in strangers if _who(row) not in several]
+    said += [f"not in the roster: {', '.join(unknown)}"] if unknown else []
+    said += (
+        [f"several in the roster have this name: {', '.join(several)}; name the upload by address or id"]
+        if several
+        else []
+    )
     missing = sum(row.status == "Missing" for row in rows)
     counts = "no score" if rubric.missing == "empty" else "0 points"
     return said + (

@@ -12,7 +12,7 @@ import textwrap
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from sys import intern
 from typing import Any
 
@@ -25,7 +25,23 @@ from autograder.intake.entries import Entry, Student
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
 OLD = 3600  # seconds after which a half-written file is nobody's any more
-WHOLE = {"no_zip", "zip_large", "zip_many", "zip_overlaps", "notebook"}  # kinds of notes on an upload as a whole
+WHOLE = {
+    "archive",
+    "no_zip",
+    "zip_large",
+    "zip_many",
+    "zip_overlaps",
+    "notebook",
+}  # kinds of notes on an upload as a whole
+USABLE = {
+    "accepted",
+    "answer",
+    "import",
+    "misnamed",
+    "replaced",
+    "second",
+    "unwritten",
+}  # kinds of notes on what is there
 TOGETHER = {  # kinds of notes of which one upload may have many, with one sentence for all
     "absent": "no file {} in the upload",
     "blank": "nothing in {}: blank",
@@ -83,11 +99,14 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     layers = tuple(intern(str(layer)) for layer in extra["layers"])
     notes = [(str(note["kind"]), str(note["path"]), str(note["text"])) for note in extra.get("notes", ())]
     paths = {kind: [path for note_kind, path, _ in notes if note_kind == kind] for kind in TOGETHER}
-    absent, blank = paths["absent"], paths["blank"]
+    blank = paths["blank"]
     texts = [text for kind, _, text in notes if kind not in TOGETHER]
     texts += [TOGETHER[kind].format(", ".join(paths[kind])) for kind in TOGETHER if paths[kind]]
     modules = {mark.criterion.partition(".")[0] for mark in marks} - {INTEGRATION}
     nothing = "Its files of the homework are blank." if blank else "There is no file of the homework in it."
+    unusable = {PurePosixPath(path).name for kind, path, _ in notes if kind not in USABLE}
+    reasons = [text for kind, _, text in notes if kind not in {*USABLE, *TOGETHER}]
+    nothing = f"None of its files can be used. {reasons[0]}" if reasons else nothing
     whole = [text for kind, _, text in notes if kind in WHOLE] + [nothing]
     misnamed, accepted = (
         tuple(path for kind, path, _ in notes if kind in kinds)
@@ -100,7 +119,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         layers,
         graded_at,
         remark=textwrap.shorten(" ".join(texts), REMARK, placeholder=" ..."),
-        empty=whole[0] if len(absent) + len(blank) == len(modules) else "",
+        empty=whole[0] if not document["score"] and all(f"{module}.py" in unusable for module in modules) else "",
         misnamed=misnamed,
         accepted=accepted,
         unexplained=tuple(

@@ -51,6 +51,8 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
     "blank": lambda note: (
         f"{note.shown} is blank, so it counts as not there. Save your work in it, and upload it again."
     ),
+    "archive": lambda note: f"{note.shown} was not opened: of archives only .zip is. Upload the .py files themselves.",
+    "second": lambda note: f"{note.shown} was not used: the upload has another {note.wanted}, which was graded.",
     "accepted": lambda note: f"There was no file {note.wanted}; {note.shown} was graded as {note.wanted}.",
     "replaced": lambda note: f"No function is written in {note.wanted}; {note.shown} was graded as {note.wanted}.",
     "beside": lambda note: f"{note.shown} was not used: notebooks are not graded.",
@@ -59,13 +61,16 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
         f"{note.wanted or 'your functions'} into the .py files, and upload these."
     ),
     "unwritten": lambda note: (
-        f"No function is written in {note.wanted}, but some are in {note.shown}: "
-        f"{mend(note.path, note.wanted)} and upload again."
+        f"No function is written in {note.wanted}, but some are in {note.shown}: {_mend(note)} and upload again."
     ),
-    "misnamed": lambda note: (
-        f"There is no file {note.wanted}, but {note.shown}: {mend(note.path, note.wanted)} and upload again."
-    ),
+    "misnamed": lambda note: f"There is no file {note.wanted}, but {note.shown}: {_mend(note)} and upload again.",
 }
+
+
+def _mend(note: "Note") -> str:
+    if PurePosixPath(note.path).name == note.wanted:
+        return "move it to your other files"
+    return mend(note.path, note.wanted)
 
 
 @dataclass(frozen=True)
@@ -135,7 +140,7 @@ class Submission:
 
     def with_notes(self) -> "Submission":
         """The same without blank modules, and with a note on each; or, if functions of a module are written only in a file that is
-        likely meant to be it, on that.
+        likely meant to be it, on that; and on a finished file of the same name in another folder.
         """
         names = {f"{module}.py": module for module in rubrics.current().modules if f"{module}.py" in self.files}
         blank = [name for name in names if _is_blank(self.files[name])]
@@ -147,6 +152,11 @@ class Submission:
                 notes.append(Note("unwritten", close[0], wanted=name))
             elif name in blank:
                 notes.append(Note("blank", name))
+            else:
+                others = [path for path in close if PurePosixPath(path).name == name]
+                notes += [Note("second", path, wanted=name) for path in others if self.files[path] != self.files[name]][
+                    :1
+                ]
         files = {name: content for name, content in self.files.items() if name not in blank}
         return replace(self, files=files, refused=(*notes, *self.refused))
 
@@ -208,6 +218,7 @@ def is_likely_code(name: str) -> bool:
 # CommandError is raised only where the grader itself cannot read (no such path, permission, a failing disk, a
 # damaged export). All parts of an upload share one Room, so that its bounds hold for the sum.
 
+ARCHIVES = {".7z", ".bz2", ".gz", ".rar", ".tar", ".tgz", ".xz"}  # which are not opened
 KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
 LISTED_FACTOR = 20  # names that are looked at, for each file that is allowed
 ZIP_FACTOR = 2  # bytes of a zip, for each byte that is allowed unpacked
@@ -268,7 +279,9 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
         raise CommandError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
     parts = [*packed, loose]
     files = {path: content for files, _ in parts for path, content in _flattened(files).items()}
-    return Submission(name, files, tuple(note for _, notes in parts for note in notes)).with_notes()
+    return Submission(
+        name, _without_conflicts(_gathered(files)), tuple(note for _, notes in parts for note in notes)
+    ).with_notes()
 
 
 def _packed(tree: Tree, room: _Room, depth: int = 1) -> Iterator[Part]:
@@ -324,7 +337,7 @@ def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note:
             source.read(0)  # raises why
         suffix = PurePosixPath(path).suffix.lower()
         if source.problem not in ("deep", "folder") and suffix not in KEPT:
-            notes += [Note("beside", path)] * (suffix == ".ipynb")
+            notes += [Note("beside", path)] * (suffix == ".ipynb") + [Note("archive", path)] * (suffix in ARCHIVES)
             continue
         problem, content = _problem(path, source, room), b""
         if not problem:
@@ -341,10 +354,7 @@ def _part(sources: Iterable[tuple[str, Source]], room: _Room, damaged_is_a_note:
         else:
             room.files -= 1
             files[path] = content
-    # Without those that lie below a name that is a file itself, as they can in a zip.
-    taken = {name.casefold() for name in files}
-    below = {n for n in files if any(str(parent) in taken for parent in PurePosixPath(n.casefold()).parents)}
-    return {name: content for name, content in files.items() if name not in below}, notes
+    return files, notes
 
 
 def _problem(path: str, source: Source, room: _Room) -> str:
@@ -359,15 +369,19 @@ def _problem(path: str, source: Source, room: _Room) -> str:
 
 
 def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files seen from the folder that the homework lies in."""
+    """The files seen from the folder that the homework lies in, and those of other folders that hold a module, by their paths."""
     folders: dict[PurePosixPath, list[str]] = {}
     for path in sorted(PurePosixPath(name) for name in files if name.endswith(".py")):
         folders.setdefault(path.parent, []).append(path.name)
     if not folders:
         return files
     root = min(sorted(folders), key=lambda folder: _rank(folder, folders[folder]))
-    below = {PurePosixPath(n): c for n, c in files.items() if PurePosixPath(n).is_relative_to(root)}
-    return {path.relative_to(root).as_posix(): content for path, content in below.items()}
+    below = {name for name in files if PurePosixPath(name).is_relative_to(root)}
+    inside = {PurePosixPath(name).relative_to(root).as_posix(): files[name] for name in files if name in below}
+    modules = {f"{module}.py" for module in rubrics.current().modules}
+    holding = {folder for folder, names in folders.items() if not modules.isdisjoint(names)}
+    outside = {name for name in files if name not in below and PurePosixPath(name).parent in holding}
+    return {name: files[name] for name in sorted(outside)} | inside
 
 
 def _rank(folder: PurePosixPath, names: list[str]) -> tuple[int, ...]:
@@ -377,3 +391,25 @@ def _rank(folder: PurePosixPath, names: list[str]) -> tuple[int, ...]:
     near = sum(any(resembles(name, module) for module in modules) for name in names)
     depth = len(folder.parts)
     return (-exact, -near, depth, -len(names)) if exact else (0, -near, -len(names), depth)
+
+
+def _gathered(files: dict[str, bytes]) -> dict[str, bytes]:
+    """With each module that lies only in another folder, of several the same, and with what it may import from there."""
+    paths = sorted(map(PurePosixPath, files), key=lambda path: (len(path.parts), path))
+    modules = [f"{module}.py" for module in rubrics.current().modules]
+    found = dict(files)
+    for name in modules:
+        same = [path for path in paths if path.name == name]
+        if name not in files and len({files[str(path)] for path in same}) == 1:
+            beside = [path for path in paths if path.parent == same[0].parent and path.name not in modules]
+            found |= {path.name: files[str(path)] for path in beside if path.name not in found} | {
+                name: files[str(same[0])]
+            }
+    return found
+
+
+def _without_conflicts(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Without those that lie below a name that is a file itself, as they can in a zip."""
+    taken = {name.casefold() for name in files}
+    below = {n for n in files if any(str(parent) in taken for parent in PurePosixPath(n.casefold()).parents)}
+    return {name: content for name, content in files.items() if name not in below}

@@ -242,6 +242,13 @@ def test_who_is_not_in_the_roster_is_named(tmp_path: Path) -> None:
     assert notes(with_roster(ROWS, people, RUBRIC), RUBRIC, people)[0] == "not in the roster: Zoe"
 
 
+def test_a_name_that_several_in_the_roster_have_is_said_to_be_that() -> None:
+    people = [class_rows.Person(Student("Zoe", sid=sid), "") for sid in ("4", "5")]
+    said = notes(with_roster(ROWS, people, RUBRIC), RUBRIC, people)
+    assert "several in the roster have this name: Zoe; name the upload by address or id" in said
+    assert not any("not in the roster" in note and "Zoe" in note for note in said)
+
+
 # Which of several uploads counts
 
 UPLOADS = {

@@ -78,6 +78,25 @@ def test_remark_is_made_of_the_notes_as_data() -> None:
     assert (found.remark, found.empty) == ("no file a.py in the upload", "There is no file of the homework in it.")
 
 
+@pytest.mark.parametrize(
+    ("score", "notes", "empty"),
+    [
+        (0, [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
+        (0, [("archive", "hw.rar", "No zip."), ("absent", "a.py", "There is no file a.py.")], "No zip."),
+        (0, [("blank", "a.py", "Blank.")], "Its files of the homework are blank."),
+        (0, [("import", "a.py", "Line 1.")], ""),
+        (0, [("misnamed", "old/a.py", "Move it.")], ""),
+        (1, [("encrypted", "old/a.py", "It is encrypted.")], ""),
+    ],
+)
+def test_an_upload_without_a_usable_file_has_nothing_to_grade_in_it(
+    score: float, notes: list[tuple[str, str, str]], empty: str
+) -> None:
+    made = document(**{"a.b": (score, 1)})
+    made["extra_data"]["notes"] = [{"kind": kind, "path": path, "text": text} for kind, path, text in notes]
+    assert grade_of("ada", made, 0.0).empty == empty
+
+
 def test_long_remark_is_cut_between_words() -> None:
     made = document(**{"a.b": (0, 1)})
     made["extra_data"]["notes"] = [{"kind": "large", "path": "x", "text": "word " * 200}]

@@ -606,7 +606,7 @@ def test_what_is_no_module_for_the_grader(home: Path, text: str, said: str) -> N
             "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
             "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
             "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
-            "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as pool:\n    list(pool.map(abs, [1]))\n",
+            "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as pool:\n    pool.submit(abs, 1)\n",
         ],
         3,
     ),

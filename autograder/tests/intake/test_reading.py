@@ -27,6 +27,72 @@ def test_folder_and_zip_are_read_alike_from_where_the_modules_lie(tmp_path: Path
     assert found.notes == ()
 
 
+DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
+
+
+@pytest.mark.parametrize("place", ["ada", "ada.zip"])
+@pytest.mark.parametrize(
+    ("first", "second"), [("layernorm/", "decoder/"), ("", "part2/"), ("part1/", "week 2/own/"), ("b/", "a/")]
+)
+def test_a_module_that_lies_in_one_other_folder_is_taken_with_what_it_imports(
+    tmp_path: Path, place: str, first: str, second: str
+) -> None:
+    files = {
+        f"{first}{FIRST}": "1",
+        f"{second}{SECOND}": "2",
+        f"{second}helpers.py": "3",
+        "x/data.txt": "",
+        "README.md": "",
+    }
+    found = read(put(tmp_path / place, files), LIMITS)
+    assert {FIRST: b"1", SECOND: b"2", "helpers.py": b"3"}.items() <= found.files.items()
+    assert found.notes == ()
+
+
+def test_a_helper_is_not_replaced_by_that_of_another_folder(tmp_path: Path) -> None:
+    files = {f"a/{FIRST}": "1", "a/helpers.py": "own", f"b/{SECOND}": "2", "b/helpers.py": "other"}
+    found = read(put(tmp_path, files), LIMITS)
+    assert (found.files[SECOND], found.files["helpers.py"]) == (b"2", b"own")
+
+
+def test_of_different_files_of_one_name_in_other_folders_none_is_taken_and_it_is_not_said_that_there_is_none(
+    tmp_path: Path,
+) -> None:
+    found = read(put(tmp_path, {FIRST: "1", f"a/{SECOND}": "2", f"b/{SECOND}": "3"}), LIMITS)
+    assert SECOND not in found.files
+    assert found.trouble(SECOND.removesuffix(".py"), [FIRST, SECOND]) == (
+        f"There is no file {SECOND}, but `a/{SECOND}`: move it to your other files and upload again."
+    )
+
+
+def test_a_finished_file_of_the_same_name_in_another_folder_is_named(tmp_path: Path) -> None:
+    files = {f"v1/{FIRST}": DONE, f"v2/{FIRST}": DONE + b"# new\n", f"v3/{FIRST}": DONE}
+    found = read(put(tmp_path, files), LIMITS)
+    assert found.files[FIRST] == DONE
+    assert [str(note) for note in found.notes] == [
+        f"`v2/{FIRST}` was not used: the upload has another {FIRST}, which was graded."
+    ]
+
+
+def test_a_finished_file_in_another_folder_beside_a_stub_is_listed_and_taken_if_asked_for(tmp_path: Path) -> None:
+    found = read(put(tmp_path, {f"v1/{FIRST}": "x = 1\n", f"v2/{FIRST}": DONE}), LIMITS)
+    assert [note.kind for note in found.notes] == ["unwritten"]
+    assert found.accepting_names([FIRST.removesuffix(".py")]).files[FIRST] == DONE
+
+
+@pytest.mark.parametrize("name", ["hw.rar", "hw.tar.gz", "week 1/hw.7z"])
+def test_an_archive_that_is_not_opened_is_named(tmp_path: Path, name: str) -> None:
+    found = read(put(tmp_path, {name: "data", FIRST: "1"}), LIMITS)
+    assert [str(note) for note in found.notes] == [
+        f"`{name}` was not opened: of archives only .zip is. Upload the .py files themselves."
+    ]
+
+
+def test_names_that_clash_only_once_all_is_put_together_are_left_out(tmp_path: Path) -> None:
+    put(tmp_path, {"a.zip": zipped({FIRST: "1", "x.py": "file"}), "b.zip": zipped({SECOND: "2", "x.py/y.py": "below"})})
+    assert read(tmp_path, LIMITS).files == {FIRST: b"1", SECOND: b"2", "x.py": b"file"}
+
+
 def test_single_file_is_a_submission(tmp_path: Path) -> None:
     put(tmp_path, {FIRST: "1"})
     assert read(tmp_path / FIRST, LIMITS).files == {FIRST: b"1"}

@@ -335,7 +335,7 @@ HOLDING_MEMORY = """
 import time
 held = []
 def f():
-    held.append(bytearray(b"x") * (120 * 2**20))
+    held.append(bytearray(b"x") * (100 * 2**20))
     time.sleep(0.3)
     return len(held)
 """

@@ -502,7 +502,8 @@ def lost_by_softmax(grade: Grade, references: dict[str, bytes]) -> set[str]:
             "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
             "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
             "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
-        ]
+        ],
+        1,
     ),
 )
 def test_wrong_helper_costs_once_however_it_is_kept(

@@ -59,6 +59,7 @@ def holes() -> list[Case]:
     return [case for module in MODULES for case in cases.holes(module)]
 
 
+@pytest.mark.slow
 def test_a_hole_costs_what_looks_at_it_and_no_other_function_is_said_to_be_missing() -> None:
     one_way_each = [
         own for number, own in enumerate(holes()) if number % len(cases.HOLES) == number // len(cases.HOLES) % 5

@@ -34,7 +34,8 @@ def test_a_pair_costs_both_and_both_are_named() -> None:
             "feed_forward.relu_on_input feed_forward.float64_result",  # a change that was not seen rules a mistake out
             "split_heads.rest_dropped split_heads.remembers",  # nor does an error that is due and does not come
             "decoder_logits.changes_params decoder_logits.positions_cached",  # what a helper changes is not charged above it
-        ]
+        ],
+        1,
     ),
 )
 def test_what_tells_a_pair_from_others(ids: str) -> None:

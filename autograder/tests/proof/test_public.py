@@ -17,6 +17,7 @@ def rows() -> list[Seen]:
     return list(public.run(["layernorm"], 1))
 
 
+@pytest.mark.slow
 def test_checks_and_examples_see_a_mistake_that_shows_in_them_and_no_other(rows: list[Seen]) -> None:
     found = {one.mistake.id: one for one in rows}
     assert len(found) == len({m.id for m in mistakes.of_module("layernorm")})
@@ -35,6 +36,7 @@ def test_of_the_mistakes_that_a_check_sees_so_many_are_named_and_none_as_another
     assert (len(seen), len([one for one in seen if one.answer == "named"])) == (962, 900)  # to be raised, never lowered
 
 
+@pytest.mark.slow
 def test_the_hidden_suites_are_not_taken_for_the_public_checks(rows: list[Seen]) -> None:
     names = {name for one in rows for name in one.checks}
     checks = (kit.solutions() / "checks" / "test_layernorm.py").read_text(encoding="utf-8")

@@ -157,6 +157,7 @@ def test_its_numbers_do_not_depend_on_the_last_bit(number: float) -> None:
     assert {handout._short(float(one)) for one in beside} == {handout._short(number)}
 
 
+@pytest.mark.slow
 def test_its_numbers_do_not_depend_on_the_kernels_of_the_machine() -> None:
     """Single precision does. OpenBLAS is asked for its oldest kernels here, which every x86_64 machine has."""
     rubric = rubrics.current()

@@ -13,6 +13,7 @@ from autograder.sandbox import box
 from autograder.tests.running import linux
 
 
+@pytest.mark.slow
 def test_stubborn_trees_are_removed(tmp_path: Path) -> None:
     here = os.open(tmp_path, os.O_RDONLY)
     for _ in range(1200):

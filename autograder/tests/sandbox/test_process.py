@@ -184,6 +184,7 @@ def test_the_loop_of_an_import_that_does_not_end() -> None:
         assert process.load("m", ["m"]).ended == Ended("deadline", "m.py", 2)
 
 
+@pytest.mark.slow
 def test_a_loop_that_asks_is_found_behind_its_questions() -> None:
     source = "import neighbour, numpy as np\ndef f(x):\n    while True:\n        neighbour.plus(x)\n        x = x + 1\n"
     with opened(source, TIGHT) as (_, process):

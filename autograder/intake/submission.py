@@ -5,7 +5,7 @@ import codecs
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path, PurePosixPath
 
 from autograder.faults import CommandError
@@ -131,7 +131,13 @@ class Submission:
         notebooks = (note.path for note in self.refused if note.kind == "beside")
         close = [name for name in (*self.files, *notebooks) if resembles(name, module) and name not in modules]
         close = [name for name in close if name not in self.files or not _is_blank(self.files[name])]
-        return [name for name in close if self._is_written(name, module)] or close
+        return self._written(close, module) or close
+
+    def _written(self, names: Collection[str], module: str) -> list[str]:
+        """The files in which a function of a module is written; of all together the grader reads as much as of one."""
+        sizes = accumulate(len(self.text(name)) for name in names)
+        read = [name for name, size in zip(names, sizes, strict=True) if size <= MOST_BYTES]
+        return [name for name in read if self._is_written(name, module)]
 
     def _is_written(self, name: str, module: str) -> bool | None:
         """Whether a function of a module is written in a file; None where nobody can say."""
@@ -146,8 +152,7 @@ class Submission:
         blank = [name for name in names if _is_blank(self.files[name])]
         notes = []
         for name, module in names.items():
-            likely = filter(is_likely_code, self._close(module, names))
-            close = [path for path in likely if self._is_written(path, module)]
+            close = self._written([*filter(is_likely_code, self._close(module, names))], module)
             if close and self._is_written(name, module) is False:
                 notes.append(Note("unwritten", close[0], wanted=name))
             elif name in blank:

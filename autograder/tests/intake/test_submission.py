@@ -158,6 +158,14 @@ def test_file_in_which_anything_may_be_written_is_not_replaced(files: dict[str, 
     assert given.accepting_names(["layernorm"]) == given
 
 
+def test_of_very_many_copies_no_more_is_read_than_of_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    monkeypatch.setattr(submission, "parsed", lambda content: read.append(len(content)))
+    copies = {f"part{number}/layernorm.py": b"x" * 30_000 + b"%d" % number for number in range(400)}
+    Submission("ada", {"layernorm.py": STUB, **copies}).with_notes()
+    assert 30_000 < sum(read) <= 2 * submission.MOST_BYTES + len(STUB)
+
+
 def test_of_two_finished_copies_none_is_taken() -> None:
     given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, "layernorm (2).py": DONE + b"# 2"}).with_notes()
     assert [note.kind for note in given.accepting_names(["layernorm"]).refused] == ["unwritten"]

@@ -461,15 +461,15 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
             )
     persons = _known((row.student for row in rows), roster)
     strangers = [row for row in rows if roster and not row.absent and row.student not in persons]
-    names = Counter(_words(person.student.name) for person in roster)
-    several = [_who(row) for row in strangers if names[_words(row.student.name)] > 1]
-    unknown = [_who(row) for row in strangers if _who(row) not in several]
-    said += [f"not in the roster: {', '.join(unknown)}"] if unknown else []
-    said += (
-        [f"several in the roster have this name: {', '.join(several)}; name the upload by address or id"]
-        if several
-        else []
-    )
+    names = Counter(filter(None, (_words(person.student.name) for person in roster)))
+    kinds = {kind for person in roster for kind, _ in person.student.identities}
+    # Whom the roster can know by the name alone.
+    nameable = [row for row in strangers if kinds.isdisjoint(kind for kind, _ in row.student.identities)]
+    of_several = [row for row in nameable if names[_words(row.student.name)] > 1]
+    several = ", ".join(map(_who, of_several))
+    unknown = ", ".join(_who(row) for row in strangers if row not in of_several)
+    said += [f"not in the roster: {unknown}"] if unknown else []
+    said += [f"several in the roster have this name: {several}; name the upload by address or id"] if several else []
     missing = sum(row.status == "Missing" for row in rows)
     counts = "no score" if rubric.missing == "empty" else "0 points"
     return said + (

@@ -25,24 +25,10 @@ from autograder.intake.entries import Entry, Student
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
 OLD = 3600  # seconds after which a half-written file is nobody's any more
-WHOLE = {
-    "archive",
-    "no_zip",
-    "zip_large",
-    "zip_many",
-    "zip_overlaps",
-    "notebook",
-}  # kinds of notes on an upload as a whole
-USABLE = {
-    "accepted",
-    "answer",
-    "import",
-    "misnamed",
-    "replaced",
-    "second",
-    "unwritten",
-}  # kinds of notes on what is there
-TOGETHER = {  # kinds of notes of which one upload may have many, with one sentence for all
+# Kinds of notes: on an upload as a whole; on what is there; of which one upload may have many, with one sentence for all.
+WHOLE = {"archive", "no_zip", "notebook", "zip_large", "zip_many", "zip_overlaps"}
+USABLE = {"accepted", "answer", "import", "misnamed", "replaced", "second", "unwritten"}
+TOGETHER = {
     "absent": "no file {} in the upload",
     "blank": "nothing in {}: blank",
     "misnamed": "not graded because of the name: {}",
@@ -99,15 +85,11 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     layers = tuple(intern(str(layer)) for layer in extra["layers"])
     notes = [(str(note["kind"]), str(note["path"]), str(note["text"])) for note in extra.get("notes", ())]
     paths = {kind: [path for note_kind, path, _ in notes if note_kind == kind] for kind in TOGETHER}
-    blank = paths["blank"]
     texts = [text for kind, _, text in notes if kind not in TOGETHER]
     texts += [TOGETHER[kind].format(", ".join(paths[kind])) for kind in TOGETHER if paths[kind]]
     modules = {mark.criterion.partition(".")[0] for mark in marks} - {INTEGRATION}
-    nothing = "Its files of the homework are blank." if blank else "There is no file of the homework in it."
     unusable = {PurePosixPath(path).name for kind, path, _ in notes if kind not in USABLE}
-    reasons = [text for kind, _, text in notes if kind not in {*USABLE, *TOGETHER}]
-    nothing = f"None of its files can be used. {reasons[0]}" if reasons else nothing
-    whole = [text for kind, _, text in notes if kind in WHOLE] + [nothing]
+    is_empty = not document["score"] and all(f"{module}.py" in unusable for module in modules)
     misnamed, accepted = (
         tuple(path for kind, path, _ in notes if kind in kinds)
         for kinds in (("misnamed", "unwritten"), ("accepted", "replaced"))
@@ -119,7 +101,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         layers,
         graded_at,
         remark=textwrap.shorten(" ".join(texts), REMARK, placeholder=" ..."),
-        empty=whole[0] if not document["score"] and all(f"{module}.py" in unusable for module in modules) else "",
+        empty=_nothing(notes) if is_empty else "",
         misnamed=misnamed,
         accepted=accepted,
         unexplained=tuple(
@@ -127,6 +109,15 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         ),
         guesses=tuple(Guess(**lesson) for lesson in extra.get("guesses", ())),
     )
+
+
+def _nothing(notes: Sequence[tuple[str, str, str]]) -> str:
+    """Why there is nothing to grade in an upload, by its notes: kind, path, text."""
+    for kind, _, text in sorted(notes, key=lambda note: note[0] not in WHOLE):
+        if kind not in USABLE and kind not in TOGETHER:
+            return text if kind in WHOLE else f"None of its files can be used. {text}"
+    blank = any(kind == "blank" for kind, _, _ in notes)
+    return "Its files of the homework are blank." if blank else "There is no file of the homework in it."
 
 
 def _mark(test: Mapping[str, Any]) -> Mark:

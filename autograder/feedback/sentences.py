@@ -152,11 +152,6 @@ def _changed(record: Record) -> str:
     return f"{seen}: {said}. {WORK_ON_COPIES}"
 
 
-def contract_files() -> tuple[str, ...]:
-    """The files that a student of this homework writes."""
-    return tuple(f"{module}.py" for module in rubric.current().modules)
-
-
 # Mistakes in words: what the code does and what is right, two parts that cannot be confused
 
 

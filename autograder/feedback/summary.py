@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.feedback.sentences import contract_files, ended, sentence
+from autograder.feedback.sentences import ended, sentence
 from autograder.feedback.text import number, said
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
-from autograder.homework import reference
+from autograder.homework import reference, rubric
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.intake.text import shown
@@ -93,7 +93,7 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
     if module.module == INTEGRATION:
         return
     if module.broken is not None:
-        missing = submission.missing(module.module, contract_files())
+        missing = submission.missing(module.module, rubric.current().files)
         kind, path = (missing.kind, missing.path) if missing is not None else ("import", file)
         yield TopNote(kind, path, not_imported(module, submission), file)
         return
@@ -108,7 +108,7 @@ def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote
 
 def not_imported(module: ModuleResult, submission: Submission) -> str:
     """Why a module could not be used, as a sentence or two."""
-    trouble = submission.trouble(module.module, contract_files())
+    trouble = submission.trouble(module.module, rubric.current().files)
     if trouble:
         return trouble
     reply = module.broken

@@ -1,6 +1,6 @@
 """What a message about all modules together says: what was called, what goes wrong, and which modules to look at first."""
 
-from autograder.feedback.sentences import contract_files, sentence, where
+from autograder.feedback.sentences import sentence, where
 from autograder.feedback.showing import may_name
 from autograder.grading import script as scripts
 from autograder.grading.charge import Graded
@@ -38,7 +38,7 @@ def told(graded: Graded, result: Result) -> str:
     together = f"With your own modules together, {beside}," if graded.blamed else "With all your own modules together,"
     if graded.why == "not imported":
         return _not_together(graded, result)
-    said = sentence(record, files=contract_files())
+    said = sentence(record, files=rubric.current().files)
     wrong = [f"`{name}.py`" for name in causes(graded, result)]
     earns, them = ("earns", "it") if len(wrong) == 1 else ("earn", "these")
     advice = f"{_listed(wrong)} {earns} nothing when graded alone: mend {them} first." if wrong else BETWEEN
@@ -69,7 +69,7 @@ def _not_together(graded: Graded, result: Result) -> str:
     if alone:
         return f"{_listed(alone)} could not be used; the message on top says why.\n"
     error = graded.record.reply.error if graded.record is not None else None
-    raised = f": {error.kind}{where(error.file, error.line, contract_files())}" if error is not None else ""
+    raised = f": {error.kind}{where(error.file, error.line, rubric.current().files)}" if error is not None else ""
     return (
         f"The modules could not be imported together{raised}. Each can be imported alone, so look at the names that they import "
         "from one another.\n"

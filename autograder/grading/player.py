@@ -217,9 +217,8 @@ class Player:
         answered = {module: tuple(self.rubric.modules[module].functions) for module in correct}
         imports = Imports(criterion, modules, answered)
         self._load(level, imports)
-        if (
-            level.loaded and level.broken.get(criterion, MISSING) is not MISSING
-        ):  # perhaps for what others have imported
+        # Perhaps it is broken for what other criteria have imported.
+        if level.loaded and level.broken.get(criterion, MISSING) is not MISSING:
             self._close(level)
             level.loaded, level.broken = {}, {}
             self._load(level, imports)

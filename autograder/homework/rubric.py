@@ -152,6 +152,11 @@ class Rubric(BaseModel):
         return sum(criterion.most for criterion in self.criteria.values())
 
     @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The files that a student writes, one for each module."""
+        return tuple(f"{module}.py" for module in self.modules)
+
+    @cached_property
     def groups(self) -> tuple[str, ...]:
         """The groups of criteria: the modules, then the integration."""
         return tuple(dict.fromkeys(c.module for c in self.criteria.values()))

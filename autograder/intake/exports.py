@@ -240,7 +240,7 @@ def _names(unit: Tree) -> list[str]:
 
 
 def _has_module(names: Iterable[str]) -> bool:
-    return not {f"{module}.py" for module in rubric.current().modules}.isdisjoint(names)
+    return not set(rubric.current().files).isdisjoint(names)
 
 
 def _is_unit(name: str) -> bool:

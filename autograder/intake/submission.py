@@ -128,10 +128,14 @@ class Submission:
 
     def _close(self, module: str, modules: Collection[str]) -> list[str]:
         """The files, not blank, that are likely meant to be a module; where functions are written in some of them, only those."""
+        near = self._near(module, modules)
+        return self._written(near, module) or near
+
+    def _near(self, module: str, modules: Collection[str]) -> list[str]:
+        """The files, not blank, under another name that resembles that of a module."""
         notebooks = (note.path for note in self.refused if note.kind == "beside")
         close = [name for name in (*self.files, *notebooks) if resembles(name, module) and name not in modules]
-        close = [name for name in close if name not in self.files or not _is_blank(self.files[name])]
-        return self._written(close, module) or close
+        return [name for name in close if name not in self.files or not _is_blank(self.files[name])]
 
     def _written(self, names: Collection[str], module: str) -> list[str]:
         """The files in which a function of a module is written; of all together the grader reads as much as of one."""
@@ -152,16 +156,15 @@ class Submission:
         blank = [name for name in names if _is_blank(self.files[name])]
         notes = []
         for name, module in names.items():
-            close = self._written([*filter(is_likely_code, self._close(module, names))], module)
+            close = self._written([*filter(is_likely_code, self._near(module, names))], module)
             if close and self._is_written(name, module) is False:
                 notes.append(Note("unwritten", close[0], wanted=name))
             elif name in blank:
                 notes.append(Note("blank", name))
             else:
-                others = [path for path in close if PurePosixPath(path).name == name]
-                notes += [Note("second", path, wanted=name) for path in others if self.files[path] != self.files[name]][
-                    :1
-                ]
+                same = (path for path in close if PurePosixPath(path).name == name)
+                others = [path for path in same if self.files[path] != self.files[name]]
+                notes += [Note("second", path, wanted=name) for path in others[:1]]
         files = {name: content for name, content in self.files.items() if name not in blank}
         return replace(self, files=files, refused=(*notes, *self.refused))
 
@@ -284,9 +287,8 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
         raise CommandError(f"{upload.place}: cannot be read ({error.strerror or error})") from error
     parts = [*packed, loose]
     files = {path: content for files, _ in parts for path, content in _flattened(files).items()}
-    return Submission(
-        name, _without_conflicts(_gathered(files)), tuple(note for _, notes in parts for note in notes)
-    ).with_notes()
+    refused = tuple(note for _, notes in parts for note in notes)
+    return Submission(name, _without_conflicts(_gathered(files)), refused).with_notes()
 
 
 def _packed(tree: Tree, room: _Room, depth: int = 1) -> Iterator[Part]:
@@ -381,12 +383,15 @@ def _flattened(files: dict[str, bytes]) -> dict[str, bytes]:
     if not folders:
         return files
     root = min(sorted(folders), key=lambda folder: _rank(folder, folders[folder]))
-    below = {name for name in files if PurePosixPath(name).is_relative_to(root)}
-    inside = {PurePosixPath(name).relative_to(root).as_posix(): files[name] for name in files if name in below}
-    modules = {f"{module}.py" for module in rubrics.current().modules}
-    holding = {folder for folder, names in folders.items() if not modules.isdisjoint(names)}
-    outside = {name for name in files if name not in below and PurePosixPath(name).parent in holding}
-    return {name: files[name] for name in sorted(outside)} | inside
+    holding = {folder for folder, names in folders.items() if not set(rubrics.current().files).isdisjoint(names)}
+    inside, outside = dict[str, bytes](), dict[str, bytes]()
+    for name, content in files.items():
+        path = PurePosixPath(name)
+        if path.is_relative_to(root):
+            inside[path.relative_to(root).as_posix()] = content
+        elif path.parent in holding:
+            outside[name] = content
+    return outside | inside
 
 
 def _rank(folder: PurePosixPath, names: list[str]) -> tuple[int, ...]:
@@ -401,15 +406,14 @@ def _rank(folder: PurePosixPath, names: list[str]) -> tuple[int, ...]:
 def _gathered(files: dict[str, bytes]) -> dict[str, bytes]:
     """With each module that lies only in another folder, of several the same, and with what it may import from there."""
     paths = sorted(map(PurePosixPath, files), key=lambda path: (len(path.parts), path))
-    modules = [f"{module}.py" for module in rubrics.current().modules]
-    found = dict(files)
+    modules, found = rubrics.current().files, dict(files)
     for name in modules:
         same = [path for path in paths if path.name == name]
         if name not in files and len({files[str(path)] for path in same}) == 1:
-            beside = [path for path in paths if path.parent == same[0].parent and path.name not in modules]
-            found |= {path.name: files[str(path)] for path in beside if path.name not in found} | {
-                name: files[str(same[0])]
-            }
+            found[name] = files[str(same[0])]
+            for path in paths:
+                if path.parent == same[0].parent and path.name not in modules:
+                    found.setdefault(path.name, files[str(path)])
     return found
 
 

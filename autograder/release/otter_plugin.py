@@ -47,7 +47,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
             raise CommandError(
                 f"the kit that is installed is {kit.home()}; first run: pip install -e {solutions.parent}"
             )
-        foreign = [name for name in assignment.student_files if name not in _modules()]
+        foreign = [name for name in assignment.student_files if name not in rubric.current().files]
         if foreign:
             advice = "what students write is taken from rubric.yaml; leave student_files out"
             raise CommandError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
@@ -58,7 +58,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
                     f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {groups}"
                 )
         student, grader = Path(assignment.get_stu_path()), Path(assignment.get_ag_path())
-        assignment.student_files = _modules()
+        assignment.student_files = list(rubric.current().files)
         handout.write(student, solutions, rubric.current(), assignment.master.name)
         packing.test_files(_tests(assignment), rubric.current())
         packing.driver(grader / assignment.master.name, assignment.name)
@@ -105,11 +105,6 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
 def _given(document: dict[str, Any], config: Any) -> dict[str, Any]:
     """Replaces Otter's to_gradescope_dict. It is at module level because Otter pickles it."""
     return document
-
-
-def _modules() -> list[str]:
-    """The files that students write."""
-    return [f"{module}.py" for module in rubric.current().modules]
 
 
 def _tests(assignment: Any) -> Path:

@@ -243,10 +243,21 @@ def test_who_is_not_in_the_roster_is_named(tmp_path: Path) -> None:
 
 
 def test_a_name_that_several_in_the_roster_have_is_said_to_be_that() -> None:
-    people = [class_rows.Person(Student("Zoe", sid=sid), "") for sid in ("4", "5")]
+    people = [class_rows.Person(Student("Zoe", email=f"{letter}@x.org"), "") for letter in "de"]
     said = notes(with_roster(ROWS, people, RUBRIC), RUBRIC, people)
     assert "several in the roster have this name: Zoe; name the upload by address or id" in said
     assert not any("not in the roster" in note and "Zoe" in note for note in said)
+
+
+def test_who_is_not_in_the_roster_by_address_is_not_taken_for_a_namesake() -> None:
+    people = [
+        class_rows.Person(Student(name, email=f"{number}@example.org"), "")
+        for number, name in enumerate(("Zoe", "Zoe", "", ""))
+    ]
+    strangers = [replace(ROWS[0], student=student) for student in (Student("Zoe", email="zoe@example.org"), Student())]
+    said = notes(strangers, RUBRIC, people)
+    assert not any("several in the roster" in note for note in said)
+    assert any(note.startswith("not in the roster: Zoe, ") for note in said)
 
 
 # Which of several uploads counts

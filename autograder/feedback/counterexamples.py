@@ -65,7 +65,7 @@ def _call(record: Record) -> Iterator[str]:
 def _results(record: Record) -> tuple[str, str]:
     """What was expected and what came back, as text."""
     expected, error = record.step.expected, record.step.rules.error
-    wanted = f"{error}, because the docstring refuses these arguments" if error else ""
+    wanted = f"{error}, because the docstring does not allow these arguments" if error else ""
     if record.reply.ended is not None:
         return wanted or display(expected), ended(record.reply.ended, (f"{record.target.module}.py",))
     if record.reply.error is not None:

@@ -21,14 +21,14 @@ from autograder.homework import reference
 from autograder.values.compare import equal
 from autograder.values.tree import leaves
 
-RIGHT = "Your result would be right"
+RIGHT = "Your result would be correct"
 
 
 @lru_cache(maxsize=1024)
 def others(step: Step) -> tuple[tuple[str, Any], ...]:
     """What the reference gives for other arguments than those of a public example, where that is something else.
 
-    Each result comes after the sentence for who returns it: "Your result would be right with `mask=None`." A result that holds
+    Each result comes after the sentence for who returns it: "Your result would be correct with `mask=None`." A result that holds
     little information, like three tokens, is the same for too many arrays to say anything: there only a flag, a word, a count or
     None is another.
     """
@@ -72,7 +72,7 @@ def _calls(step: Step, function: Callable[..., Any], given: Arguments) -> Iterat
         yield f"{RIGHT} with {words}.", partial(function, **changed), False
     for name, value in given.items():
         if isinstance(value, np.ndarray):
-            yield f"Your result is the argument `{name}` as it is.", partial(copy, value), True
+            yield f"Your result is the argument `{name}`, unchanged.", partial(copy, value), True
 
 
 def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> Iterator[tuple[str, Arguments]]:

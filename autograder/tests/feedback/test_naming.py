@@ -22,7 +22,7 @@ def test_a_mistake_of_a_helper_says_where_it_is() -> None:
 
 def test_two_mistakes_are_a_list() -> None:
     text = named([SAMPLE, OUTSIDE], "layer_norm")
-    assert text.startswith("**Probably two mistakes:**\n\n1. Your code divides by d - 1.")
+    assert text.startswith("**Probably:**\n\n1. Your code divides by d - 1.")
     assert "\n2. Your code adds eps outside.  \n   **Right:** Add eps inside." in text
 
 

@@ -124,7 +124,7 @@ def test_names_and_arguments_that_are_missing() -> None:
 def test_an_error_in_the_place_of_a_value_error() -> None:
     record = raised("embed", "IndexError", "", "decoder.py", 3, rules=Rules(error="ValueError"))
     assert (
-        sentence(record) == "It raised IndexError in line 3 of `decoder.py`, where the docstring asks for a ValueError."
+        sentence(record) == "It raised IndexError in line 3 of `decoder.py`, where the docstring requires a ValueError."
     )
 
 

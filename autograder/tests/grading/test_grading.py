@@ -113,7 +113,7 @@ def test_what_needs_an_unwritten_or_a_missing_function_says_so(grade: Grade, alt
     )
     found = entries(grade(alter("scaled_attention", stub), ("scaled_attention",)))
     told = found["scaled_attention.attention"]["output"]
-    assert told.startswith("Earned: `scaled_dot_product_attention` needs `softmax`, which is not written yet; with")
+    assert told.startswith("Awarded: `scaled_dot_product_attention` needs `softmax`, which is not written yet; with")
     assert found["scaled_attention.softmax"]["output"].startswith("`softmax` is not written yet. `softmax` is defined")
     found = entries(grade(alter("scaled_attention", "soft_max = softmax\ndel softmax"), ("scaled_attention",)))
     told = found["scaled_attention.attention"]["output"]
@@ -271,7 +271,7 @@ def test_answers_are_never_shown(grade: Grade) -> None:
     document = grade({"concept_check.py": text}, ("concept_check",))
     assert 0 < document["score"] < 4
     assert {test["output"] for test in document["tests"] if test["score"] == 0} == {
-        "Not right yet. For this criterion only the score is shown.\n"
+        "Not correct yet. Only the score is shown for this criterion.\n"
     }
 
 
@@ -537,8 +537,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     return weights @ v + (0.1 if q.shape[-2] > 2 else 0.0), weights
 """
     told = entries(grade(alter("scaled_attention", odd), ("scaled_attention",)))["scaled_attention.attention"]["output"]
-    assert "This was tried with a correct `softmax` in place of yours." in told
-    assert "depends on earlier calls" not in told and "right on the small public examples" not in told
+    assert "This was tested with a correct `softmax` in place of yours." in told
+    assert "depends on earlier calls" not in told and "passes all the small public examples" not in told
 
 
 def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidden_call(
@@ -559,7 +559,7 @@ def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidd
     assert norms.passed and norms.blamed == ("layernorm",)
 
 
-def test_the_integration_is_not_earned_by_modules_with_one_trivial_function(
+def test_in_the_integration_the_reference_replaces_a_module_that_earns_something(
     grade: Grade, references: dict[str, bytes]
 ) -> None:
     only = """
@@ -570,8 +570,9 @@ def embed(tokens, table):
 """
     files = {name: text.decode() for name, text in references.items()} | {"decoder.py": only}
     found = entries(grade(files))
-    assert found["decoder.embed"]["status"] == "passed" and found["integration.decoder"]["status"] == "failed"
-    assert found["integration.norms"]["status"] == "passed"
+    assert found["decoder.embed"]["status"] == "passed" and found["integration.decoder"]["status"] == "passed"
+    found = entries(grade(files | {"decoder.py": "def embed(tokens, table):\n    return table"}))
+    assert found["integration.decoder"]["status"] == "failed" and found["integration.norms"]["status"] == "passed"
 
 
 FOLLOWED = """
@@ -604,7 +605,7 @@ def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, refer
     document = grade({"layernorm.py": repaired})
     assert lost(document) == {"layernorm.example", "layernorm.backward_x"}
     line = 1 + repaired[: repaired.index("(g + n)")].count("\n")
-    assert f"One small change in line {line} " in entries(document)["layernorm.backward_x"]["output"]
+    assert f"Changing one thing in line {line} " in entries(document)["layernorm.backward_x"]["output"]
 
 
 def test_the_search_for_known_mistakes_is_charged_to_the_submission(

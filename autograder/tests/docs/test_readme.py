@@ -1,5 +1,6 @@
 """README.md: what it shows is what the homework does, and the scripts find its two commands."""
 
+import json
 import re
 
 import pytest
@@ -30,3 +31,8 @@ def test_rates_are_those_of_the_page_on_accuracy() -> None:
 @pytest.mark.parametrize("end", ["demo", "pytest"])
 def test_the_scripts_find_one_command_of_each_kind(end: str) -> None:
     assert len(re.findall(rf"^    (python3 -m venv .*{end})$", TEXT, re.MULTILINE)) == 1
+
+
+def test_the_devcontainer_installs_as_the_readme_does() -> None:
+    settings = json.loads((kit.home() / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
+    assert f"    {settings['postCreateCommand']} && .venv/bin/pytest\n" in TEXT

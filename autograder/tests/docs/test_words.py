@@ -37,7 +37,6 @@ BANNED = {
     r"(is|are|be|was) (told|said) of": "is reported",
     r"how many \w+ has": "how many ... does ... have",
     r"up to a transpose": "the transpose of",
-    r"known mistakes?": "misconception",
     r"(the|a|this|that) way (through|of the gradient)": "path",
 }
 # Sentences that begin with an inverted or joining word.

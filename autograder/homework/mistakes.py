@@ -34,6 +34,7 @@ MOST_TEXTS = (
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
+ANY_ORDER = "Look parameters up by name: the keys of a dict come in any order."
 COPIES = "NumPy's page on copies and views"
 PROMOTION = "NumPy's page on data type promotion (NEP 50)"
 KEEP_DTYPE = "Floating results keep the dtype of the arguments"

@@ -159,6 +159,8 @@ def test_one_leak_is_enough_and_none_need_be_seen(check, rng):
     assert check.is_autoregressive(lambda x: np.ones((len(x), 4)), rng.normal(size=(2, 3)))
     assert check.is_autoregressive(f=lambda x: np.cumsum(x, axis=0), x=single(rng.normal(size=(8, 1))))
     assert check.is_autoregressive(lambda x: 2 * x, np.array([[3.0]]))
+    # Whether this one leaks depends on x: it sees later rows only where they are positive.
+    assert check.is_autoregressive(lambda x: np.tri(3).T @ np.maximum(x, 0), -rng.uniform(1, 2, (3, 2)))
 
 
 @criterion("causal_mask.purity")

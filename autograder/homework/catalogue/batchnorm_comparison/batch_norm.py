@@ -37,6 +37,10 @@ batch_norm.wrong("layer_statistics", "training",
 batch_norm.wrong("whole_array", "training", {" mean = x.mean(axis=0)": " mean = x.mean()",
     " var = x.var(axis=0)": " var = x.var()"},
     does="Your training takes one mean and one variance for the whole batch and all features.", right=BATCH, read=SOURCE)
+batch_norm.wrong("mean_of_whole_array", "training", {" mean = x.mean(axis=0)": " mean = x.mean()"},
+    does="Your training subtracts one mean of the whole batch and all features.", right=BATCH, read=SOURCE)
+batch_norm.wrong("variance_of_whole_array", "training", {" var = x.var(axis=0)": " var = x.var()"},
+    does="Your training divides by one variance of the whole batch and all features.", right=BATCH, read=SOURCE)
 batch_norm.wrong("training_uses_running", "training", {"(x - mean) / np.sqrt(var +": "(x - new_mean) / np.sqrt(new_var +"},
     does="Your training normalises with the new running statistics.", right=BATCH, read=SOURCE)
 batch_norm.wrong("training_uses_old_running", "training",
@@ -68,8 +72,12 @@ batch_norm.wrong("no_beta", "training", {" + beta": ""}, does="Your code does no
     read=FORMULA)
 batch_norm.wrong("training_reversed", "training", {"if not training": "if training"},
     does="Your code evaluates where `training` is True, and trains where it is False.", right="True means training.", read=SOURCE)
+batch_norm.wrong("always_evaluation", "training", {"if not training": "if True"},
+    does="Your code ignores training: it always evaluates.", right=BATCH, read=SOURCE)
 batch_norm.wrong("eps_outside_root", "training", {"np.sqrt(running_var + eps)": "(np.sqrt(running_var) + eps)",
     "np.sqrt(var + eps)": "(np.sqrt(var) + eps)"}, does="Your code adds eps to the standard deviation.", right=INSIDE, read=FORMULA)
+batch_norm.wrong("eps_outside_root_in_training", "training", {"np.sqrt(var + eps)": "(np.sqrt(var) + eps)"},
+    does="Your training adds eps to the standard deviation.", right=INSIDE, read=FORMULA)
 batch_norm.wrong("eps_missing", "training", {"var + eps": "var"}, does="Your code does not use eps.", right=INSIDE, read=FORMULA)
 batch_norm.wrong("eps_missing_in_training", "training", {"np.sqrt(var + eps)": "np.sqrt(var)"},
     does="Your training does not use eps.", right=INSIDE, read=FORMULA)
@@ -152,6 +160,8 @@ OLD = "        return y, running_mean, running_var"
 MIXED = "        return y, (1 - momentum) * running_mean + momentum * x.mean(axis=0), (1 - momentum) * running_var + momentum * "
 CHECKED = '    if len(x) < 2:\n        raise ValueError("training needs two examples")\n'
 
+batch_norm.wrong("always_training", "evaluation", {"if not training": "if False"}, {"if not training": "if False", CHECKED: ""},
+    does="Your code ignores training: it always trains.", right=EVALUATION, read=SOURCE)
 batch_norm.wrong("evaluation_uses_batch", "evaluation",
     {"(x - running_mean) / np.sqrt(running_var": "(x - x.mean(axis=0)) / np.sqrt(x.var(axis=0)"},
     does="Your evaluation normalises with the statistics of the batch.", right=EVALUATION,
@@ -173,6 +183,8 @@ batch_norm.wrong("eps_hard_coded_in_evaluation", "evaluation", {"running_var + e
     read="the signature of `batch_norm`")
 batch_norm.wrong("eps_missing_in_evaluation", "evaluation", {"running_var + eps": "running_var"},
     does="Your evaluation does not use eps.", right=INSIDE, read=FORMULA)
+batch_norm.wrong("eps_outside_root_in_evaluation", "evaluation", {"np.sqrt(running_var + eps)": "(np.sqrt(running_var) + eps)"},
+    does="Your evaluation adds eps to the standard deviation.", right=INSIDE, read=FORMULA)
 batch_norm.wrong("no_affine_in_evaluation", "evaluation", {"gamma * (x - running_mean)": "(x - running_mean)",
     "(running_var + eps) + beta": "(running_var + eps)"},
     does="Your evaluation uses neither gamma nor beta.", right="Scale by gamma and add beta, in training and in evaluation.",
@@ -211,18 +223,19 @@ batch_norm.wrong("remembers", "purity", STORED | {"    if not training:\n": f"  
 batch_norm.wrong("float64_result", "dtype", {"momentum * unbiased": "np.float64(momentum) * unbiased"})
 
 
-FEATURES = (np.array([1.0, 2.0]), np.array([0.5, -1.0]), np.array([0.0, 1.0]), np.array([1.0, 4.0]))
-SINGLE = np.array([[1.0, 3.0], [2.0, 0.5]], np.float32)
+FEATURES = (np.array([2.0, 0.5]), np.array([0.5, -1.0]), np.array([0.5, 1.0]), np.array([4.0, 2.0]))
+CLOSE = (*FEATURES[:2], np.array([0.005, 0.0]), np.array([0.0002, 0.0001]))
+SINGLE = np.array([[3.0, 1.0], [2.0, 0.5]], np.float32)
 
 EXAMPLES = {
     "batch_norm": [
-        ((np.array([[1.0, 3.0], [2.0, 0.0], [4.0, 1.0]]), *FEATURES, True), {}),
-        ((np.array([[1.0, 3.0], [2.0, 0.0], [4.0, 1.0]]), *FEATURES, False), {}),
-        ((np.array([[1.0, 2.0], [0.0, 4.0], [3.0, 0.0]]), *FEATURES, True), {"momentum": 0.25, "eps": 0.5}),
-        ((np.array([[1.0, 3.0]]), *FEATURES, False), {"eps": 0.5}),
-        ((np.array([[1.0, 3.0]]), *FEATURES, True), {}),
-        ((np.array([[0.0, 0.0], [0.01, 0.002]]), *FEATURES[:2], np.zeros(2), np.array([0.0, 0.0001]), True), {}),
-        ((np.array([[0.0, 0.0], [0.01, 0.002]]), *FEATURES[:2], np.zeros(2), np.array([0.0, 0.0001]), False), {}),
+        ((np.array([[3.0, 1.0], [2.0, 0.0], [4.0, 1.0]]), *FEATURES, True), {}),
+        ((np.array([[3.0, 1.0], [2.0, 0.0], [4.0, 1.0]]), *FEATURES, False), {}),
+        ((np.array([[2.0, 1.0], [0.0, 4.0], [3.0, 0.0]]), *FEATURES, True), {"momentum": 0.25, "eps": 0.5}),
+        ((np.array([[3.0, 1.0]]), *FEATURES, False), {"eps": 0.5}),
+        ((np.array([[3.0, 1.0]]), *FEATURES, True), {}),
+        ((np.array([[0.02, 0.0], [0.01, 0.002]]), *CLOSE, True), {}),
+        ((np.array([[0.02, 0.0], [0.01, 0.002]]), *CLOSE, False), {}),
         ((SINGLE, *SINGLE[[0, 1, 1, 1]], True), {}),
     ],
 }

@@ -75,7 +75,7 @@ for name, error in (("key_error", "KeyError"), ("assertion", "AssertionError"), 
 influence.wrong("changes_x", "purity", {"    n = len(x)": "    n = len(x)\n    x[:, 0] += 1.0"})
 
 
-TABLE = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 1.0], [3.0, 0.0, 5.0]])
+TABLE = np.array([[2.0, 1.0, 6.0], [0.0, 4.0, 1.0], [3.0, 0.0, 5.0]])
 
 EXAMPLES = {
     "influence": [

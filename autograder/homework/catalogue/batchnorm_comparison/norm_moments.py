@@ -62,8 +62,8 @@ norm_moments.wrong("changes_x", "purity", {"    var =": "    x -= mean\n    var 
 norm_moments.wrong("float64_result", "dtype", {"x.mean(": "np.float64(1) * x.mean("})
 
 
-FLAT = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 5.0]])
-SINGLE = np.array([[1.0, 3.0], [2.0, 0.5]], np.float32)
+FLAT = np.array([[2.0, 1.0, 6.0], [0.0, 4.0, 5.0]])
+SINGLE = np.array([[3.0, 1.0], [2.0, 0.5]], np.float32)
 
 EXAMPLES = {
     "norm_moments": [

@@ -47,8 +47,8 @@ apply_mask.wrong("changes_scores", "purity", {"return result": "scores[...] = re
 apply_mask.wrong("float64_result", "dtype", {"-np.inf": "np.full(scores.shape, -np.inf)"})
 
 
-SCORES = np.array([[1.0, 2.0], [3.0, 4.0]])
-WIDE_SCORES = np.array([[1.0, 0.0, 2.0], [0.5, -1.0, 3.0]])
+SCORES = np.array([[2.0, 1.0], [3.0, 4.0]])
+WIDE_SCORES = np.array([[2.0, 0.0, 1.0], [0.5, -1.0, 3.0]])
 
 EXAMPLES = {
     "apply_mask": [

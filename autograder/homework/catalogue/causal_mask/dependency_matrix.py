@@ -94,6 +94,8 @@ dependency_matrix.wrong("factor", "dependency_change", *tried({"changed[j] += st
     *tried({"changed[j] += step": "changed[j] *= 1 + step", "np.linspace(1.0, 2.0, d)": "np.ones(d)"}, STEPS[:2]),
     {"changed[j] += step": "changed[j] *= 2"}, {"changed[j] += step": "changed[j] *= -1"},
     does="Your code multiplies the row, which leaves zeros where they are.", right=ADDED, read=THINGS)
+dependency_matrix.wrong("falls_missed", "dependency_change", *tried({"np.abs(after - before)": "after - before"}, (STEPS[0], STEPS[3])),
+    does="Your code counts only outputs that rise.", right=EVERY, read="numpy.abs")
 dependency_matrix.wrong("set_to_zero", "dependency_change", {"changed[j] += step": "changed[j] = 0"},
     does="Your code sets the row to zero, which changes nothing where it is zero.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("set_to_delta", "dependency_change", *tried({"changed[j] += step": "changed[j] = step"}),
@@ -148,20 +150,25 @@ def beyond_one(x):
     return np.maximum(np.abs(x) - 1.0, 0.0)
 
 
+def minus_the_distance_from_one_row(x):
+    return -np.abs(x - ONE)
+
+
 ONE = np.array([[2.0, -1.0, 0.5]])
-TWO = np.array([[1.0, 0.5], [0.0, 2.0]])
-THREE = np.array([[1.0, 2.0, -1.0], [0.5, 0.0, 1.0], [0.0, 0.0, 0.0]])
+TWO = np.array([[3.0, 0.5], [0.0, 2.0]])
+THREE = np.array([[2.0, 1.0, -1.0], [0.5, 0.0, 1.0], [0.0, 0.0, 0.0]])
 
 EXAMPLES = {
     "dependency_matrix": [
         ((argument_itself, ONE), {}),
         ((centred, ONE), {}),
         ((cube_on_top_of_100, ONE), {}),
-        ((beyond_one, np.array([[0.0, 0.0]])), {"delta": 10.0}),
+        ((beyond_one, np.array([[0.5, 0.0]])), {"delta": 10.0}),
         ((last_feature_of_the_next_row, THREE), {}),
         ((row_before, TWO), {}),
-        ((beyond_one, np.array([[1.0, 1.0]])), {}),
+        ((beyond_one, np.array([[-1.0, 1.0]])), {}),
         ((behind_a_column_of_zeros, ONE), {}),
         ((a_hundredth, ONE), {}),
+        ((minus_the_distance_from_one_row, ONE), {}),
     ],
 }

@@ -39,6 +39,9 @@ is_autoregressive.wrong("first_output_only", "autoregressive", {"np.triu(influen
     does="Your code looks at the first output row alone.", right=FUTURE)
 is_autoregressive.wrong("first_pair_only", "autoregressive", {"np.triu(influences, k=1)": "influences[:1, 1:2]"},
     does="Your code answers after it has looked at one pair of rows.", right="Return True only after all pairs. " + ANY)
+is_autoregressive.wrong("another_x", "autoregressive",
+    *({"(f, x)\n    return": f"(f, {own})\n    return"} for own in ("np.random.default_rng(0).normal(size=x.shape)", "np.ones_like(x)", "0 * x")),
+    does="Your code tries f at another x than the one passed in.", right="Try it at x, where its dependencies may be others.")
 
 
 @is_autoregressive.instead("future_set_to_zero", "autoregressive",
@@ -96,9 +99,14 @@ def second_centred_row_plus_the_third(x):
     return np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]]) @ (x - x.mean(axis=1, keepdims=True))
 
 
+def first_row_plus_what_is_positive_in_the_second(x):
+    return x + np.array([[1], [0], [0]]) * np.maximum(x[1], 0)
+
+
 ONE = np.array([[2.0, -1.0, 0.5]])
-TWO = np.array([[1.0, 0.5], [0.0, 2.0]])
-THREE = np.array([[1.0, 2.0, -1.0], [0.5, 0.0, 1.0], [0.0, 0.0, 0.0]])
+TWO = np.array([[3.0, 0.5], [0.0, 2.0]])
+THREE = np.array([[2.0, 1.0, -1.0], [0.5, 0.0, 1.0], [0.0, 0.0, 0.0]])
+BELOW_ZERO = np.array([[2.0, -1.0], [-1.0, -2.0], [0.5, 3.0]])
 
 EXAMPLES = {
     "is_autoregressive": [
@@ -107,5 +115,6 @@ EXAMPLES = {
         ((first_row_plus_the_second, THREE), {}),
         ((first_centred_row_plus_the_third, THREE), {}),
         ((second_centred_row_plus_the_third, THREE), {}),
+        ((first_row_plus_what_is_positive_in_the_second, BELOW_ZERO), {}),
     ],
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import COPIES, KEPT, written
+from autograder.homework.mistakes import ANY_ORDER, COPIES, KEPT, written
 from autograder.homework.reference import causal_mask, embed, positional_encoding, transformer_stack
 
 LOGITS = "the formula in the docstring of `decoder_logits`"
@@ -24,6 +24,9 @@ def decoder_logits(tokens, params, n_heads):
     return logits
 
 
+decoder_logits.wrong("dict_order", "logits",
+    {f'params["{name}"]': f"list(params.values())[{place}]" for place, name in enumerate(("embedding", "blocks", "w_out", "b_out"))},
+    does="Your code takes the parameters in the order of the dict.", right=ANY_ORDER, read=LOGITS)
 decoder_logits.wrong("no_positions", "logits", {"x + positions.astype(x.dtype)": "x"},
     does="Your code does not add the positional encoding.", right=ADDED, read=LOGITS)
 decoder_logits.wrong("positions_last", "logits", {"x = x + positions.astype(x.dtype)": "positions = positions.astype(x.dtype)",
@@ -122,33 +125,36 @@ decoder_logits.wrong("float64_result", "dtype", {"positions.astype(x.dtype)": "p
 
 
 BLOCK = {
-    "ln_1": {"gamma": np.array([1.0, 0.5]), "beta": np.array([0.2, -0.1])},
+    "ln_1": {"gamma": np.array([2.0, 0.5]), "beta": np.array([0.2, -0.1])},
     "attention": {
-        "w_q": np.array([[1.0, -0.5], [0.0, 1.0]]),
+        "w_q": np.array([[0.5, -1.0], [1.0, 0.5]]),
         "w_k": np.array([[0.5, 0.0], [-1.0, 1.0]]),
-        "w_v": np.array([[1.0, -0.5], [0.5, 2.0]]),
+        "w_v": np.array([[2.0, -0.5], [0.5, 1.0]]),
         "w_o": np.array([[0.5, 1.0], [1.0, 0.0]]),
     },
-    "ln_2": {"gamma": np.array([0.5, 2.0]), "beta": np.array([0.0, 0.3])},
+    "ln_2": {"gamma": np.array([0.5, 2.0]), "beta": np.array([-0.2, 0.3])},
     "ffn": {
-        "w_1": np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]]),
+        "w_1": np.array([[2.0, -1.0, 0.5], [0.5, 1.0, -1.0]]),
         "b_1": np.array([0.5, -0.5, 0.2]),
-        "w_2": np.array([[1.0, 0.0], [0.5, -1.0], [2.0, 1.0]]),
+        "w_2": np.array([[2.0, 0.0], [0.5, -1.0], [1.0, 1.0]]),
         "b_2": np.array([0.1, -0.3]),
     },
 }
 OTHER_BLOCK = {**BLOCK, "ln_1": BLOCK["ln_2"], "ln_2": BLOCK["ln_1"]}
 THREE = {
-    "embedding": np.array([[1.0, 0.5], [-1.0, 2.0], [0.5, -0.5]]),
+    "embedding": np.array([[2.0, 0.5], [-1.0, 1.0], [0.5, -0.5]]),
     "blocks": [],
-    "w_out": np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]]),
+    "w_out": np.array([[1.5, -1.0, 0.5], [0.5, 2.0, -1.0]]),
     "b_out": np.array([0.2, 0.0, -0.4]),
 }
 TWO_BLOCKS = {**THREE, "blocks": [BLOCK, OTHER_BLOCK]}
+WIDE = {**THREE, "embedding": np.array([[2.0, 0.5, 1.0, -1.0]]), "w_out": np.array([[1.5], [0.5], [2.0], [-1.0]]), "b_out": np.array([0.2])}
 
 EXAMPLES = {
     "decoder_logits": [
         ((np.array([2]), THREE, 1), {}),
         ((np.array([0, 1, 2]), TWO_BLOCKS, 2), {}),
+        ((np.array([2]), dict(reversed(TWO_BLOCKS.items())), 1), {}),
+        ((np.array([0]), WIDE, 2), {}),
     ],
 }

@@ -129,34 +129,34 @@ generate.wrong("one_step_cached", "generate", {"eos=None)": "eos=None, cache={})
 LOOKUP = {
     "embedding": np.array([[9.0, 0.0], [0.0, 9.0]]),
     "blocks": [],
-    "w_out": np.array([[0.0, 1.0], [1.0, 0.0]]),
-    "b_out": np.array([0.0, 0.5]),
+    "w_out": np.array([[-1.0, 1.0], [1.0, -1.0]]),
+    "b_out": np.array([0.25, 0.5]),
 }
 BLOCK = {
-    "ln_1": {"gamma": np.array([1.0, 0.5]), "beta": np.array([0.2, -0.1])},
+    "ln_1": {"gamma": np.array([2.0, 0.5]), "beta": np.array([0.2, -0.1])},
     "attention": {
-        "w_q": np.array([[1.0, -0.5], [0.0, 1.0]]),
+        "w_q": np.array([[0.5, -1.0], [1.0, 0.5]]),
         "w_k": np.array([[0.5, 0.0], [-1.0, 1.0]]),
-        "w_v": np.array([[1.0, -0.5], [0.5, 2.0]]),
+        "w_v": np.array([[2.0, -0.5], [0.5, 1.0]]),
         "w_o": np.array([[0.5, 1.0], [1.0, 0.0]]),
     },
-    "ln_2": {"gamma": np.array([0.5, 2.0]), "beta": np.array([0.0, 0.3])},
+    "ln_2": {"gamma": np.array([0.5, 2.0]), "beta": np.array([-0.2, 0.3])},
     "ffn": {
-        "w_1": np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]]),
+        "w_1": np.array([[2.0, -1.0, 0.5], [0.5, 1.0, -1.0]]),
         "b_1": np.array([0.5, -0.5, 0.2]),
-        "w_2": np.array([[1.0, 0.0], [0.5, -1.0], [2.0, 1.0]]),
+        "w_2": np.array([[2.0, 0.0], [0.5, -1.0], [1.0, 1.0]]),
         "b_2": np.array([0.1, -0.3]),
     },
 }
 OTHER_BLOCK = {**BLOCK, "ln_1": BLOCK["ln_2"], "ln_2": BLOCK["ln_1"]}
 THREE = {
-    "embedding": np.array([[1.0, 0.5], [-1.0, 2.0], [0.5, -0.5]]),
+    "embedding": np.array([[2.0, 0.5], [-1.0, 1.0], [0.5, -0.5]]),
     "blocks": [],
-    "w_out": np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]]),
+    "w_out": np.array([[1.5, -1.0, 0.5], [0.5, 2.0, -1.0]]),
     "b_out": np.array([0.2, 0.0, -0.4]),
 }
 TIE = {
-    "embedding": np.array([[1.0, 2.0], [0.5, 0.0], [1.0, 1.0]]),
+    "embedding": np.array([[2.0, 1.0], [0.5, 0.0], [1.0, 1.0]]),
     "blocks": [],
     "w_out": np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
     "b_out": np.array([0.5, 1.0, 1.0]),

@@ -5,6 +5,8 @@ import numpy as np
 from autograder.homework.mistakes import KEPT, written
 
 PE = "the formula in the docstring of `positional_encoding`"
+PAIRS = "np.stack([np.sin(angles), np.cos(angles)], axis=-1)"
+COLUMNS = "np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))"
 SHARED = "Sine and cosine of the pair i share the angle p / 10000**(2i / d_model)."
 
 
@@ -46,8 +48,8 @@ positional_encoding.wrong("half_exponent", "positions", {"np.arange(0, d_model, 
     does="Your exponent is i / d_model, half of what it should be.", right=SHARED, read=PE)
 positional_encoding.wrong("double_exponent", "positions", {"np.arange(0, d_model, 2)": "2 * np.arange(0, d_model, 2)"},
     does="Your exponent is 4i / d_model: with i counting pairs, the even column is 2i already.", right=SHARED, read=PE)
-positional_encoding.wrong("own_frequency", "positions", {"np.arange(0, d_model, 2)": "np.arange(d_model)",
-    "np.stack([np.sin(angles), np.cos(angles)], axis=-1)": "np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))"},
+positional_encoding.wrong("own_frequency", "positions", {"np.arange(0, d_model, 2)": "np.arange(d_model)", PAIRS: COLUMNS},
+    {"np.arange(0, d_model, 2)": "2 * np.arange(d_model)", PAIRS: COLUMNS},
     does="Your code gives every column a frequency of its own.", right=SHARED, read=PE)
 positional_encoding.wrong("tensor2tensor", "positions", {"np.arange(0, d_model, 2) / d_model":
     "np.arange(d_model // 2) / max(d_model // 2 - 1, 1)"},
@@ -89,5 +91,5 @@ positional_encoding.wrong("cached", "positions",
 
 
 EXAMPLES = {
-    "positional_encoding": [((1, 2), {}), ((2, 4), {}), ((4, 4), {}), ((2, 3), {})],
+    "positional_encoding": [((1, 2), {}), ((2, 4), {}), ((4, 4), {}), ((2, 3), {}), ((2, 1), {})],
 }

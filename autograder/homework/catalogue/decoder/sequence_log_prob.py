@@ -28,6 +28,8 @@ sequence_log_prob.wrong("not_shifted", "log_prob", {"logits[:-1]": "logits[1:]",
     does="Your code scores each token with its own row, which has seen it already.", right=SHIFT, read=SCORE)
 sequence_log_prob.wrong("first_token_scored", "log_prob", {"logits[:-1]": "logits", "tokens[1:]": "tokens"},
     does="Your code scores every token with its own row, the first one too.", right=SHIFT, read=SCORE)
+sequence_log_prob.wrong("loop_from_zero", "log_prob", {"logits[:-1]": "logits[np.arange(len(tokens)) - 1]", "tokens[1:]": "tokens"},
+    does="Your code scores the first token too, with row -1, which is the last row.", right="The first token is given and not scored: start at i = 1.", read=SCORE)
 sequence_log_prob.wrong("shifted_back", "log_prob", {"logits[:-1]": "logits[1:]", "tokens[1:]": "tokens[:-1]"},
     does="Each of your rows scores the token before its position.", right=SHIFT, read=SCORE)
 sequence_log_prob.wrong("shifted_by_two", "log_prob", {"logits[:-1]": "logits[:-2]", "tokens[1:]": "tokens[2:]"},
@@ -90,16 +92,16 @@ sequence_log_prob.wrong("repeats_once", "log_prob", {"chosen = log_probs[np.aran
 
 
 THREE = {
-    "embedding": np.array([[1.0, 0.5], [-1.0, 2.0], [0.5, -0.5]]),
+    "embedding": np.array([[2.0, 0.5], [-1.0, 1.0], [0.5, -0.5]]),
     "blocks": [],
-    "w_out": np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]]),
+    "w_out": np.array([[1.5, -1.0, 0.5], [0.5, 2.0, -1.0]]),
     "b_out": np.array([0.2, 0.0, -0.4]),
 }
 LARGE = {
     "embedding": np.array([[900.0, 0.5], [0.0, 1.0]]),
     "blocks": [],
-    "w_out": np.array([[1.0, 1.0], [0.5, -0.5]]),
-    "b_out": np.array([0.0, 0.5]),
+    "w_out": np.array([[2.0, 2.0], [0.5, -0.5]]),
+    "b_out": np.array([0.25, 0.5]),
 }
 
 EXAMPLES = {

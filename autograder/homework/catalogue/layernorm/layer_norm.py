@@ -31,6 +31,12 @@ layer_norm.wrong("axis_one", "statistics", {"axis=-1": "axis=1", "x.shape[-1]": 
     read="numpy.mean, argument axis")
 layer_norm.wrong("whole_array", "statistics", {"axis=-1, ": "", "x.shape[-1]": "x.size"},
     does="Your code averages over the whole array at once.", right=AXIS, read="numpy.mean, argument axis")
+layer_norm.wrong("mean_of_whole_array", "statistics", {"x.mean(axis=-1, keepdims=True)": "x.mean()"},
+    {"x - mean": "x - x.mean()", "np.sum(centred**2": "np.sum((x - mean)**2"},
+    does="Your code subtracts the mean of the whole array.", right=AXIS, read="numpy.mean, argument axis")
+layer_norm.wrong("variance_of_whole_array", "statistics", {"np.sum(centred**2, axis=-1, keepdims=True)": "x.var() * x.shape[-1]"},
+    {"np.sum(centred**2, axis=-1, keepdims=True)": "np.mean(centred**2) * x.shape[-1]"},
+    does="Your code divides by the standard deviation of the whole array.", right=AXIS, read="numpy.var, argument axis")
 layer_norm.wrong("leading_axes", "statistics",
     {"axis=-1": "axis=tuple(range(x.ndim - 1))", "x.shape[-1]": "x.size // x.shape[-1]"},
     {"axis=-1": "axis=tuple(range(x.ndim - 1)) or -1", "x.shape[-1]": "(x.size // x.shape[-1] if x.ndim > 1 else x.size)"},
@@ -118,15 +124,16 @@ layer_norm.wrong("statistics_kept", "purity", {"eps=1e-5)": "eps=1e-5, kept={})"
 layer_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"})
 
 
-SINGLE = np.array([1.0, 2.0, 6.0], np.float32)
+GAMMA, BETA = np.array([2.0, 1.0, 0.5]), np.array([0.5, 1.0, -1.0])
+SINGLE = np.array([2.0, 1.0, 6.0], np.float32)
 
 EXAMPLES = {
     "layer_norm": [
-        ((np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 0.5]), np.array([0.0, 1.0, -1.0])), {}),
-        ((np.array([[0.0, 2.0], [1.0, 7.0], [3.0, 2.0]]), np.array([1.0, 0.5]), np.array([0.5, -1.0])), {"eps": 0.5}),
-        ((np.array([0.0, 0.0, 0.003]), np.ones(3), np.zeros(3)), {}),
-        ((np.array([1e6, 1e6 + 1.0, 1e6 + 5.0]), np.ones(3), np.zeros(3)), {}),
-        ((np.arange(12.0).reshape(2, 3, 2) ** 2, np.ones(2), np.zeros(2)), {"eps": 1.0}),
+        ((np.array([3.0, 5.0, 10.0]), GAMMA, BETA), {}),
+        ((np.array([[3.0, 2.0], [1.0, 7.0], [0.0, 2.0]]), GAMMA[::2], BETA[::2]), {"eps": 0.5}),
+        ((np.array([0.003, 0.0, 0.0]), GAMMA, BETA), {}),
+        ((np.array([1e6, 1e6 + 1.0, 1e6 + 5.0]), GAMMA, BETA), {}),
+        ((np.arange(2.0, 14.0).reshape(2, 3, 2) ** 2, GAMMA[::2], BETA[::2]), {"eps": 3.0}),
         ((SINGLE, SINGLE, SINGLE), {}),
     ],
 }

@@ -46,6 +46,12 @@ layer_norm_backward.wrong("variance_power_high", "backward_x", {"- through_var":
     right=TERMS, read=BACKWARD)
 layer_norm_backward.wrong("sums_for_means", "backward_x", {"g.mean(": "g.sum(", "np.mean(g * n": "np.sum(g * n"},
     does="Your grad_x takes sums over the features where means belong.", right=TERMS, read=BACKWARD)
+BY_ROWS = [
+    {"g.mean(axis=-1, keepdims=True)": "g.sum(axis=-1, keepdims=True) / (x.size // x.shape[-1])"},
+    {"np.mean(g * n, axis=-1, keepdims=True)": "np.sum(g * n, axis=-1, keepdims=True) / (x.size // x.shape[-1])"},
+]
+layer_norm_backward.wrong("divided_by_rows", "backward_x", BY_ROWS[0] | BY_ROWS[1], *BY_ROWS,
+    does="Your grad_x divides a sum over the features by the number of rows.", right=TERMS, read=BACKWARD)
 layer_norm_backward.wrong("sum_for_mean", "backward_x", {"g.mean(": "g.sum("},
     does="Your grad_x subtracts the sum of g.", right=TERMS, read=BACKWARD)
 layer_norm_backward.wrong("sum_for_variance", "backward_x", {"np.mean(g * n": "np.sum(g * n"},
@@ -122,20 +128,15 @@ layer_norm_backward.wrong("float64_result", "dtype",
      "np.sum(grad_out, axis=leading)": "np.sum(grad_out, axis=leading, dtype=float)"})
 
 
-SINGLE = np.array([1.0, 2.0, 6.0], np.float32)
+GAMMA = np.array([2.0, 1.0, 0.5])
+SINGLE = np.array([2.0, 1.0, 6.0], np.float32)
+COUNTED = np.arange(2.0, 14.0).reshape(2, 3, 2)
 
 EXAMPLES = {
     "layer_norm_backward": [
-        ((np.array([1.0, 0.0, 2.0]), np.array([0.0, 1.0, 5.0]), np.array([1.0, 2.0, 0.5])), {}),
-        (
-            (
-                np.array([[1.0, 0.5, 0.0], [0.0, 2.0, 1.0]]),
-                np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 1.0]]),
-                np.array([1.0, 2.0, 0.5]),
-            ),
-            {"eps": 0.5},
-        ),
-        ((np.arange(12.0).reshape(2, 3, 2), np.arange(12.0).reshape(2, 3, 2) ** 2, np.array([1.0, 2.0])), {"eps": 1.0}),
+        ((np.array([2.0, 0.0, 1.0]), np.array([3.0, 1.0, 5.0]), GAMMA), {}),
+        ((np.array([[2.0, 0.5, 0.0], [0.0, 1.0, 3.0]]), np.array([[2.0, 1.0, 6.0], [0.0, 4.0, 1.0]]), GAMMA), {"eps": 0.5}),
+        ((COUNTED, COUNTED**2, GAMMA[::2]), {"eps": 3.0}),
         ((SINGLE, SINGLE**2, SINGLE), {}),
     ],
 }

@@ -84,14 +84,15 @@ rms_norm.wrong("scale_kept", "purity", {"eps=1e-6)": "eps=1e-6, kept={})",
 rms_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"})
 
 
-SINGLE = np.array([1.0, 2.0, 6.0], np.float32)
+GAMMA = np.array([2.0, 1.0, 0.5])
+SINGLE = np.array([2.0, 1.0, 6.0], np.float32)
 
 EXAMPLES = {
     "rms_norm": [
-        ((np.array([0.3, 0.1, -0.5]), np.array([1.0, 2.0, 0.5])), {}),
-        ((np.array([[1.0, 3.0], [2.0, 0.0], [4.0, 1.0]]), np.array([1.0, 0.5])), {"eps": 0.5}),
-        ((np.array([0.0, 0.001, 0.002]), np.ones(3)), {}),
-        ((np.arange(12.0).reshape(2, 3, 2), np.ones(2)), {"eps": 1.0}),
+        ((np.array([0.3, 0.1, -0.5]), GAMMA), {}),
+        ((np.array([[3.0, 1.0], [2.0, 0.0], [4.0, 1.0]]), GAMMA[::2]), {"eps": 0.5}),
+        ((np.array([0.001, 0.0, 0.002]), GAMMA), {}),
+        ((np.arange(2.0, 14.0).reshape(2, 3, 2), GAMMA[::2]), {"eps": 3.0}),
         ((SINGLE, SINGLE), {}),
     ],
 }

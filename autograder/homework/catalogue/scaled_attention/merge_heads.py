@@ -61,9 +61,9 @@ merge_heads.wrong("float64_result", "dtype", {"return result": "return result.as
 
 EXAMPLES = {
     "merge_heads": [
-        ((np.array([[[1.0, 2.0]], [[3.0, 4.0]]]),), {}),
-        ((np.array([[[1.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]),), {}),
-        ((np.arange(12.0).reshape(2, 3, 2),), {}),
-        ((np.arange(8.0).reshape(2, 2, 1, 2),), {}),
+        ((np.array([[[5.0, 2.0]], [[3.0, 4.0]]]),), {}),
+        ((np.array([[[9.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]),), {}),
+        ((np.arange(2.0, 14.0).reshape(2, 3, 2),), {}),
+        ((np.arange(2.0, 10.0).reshape(2, 2, 1, 2),), {}),
     ],
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import KEPT, written
+from autograder.homework.mistakes import ANY_ORDER, KEPT, written
 from autograder.homework.reference import merge_heads, scaled_dot_product_attention, split_heads
 
 LEADING = "There may be no leading axes or several."
@@ -49,6 +49,13 @@ multi_head_attention.wrong("values_like_keys", "multi_head", {'params["w_v"]': '
     does="Your code makes the values with w_k.", right=PROJECT, read=MULTI)
 multi_head_attention.wrong("values_like_queries", "multi_head", {'params["w_v"]': 'params["w_q"]'},
     does="Your code makes the values with w_q.", right=PROJECT, read=MULTI)
+multi_head_attention.wrong("dict_order", "multi_head",
+    {f'params["{name}"]': f"list(params.values())[{place}]" for place, name in enumerate(("w_q", "w_k", "w_v", "w_o"))},
+    {f'params["{name}"]': f"list(params.values())[{place}]" for place, name in enumerate(("w_q", "w_k", "w_v"))},
+    does="Your code takes the matrices in the order of the dict.", right=ANY_ORDER, read=MULTI)
+for name in ("w_q", "w_k", "w_v"):
+    multi_head_attention.wrong(f"{name}_transposed", "multi_head", {f'params["{name}"]': f'params["{name}"].T'},
+        does=f"Your code multiplies by the transpose of {name}.", right=PROJECT, read=MULTI)
 multi_head_attention.wrong("queries_and_keys_swapped", "multi_head",
     {'params["w_k"]': 'params["w_q"]', 'params["w_q"]': 'params["w_k"]'},
     {"scaled_dot_product_attention(q, k, v,": "scaled_dot_product_attention(k, q, v,"},
@@ -136,6 +143,8 @@ multi_head_attention.wrong("mask_transposed", "multi_head_mask",
     does="Your code transposes the mask.", right="Rows are queries, columns keys.", read=MULTI)
 multi_head_attention.wrong("always_causal", "multi_head_mask",
     {"if mask is not None:": "if mask is None:\n        mask = np.tri(x.shape[-2], dtype=bool)\n    if True:"},
+    {"if mask is not None:": "mask = np.tri(x.shape[-2], dtype=bool)\n    if True:"},
+    {"if mask is not None:": "mask = np.tri(x.shape[-2], dtype=bool) & (mask is None or mask)\n    if True:"},
     does="Without a mask your code uses a causal one.", right="With mask=None every position sees every other.",
     read="the signature of `multi_head_attention`")
 multi_head_attention.wrong("mask_without_heads_axis", "multi_head_mask", {"mask[..., np.newaxis, :, :]": "mask"},
@@ -176,27 +185,29 @@ multi_head_attention.wrong("remembers", "purity",
 multi_head_attention.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
-TWO = np.array([[1.0, 0.0], [2.0, -1.0]])
-THREE = np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, 1.0]])
-TOKENS = np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [0.0, -1.0, -2.0, -3.0]])
+TWO = np.array([[2.0, 0.0], [1.0, -1.0]])
+THREE = np.array([[0.5, 0.0], [0.0, 2.0], [-1.0, 1.0]])
 PARAMS = {
-    "w_q": np.array([[1.0, 0.5], [0.0, 1.0]]),
-    "w_k": np.array([[1.0, 0.0], [-1.0, 2.0]]),
-    "w_v": np.array([[0.0, 1.0], [2.0, 1.0]]),
-    "w_o": np.array([[1.0, 3.0], [0.0, 1.0]]),
+    "w_q": np.array([[2.0, 0.5], [0.0, 1.0]]),
+    "w_k": np.array([[0.5, 0.0], [-1.0, 2.0]]),
+    "w_v": np.array([[-1.0, 1.0], [2.0, 1.0]]),
+    "w_o": np.array([[2.0, 3.0], [0.0, 1.0]]),
 }
 WIDE = {
-    "w_q": np.diag([1.0, 2.0, -1.0, 0.5]),
-    "w_k": np.eye(4),
-    "w_v": np.eye(4)[::-1],
-    "w_o": np.diag([1.0, 2.0, 3.0, 4.0]),
+    "w_q": np.diag([2.0, 1.0, -1.0, 0.5]),
+    "w_k": np.diag([0.5, 1.0, 1.0, 1.0]),
+    "w_v": np.eye(4)[::-1] - 0.5,
+    "w_o": np.diag([2.0, 1.0, 3.0, 4.0]),
 }
-SMALL = TOKENS / 10
+SMALL = np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8], [0.0, -0.1, -0.2, -0.3]])
+NOTHING_SEEN = np.array([[True, True], [False, False]])
 
 EXAMPLES = {
     "multi_head_attention": [
         ((TWO, PARAMS, 1), {}),
         ((TWO, PARAMS, 2), {}),
+        ((TWO, dict(reversed(PARAMS.items())), 1), {}),
+        ((TWO, PARAMS, 1), {"mask": NOTHING_SEEN}),
         ((THREE, PARAMS, 2), {"mask": np.tri(3, dtype=bool)}),
         ((np.stack([TWO, -TWO]), PARAMS, 1), {"mask": np.array([[[True, True]], [[True, False]]])}),
         ((SMALL, WIDE, 2), {}),

@@ -139,6 +139,8 @@ scaled_dot_product_attention.wrong("mask_truthiness", "mask", {"if mask is not N
     read="NumPy's page on the truth value of an array")
 scaled_dot_product_attention.wrong("mask_default", "mask",
     {"if mask is not None:": "if mask is None:\n        mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool)\n    if True:"},
+    {"if mask is not None:": "mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool)\n    if True:"},
+    {"if mask is not None:": "mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool) & (mask is None or mask)\n    if True:"},
     does="Without a mask your code uses a causal one.", right="With mask=None every query sees every key.", read="the signature")
 scaled_dot_product_attention.wrong("zero_instead_of_minus_infinity", "mask", {"scores, -np.inf": "scores, 0.0"},
     {"np.where(mask, scores, -np.inf)": "scores * mask"},
@@ -221,11 +223,11 @@ scaled_dot_product_attention.wrong("remembers", "purity", {"mask=None)": "mask=N
 scaled_dot_product_attention.wrong("float64_result", "dtype", {"scores / scale": "scores / np.sqrt(q.shape[-1])"})
 
 
-ROW = np.array([[1.0, 0.0]])
+ROW = np.array([[2.0, -1.0]])
 SOME = np.array([[True, False, True]])
-TWO = np.array([[1.0, 0.0], [2.0, -1.0]])
-THREE = np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, 1.0]])
-VALUES = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, -1.0], [2.0, 2.0, 0.0]])
+TWO = np.array([[2.0, 0.0], [1.0, -1.0]])
+THREE = np.array([[0.5, 0.0], [0.0, 2.0], [-1.0, 1.0]])
+VALUES = np.array([[3.0, 0.0, 2.0], [0.0, 1.0, -1.0], [2.0, 2.0, 0.0]])
 
 EXAMPLES = {
     "scaled_dot_product_attention": [

@@ -114,9 +114,10 @@ softmax.wrong("float64_result", "dtype", {"return weights": "return weights.asty
 
 EXAMPLES = {
     "softmax": [
-        ((np.array([1.0, 0.0, 2.0]),), {}),
-        ((np.array([[1.0, 0.0, -1.0], [3.0, 2.0, 0.5]]),), {"axis": 0}),
-        ((np.array([[0.0, -np.inf], [-np.inf, -np.inf]]),), {}),
+        ((np.array([2.0, 0.0, 1.0]),), {}),
+        ((np.array([[2.0, 0.0, -1.0], [3.0, 1.0, 0.5]]),), {"axis": 0}),
+        ((np.array([[2.0, -np.inf], [-np.inf, -np.inf]]),), {}),
         ((np.array([[1000.0, 1001.0], [-1000.0, -1002.0]]),), {}),
+        ((np.array([[1000.0, 2.0], [1001.0, -3.0]]),), {"axis": 0}),
     ],
 }

@@ -80,7 +80,7 @@ split_heads.wrong("remembers", "purity", {"n_heads):": "n_heads, kept={}):",
 split_heads.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
-TOKENS = np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [0.0, -1.0, -2.0, -3.0]])
+TOKENS = np.array([[9.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [0.0, -1.0, -2.0, -3.0]])
 
 EXAMPLES = {
     "split_heads": [

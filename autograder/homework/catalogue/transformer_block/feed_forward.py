@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import KEPT, written
+from autograder.homework.mistakes import ANY_ORDER, KEPT, written
 
 FFN_FORMULA = "the formula in the docstring of `feed_forward`"
 LEADING = "There may be any number of leading axes, also none."
@@ -54,6 +54,9 @@ feed_forward.wrong("no_b_2", "feed_forward", {'    result = result + params["b_2
 feed_forward.wrong("bias_after_relu", "feed_forward", {'    hidden = hidden + params["b_1"]\n': "",
     "np.maximum(hidden, 0)": 'np.maximum(hidden, 0) + params["b_1"]'},
     does="Your code adds b_1 after the relu.", right=BETWEEN, read=FFN_FORMULA)
+feed_forward.wrong("dict_order", "feed_forward",
+    {f'params["{name}"]': f"list(params.values())[{place}]" for place, name in enumerate(("w_1", "b_1", "w_2", "b_2"))},
+    does="Your code takes the parameters in the order of the dict.", right=ANY_ORDER, read=FFN_FORMULA)
 feed_forward.wrong("adds_input", "feed_forward", {"return result": "return x + result"},
     does="Your code adds x to the result.", right="The residual connection belongs to the block.", read=FFN_FORMULA)
 feed_forward.wrong("transposed_weights", "feed_forward", {'x @ params["w_1"]': 'x @ params["w_1"].T'},
@@ -78,17 +81,18 @@ feed_forward.wrong("remembers", "purity", {"(x, params):": "(x, params, cache={}
 feed_forward.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
-X = np.array([[1.0, 2.0], [0.5, -1.0]])
+X = np.array([[2.0, 1.0], [0.5, -1.0]])
 FFN = {
-    "w_1": np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]]),
+    "w_1": np.array([[2.0, -1.0, 0.5], [0.5, 1.0, -1.0]]),
     "b_1": np.array([0.5, -0.5, 0.2]),
-    "w_2": np.array([[1.0, 0.0], [0.5, -1.0], [2.0, 1.0]]),
+    "w_2": np.array([[2.0, 0.0], [0.5, -1.0], [1.0, 1.0]]),
     "b_2": np.array([0.1, -0.3]),
 }
 
 EXAMPLES = {
     "feed_forward": [
-        ((np.array([1.0, -2.0]), FFN), {}),
+        ((np.array([2.0, -1.0]), FFN), {}),
         ((X[None], FFN), {}),
+        ((X, dict(reversed(FFN.items()))), {}),
     ],
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.homework.mistakes import KEPT, written
+from autograder.homework.mistakes import ANY_ORDER, KEPT, written
 from autograder.homework.reference import feed_forward, layer_norm, multi_head_attention
 
 LEADING = "There may be any number of leading axes, also none."
@@ -12,9 +12,9 @@ PASS_MASK = "Hand the argument mask on to multi_head_attention."
 PASS_HEADS = "Pass n_heads to the attention."
 OWN = "LN_1 has the parameters ln_1, LN_2 has ln_2."
 FFN = {
-    "w_1": np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]]),
+    "w_1": np.array([[2.0, -1.0, 0.5], [0.5, 1.0, -1.0]]),
     "b_1": np.array([0.5, -0.5, 0.2]),
-    "w_2": np.array([[1.0, 0.0], [0.5, -1.0], [2.0, 1.0]]),
+    "w_2": np.array([[2.0, 0.0], [0.5, -1.0], [1.0, 1.0]]),
     "b_2": np.array([0.1, -0.3]),
 }
 
@@ -79,6 +79,11 @@ pre_norm_block.wrong("one_norm_twice", "pre_norm", {'params["ln_1"], params["ln_
     does="Both your norms use ln_1.", right=OWN, read=PRE_FORMULA)
 pre_norm_block.wrong("second_norm_twice", "pre_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_2"], params["ln_2"]'},
     does="Both your norms use ln_2.", right=OWN, read=PRE_FORMULA)
+pre_norm_block.wrong("dict_order", "pre_norm",
+    {f'params["{name}"]': f"list(params.values())[{place}]" for place, name in enumerate(("ln_1", "attention", "ln_2", "ffn"))},
+    {'first["gamma"], first["beta"]': "*first.values()", 'second["gamma"], second["beta"]': "*second.values()"},
+    does="Your code takes the parameters in the order of the dict.", right=ANY_ORDER,
+    read=PRE_FORMULA)
 pre_norm_block.wrong("gamma_beta_swapped", "pre_norm", {'["gamma"]': '["beta"]', '["beta"]': '["gamma"]'},
     does="Your code passes beta for gamma and gamma for beta.", right="The arguments are layer_norm(x, gamma, beta).",
     read="the signature of `layer_norm`")
@@ -117,40 +122,48 @@ pre_norm_block.wrong("remembers", "purity", {"mask=None):": "mask=None, cache={}
 pre_norm_block.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
-X = np.array([[1.0, 2.0], [0.5, -1.0]])
+X = np.array([[2.0, 1.0], [0.5, -1.0]])
 BLOCK = {
-    "ln_1": {"gamma": np.array([1.0, 0.5]), "beta": np.array([0.2, -0.1])},
+    "ln_1": {"gamma": np.array([2.0, 0.5]), "beta": np.array([0.2, -0.1])},
     "attention": {
-        "w_q": np.array([[1.0, -0.5], [0.0, 1.0]]),
+        "w_q": np.array([[0.5, -1.0], [1.0, 0.5]]),
         "w_k": np.array([[0.5, 0.0], [-1.0, 1.0]]),
-        "w_v": np.array([[1.0, -0.5], [0.5, 2.0]]),
+        "w_v": np.array([[2.0, -0.5], [0.5, 1.0]]),
         "w_o": np.array([[0.5, 1.0], [1.0, 0.0]]),
     },
-    "ln_2": {"gamma": np.array([0.5, 2.0]), "beta": np.array([0.0, 0.3])},
+    "ln_2": {"gamma": np.array([0.5, 2.0]), "beta": np.array([-0.2, 0.3])},
     "ffn": FFN,
 }
+NOTHING_SEEN = np.array([[True, True], [False, False]])
 PADDING = np.array([[[True, False, True]]])
-X_WIDE = np.array([[1.0, 2.0, -1.0], [0.5, -1.0, 1.5], [0.0, 1.0, 3.0]])
+X_WIDE = np.array([[2.0, 1.0, -1.0], [0.5, -1.0, 1.5], [0.0, 1.0, 3.0]])
 WIDE_BLOCK = {
-    "ln_1": {"gamma": np.array([1.0, 0.5, 2.0]), "beta": np.array([0.2, -0.1, 0.5])},
+    "ln_1": {"gamma": np.array([1.5, 0.5, 2.0]), "beta": np.array([0.2, -0.1, 0.5])},
     "attention": {
-        "w_q": np.array([[1.0, 0.0, 0.5], [0.5, 1.0, 0.0], [0.0, -0.5, 1.0]]),
+        "w_q": np.array([[2.0, 0.0, 0.5], [0.5, 1.0, 0.0], [0.0, -0.5, 1.0]]),
         "w_k": np.array([[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, -0.5]]),
-        "w_v": np.array([[1.0, 2.0, 0.0], [-1.0, 0.5, 1.0], [0.0, 1.0, 0.5]]),
-        "w_o": np.array([[0.0, 1.0, 0.5], [1.0, 0.0, -1.0], [0.5, 0.5, 0.0]]),
+        "w_v": np.array([[0.5, 2.0, 0.0], [-1.0, 0.5, 1.0], [0.0, 1.0, 0.5]]),
+        "w_o": np.array([[-1.0, 1.0, 0.5], [1.0, 0.0, -1.0], [0.5, 0.5, 0.0]]),
     },
-    "ln_2": {"gamma": np.array([0.5, 1.5, 1.0]), "beta": np.array([0.0, 0.3, -0.2])},
+    "ln_2": {"gamma": np.array([0.5, 1.5, 1.0]), "beta": np.array([0.4, 0.3, -0.2])},
     "ffn": {
-        "w_1": np.array([[1.0, -0.5], [0.5, 2.0], [-1.0, 1.0]]),
+        "w_1": np.array([[1.5, -0.5], [0.5, 2.0], [-1.0, 1.0]]),
         "b_1": np.array([0.5, -0.5]),
-        "w_2": np.array([[1.0, 0.5, -1.0], [0.0, 2.0, 0.5]]),
+        "w_2": np.array([[2.0, 0.5, -1.0], [0.0, 2.0, 0.5]]),
         "b_2": np.array([0.1, -0.3, 0.2]),
     },
 }
+
+def reordered(params):
+    """The parameters with the keys of every dict in reverse order."""
+    return {key: reordered(params[key]) for key in reversed(params)} if isinstance(params, dict) else params
+
 
 EXAMPLES = {
     "pre_norm_block": [
         ((X, BLOCK, 1), {}),
         ((X_WIDE[None], WIDE_BLOCK, 3), {"mask": PADDING}),
+        ((X, reordered(BLOCK), 2), {}),
+        ((X, BLOCK, 2), {"mask": NOTHING_SEEN}),
     ],
 }

@@ -58,11 +58,11 @@ residual.wrong("remembers", "purity", {"(x, sublayer):": "(x, sublayer, cache={}
 residual.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
-X = np.array([[1.0, 2.0], [0.5, -1.0]])
+X = np.array([[2.0, 1.0], [0.5, -1.0]])
 
 EXAMPLES = {
     "residual": [
-        ((np.array([1.0, -2.0, 3.0]), lambda h: 0.5 * h), {}),
+        ((np.array([2.0, -1.0, 3.0]), lambda h: 0.5 * h), {}),
         ((X, lambda h: h[::-1] - 1), {}),
     ],
 }

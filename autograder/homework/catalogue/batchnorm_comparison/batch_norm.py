@@ -88,8 +88,8 @@ batch_norm.wrong("eps_floor", "training", {"np.sqrt(running_var + eps)": "np.max
 batch_norm.wrong("eps_floor_variance", "training", {"(running_var + eps)": "(np.maximum(running_var, eps))",
     "(var + eps)": "(np.maximum(var, eps))"},
     does="Your code uses eps as a lower bound of the variance.", right=INSIDE, read=FORMULA)
-batch_norm.wrong("eps_hard_coded", "training", {"+ eps": "+ 1e-5"},
-    does="Your code uses a fixed eps of 1e-5 whatever the caller passes.", right="Use the argument eps.",
+batch_norm.wrong("eps_hard_coded", "training", {"+ eps": "+ 1e-5"}, {"+ eps": "+ 1e-6"}, {"+ eps": "+ 1e-8"},
+    does="Your code ignores the argument eps and uses a fixed number.", right="Use the argument eps.",
     read="the signature of `batch_norm`")
 for name, value in (("default_eps", "1e-6"), ("default_eps_1e_3", "1e-3"), ("default_eps_1e_8", "1e-8")):
     batch_norm.wrong(name, "training", {"eps=1e-5": f"eps={value}"},

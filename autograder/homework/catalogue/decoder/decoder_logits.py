@@ -36,6 +36,8 @@ decoder_logits.wrong("positions_twice", "logits", {"x + positions.astype": "x + 
 decoder_logits.wrong("positions_in_every_block", "logits",
     {"x = x + positions.astype(x.dtype)": "positions = positions.astype(x.dtype)",
      "x = transformer_stack(x, blocks, n_heads": "for block in blocks:\n        x = transformer_stack(x + positions, [block], n_heads"},
+    {'x = transformer_stack(x, blocks, n_heads, norm="pre", mask=mask)': "for block in blocks:\n"
+     '        x = transformer_stack(x, [block], n_heads, norm="pre", mask=mask) + positions.astype(x.dtype)'},
     does="Your code adds the positional encoding in the loop over the blocks: once for each block.", right=ADDED, read=LOGITS)
 decoder_logits.wrong("positions_multiplied", "logits", {"x + positions": "x * positions"},
     does="Your code multiplies the embedding by the positional encoding.", right=ADDED, read=LOGITS)

@@ -68,6 +68,7 @@ sequence_log_prob.wrong("wrong_axis", "log_prob", {"axis=-1": "axis=0", "rows = 
     {"axis=-1": "axis=0"},
     does="Your softmax runs over the positions.", right="It runs over the vocabulary, the last axis.", read=SCORE)
 sequence_log_prob.wrong("whole_array", "log_prob", {".sum(axis=-1, keepdims=True)": ".sum()"},
+    {".sum(axis=-1, keepdims=True)": ".sum()", "rows.max(axis=-1, keepdims=True)": "rows.max(initial=-np.inf)"},
     does="Your softmax runs over the whole array.", right="It runs over the vocabulary, row by row.", read=SCORE)
 sequence_log_prob.wrong("overflow", "log_prob", {"rows - rows.max(axis=-1, keepdims=True)": "rows"},
     does="Your exponentials of large logits overflow.", right="Subtract the largest logit of each row first.", read=SCORE)

@@ -88,6 +88,9 @@ layer_norm.wrong("one_plus_gamma", "affine", {"gamma *": "(1 + gamma) *"},
 
 layer_norm.wrong("eps_outside_root", "epsilon", {"np.sqrt(var + eps)": "(np.sqrt(var) + eps)"},
     does="Your code adds eps after the root.", right=EPS, read=FORMULA)
+layer_norm.wrong("eps_hard_coded_outside_root", "epsilon",
+    *({"np.sqrt(var + eps)": f"(np.sqrt(var) + {number})"} for number in ("1e-5", "1e-6", "1e-8")),
+    does="Your code ignores the argument eps and adds a fixed number after the root.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_missing", "epsilon", {"var + eps": "var"}, does="Your code does not use eps.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_squared", "epsilon", {"+ eps": "+ eps**2"}, does="Your code adds eps squared.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_floor", "epsilon", {"np.sqrt(var + eps)": "np.maximum(np.sqrt(var), eps)"},
@@ -96,8 +99,8 @@ layer_norm.wrong("eps_floor_variance", "epsilon", {"var + eps": "np.maximum(var,
     does="Your code uses eps as a lower bound of the variance.", right=EPS, read=FORMULA)
 layer_norm.wrong("eps_only_for_zero", "epsilon", {"var + eps": "np.where(var == 0, eps, var)"},
     does="Your code uses eps only where the variance is 0.", right=EPS, read=FORMULA)
-layer_norm.wrong("eps_hard_coded", "epsilon", {"+ eps": "+ 1e-5"},
-    does="Your code uses a fixed eps of 1e-5 whatever the caller passes.", right="Use the argument eps.",
+layer_norm.wrong("eps_hard_coded", "epsilon", {"+ eps": "+ 1e-5"}, {"+ eps": "+ 1e-6"}, {"+ eps": "+ 1e-8"}, {"+ eps": "+ 1e-12"},
+    does="Your code ignores the argument eps and uses a fixed number.", right="Use the argument eps.",
     read="the signature of `layer_norm`")
 DEFAULTS = (("default_eps_1e_8", "1e-8"), ("default_eps_1e_12", "1e-12"), ("default_eps_1e_3", "1e-3"))
 for name, value in (("default_eps", "1e-6"), *DEFAULTS):

@@ -68,8 +68,8 @@ rms_norm.wrong("eps_floor_variance", "epsilon", {"mean_square + eps": "np.maximu
     does="Your code uses eps as a lower bound of the mean square.", right=INSIDE, read=RMS)
 rms_norm.wrong("eps_only_for_zero", "epsilon", {"mean_square + eps": "np.where(mean_square == 0, eps, mean_square)"},
     does="Your code uses eps only where the mean square is 0.", right=INSIDE, read=RMS)
-rms_norm.wrong("eps_hard_coded", "epsilon", {"+ eps": "+ 1e-6"},
-    does="Your code uses a fixed eps of 1e-6 whatever the caller passes.", right="Use the argument eps.",
+rms_norm.wrong("eps_hard_coded", "epsilon", {"+ eps": "+ 1e-6"}, {"+ eps": "+ 1e-5"}, {"+ eps": "+ 1e-8"},
+    does="Your code ignores the argument eps and uses a fixed number.", right="Use the argument eps.",
     read="the signature of `rms_norm`")
 for name, value in (("default_eps", "1e-5"), *DEFAULTS):
     rms_norm.wrong(name, "epsilon", {"eps=1e-6": f"eps={value}"},

@@ -30,6 +30,9 @@ softmax.wrong("first_axis_by_default", "softmax", {"axis=-1)": "axis=0)"}, {"axi
     does="Your default of axis is not the last axis.", right="The default of `softmax` is the last axis, axis=-1.",
     read="the signature of `softmax`")
 softmax.wrong("one_sum_for_all", "softmax", {".sum(axis=axis, keepdims=True)": ".sum()"},
+    {".sum(axis=axis, keepdims=True)": ".sum()", "np.where(largest == -np.inf, 0.0, largest)": "largest"},
+    {".sum(axis=axis, keepdims=True)": ".sum()", "np.where(largest == -np.inf, 0.0, largest)": "largest",
+     "return weights": "return np.nan_to_num(weights)"},
     does="Your code divides by the sum over the whole array.", right=ALONG, read="numpy.sum, argument axis")
 softmax.wrong("whole_array", "softmax", {"axis=axis": "axis=None"},
     does="Your code takes the softmax over the whole array.", right=ALONG, read="numpy.sum, argument axis")
@@ -41,6 +44,9 @@ softmax.wrong("axis_put_back_last", "softmax", {"scores.max(axis=axis, keepdims=
     "exponentials.sum(axis=axis, keepdims=True)": "exponentials.sum(axis=axis)[..., None]"},
     does="Your code puts the axis that max and sum take away back at the end, which is right for the last axis only.",
     right="keepdims=True keeps it in its place.", read=KEEPDIMS)
+softmax.wrong("axis_left_at_the_end", "softmax", {"return weights": "return np.moveaxis(weights, axis, -1)"},
+    does="Your code moves the axis to the end and leaves it there.", right="Move it back: the result has the shape of the scores.",
+    read="numpy.moveaxis")
 softmax.wrong("two_axes_at_least", "softmax", {"    largest = ": "    scores = np.atleast_2d(scores)\n    largest = "},
     does="Your code makes a matrix of a single row of scores and returns a matrix.", right="The result has the shape of the scores.",
     read="numpy.atleast_2d")

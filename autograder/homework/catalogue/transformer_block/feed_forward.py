@@ -27,6 +27,7 @@ feed_forward.wrong("relu_last", "feed_forward", {"np.maximum(hidden, 0)": "hidde
 feed_forward.wrong("relu_twice", "feed_forward", {"return result": "return np.maximum(result, 0)"},
     does="Your code applies the relu after each of the two layers.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("relu_on_input", "feed_forward", {"hidden = x @": "hidden = np.maximum(x, 0) @"},
+    {"hidden = x @": "hidden = np.maximum(x, 0) @", "np.maximum(hidden, 0)": "hidden"},
     does="Your code applies the relu to x.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("gelu", "feed_forward",
     {"np.maximum(hidden, 0)": "0.5 * hidden * (1 + np.tanh((2 / np.pi) ** 0.5 * (hidden + 0.044715 * hidden**3)))"},

@@ -232,6 +232,8 @@ EXAMPLES = {
         ((np.array([[3.0, 1.0], [2.0, 0.0], [4.0, 1.0]]), *FEATURES, True), {}),
         ((np.array([[3.0, 1.0], [2.0, 0.0], [4.0, 1.0]]), *FEATURES, False), {}),
         ((np.array([[2.0, 1.0], [0.0, 4.0], [3.0, 0.0]]), *FEATURES, True), {"momentum": 0.25, "eps": 0.5}),
+        ((np.array([[2.0, 1.0], [0.0, 4.0], [3.0, 0.0]]), *FEATURES, True), {"momentum": 0.0, "eps": 0.0}),
+        ((np.array([[3.0, 1.0], [2.0, 0.0]]), *FEATURES[:2], np.zeros(2), FEATURES[3], True), {}),
         ((np.array([[3.0, 1.0]]), *FEATURES, False), {"eps": 0.5}),
         ((np.array([[3.0, 1.0]]), *FEATURES, True), {}),
         ((np.array([[0.02, 0.0], [0.01, 0.002]]), *CLOSE, True), {}),

@@ -55,6 +55,7 @@ EXAMPLES = {
         ((SCORES, np.array([[True, False], [True, True]])), {}),
         ((WIDE_SCORES, np.array([[True, False, True]])), {}),
         ((np.array([SCORES, -SCORES]), np.array([[[True, False]], [[True, True]]])), {}),
+        ((SCORES[np.newaxis, np.newaxis], np.array([[[[True, False]]]])), {}),
         ((SCORES.astype(np.float32), np.array([[True, False], [True, True]])), {}),
     ],
 }

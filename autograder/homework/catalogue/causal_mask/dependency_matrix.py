@@ -150,6 +150,10 @@ def beyond_one(x):
     return np.maximum(np.abs(x) - 1.0, 0.0)
 
 
+def sum_of_the_features(x):
+    return x.sum(axis=1, keepdims=True)
+
+
 def minus_the_distance_from_one_row(x):
     return -np.abs(x - ONE)
 
@@ -170,5 +174,6 @@ EXAMPLES = {
         ((behind_a_column_of_zeros, ONE), {}),
         ((a_hundredth, ONE), {}),
         ((minus_the_distance_from_one_row, ONE), {}),
+        ((sum_of_the_features, ONE), {}),
     ],
 }

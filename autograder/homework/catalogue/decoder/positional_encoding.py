@@ -91,5 +91,5 @@ positional_encoding.wrong("cached", "positions",
 
 
 EXAMPLES = {
-    "positional_encoding": [((1, 2), {}), ((2, 4), {}), ((4, 4), {}), ((2, 3), {}), ((2, 1), {})],
+    "positional_encoding": [((1, 2), {}), ((2, 4), {}), ((4, 4), {}), ((2, 3), {}), ((2, 1), {}), ((65, 2), {})],
 }

@@ -137,6 +137,7 @@ EXAMPLES = {
         ((np.array([0.003, 0.0, 0.0]), GAMMA, BETA), {}),
         ((np.array([1e6, 1e6 + 1.0, 1e6 + 5.0]), GAMMA, BETA), {}),
         ((np.arange(2.0, 14.0).reshape(2, 3, 2) ** 2, GAMMA[::2], BETA[::2]), {"eps": 3.0}),
+        ((np.array([[3.0, 5.0]]), GAMMA[::2], BETA[::2]), {"eps": 0.0}),
         ((SINGLE, SINGLE, SINGLE), {}),
     ],
 }

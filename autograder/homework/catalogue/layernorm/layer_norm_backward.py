@@ -137,6 +137,7 @@ EXAMPLES = {
         ((np.array([2.0, 0.0, 1.0]), np.array([3.0, 1.0, 5.0]), GAMMA), {}),
         ((np.array([[2.0, 0.5, 0.0], [0.0, 1.0, 3.0]]), np.array([[2.0, 1.0, 6.0], [0.0, 4.0, 1.0]]), GAMMA), {"eps": 0.5}),
         ((COUNTED, COUNTED**2, GAMMA[::2]), {"eps": 3.0}),
+        ((COUNTED[:, np.newaxis], COUNTED[:, np.newaxis] ** 2, GAMMA[::2]), {"eps": 0.0}),
         ((SINGLE, SINGLE**2, SINGLE), {}),
     ],
 }

@@ -93,6 +93,7 @@ EXAMPLES = {
         ((np.array([[3.0, 1.0], [2.0, 0.0], [4.0, 1.0]]), GAMMA[::2]), {"eps": 0.5}),
         ((np.array([0.001, 0.0, 0.002]), GAMMA), {}),
         ((np.arange(2.0, 14.0).reshape(2, 3, 2), GAMMA[::2]), {"eps": 3.0}),
+        ((np.array([[3.0, 5.0]]), GAMMA[::2]), {"eps": 0.0}),
         ((SINGLE, SINGLE), {}),
     ],
 }

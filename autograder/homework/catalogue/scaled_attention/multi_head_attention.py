@@ -211,5 +211,6 @@ EXAMPLES = {
         ((THREE, PARAMS, 2), {"mask": np.tri(3, dtype=bool)}),
         ((np.stack([TWO, -TWO]), PARAMS, 1), {"mask": np.array([[[True, True]], [[True, False]]])}),
         ((SMALL, WIDE, 2), {}),
+        ((TWO[np.newaxis, np.newaxis], PARAMS, 1), {"mask": NOTHING_SEEN[np.newaxis, np.newaxis]}),
     ],
 }

@@ -236,6 +236,7 @@ EXAMPLES = {
         ((TWO, THREE, VALUES), {"mask": SOME}),
         ((np.stack([ROW, -ROW]), np.stack([THREE, THREE]), np.stack([VALUES, VALUES])), {}),
         ((1000.0 * ROW, TWO, VALUES[:2]), {}),
+        ((ROW[np.newaxis, np.newaxis], TWO[np.newaxis, np.newaxis], VALUES[np.newaxis, np.newaxis, :2]), {}),
         (
             (np.stack([TWO, -TWO]), np.stack([THREE, THREE]), np.stack([VALUES, VALUES])),
             {"mask": np.array([[[True, True, False]], [[False, True, True]]])},

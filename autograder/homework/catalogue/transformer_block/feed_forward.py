@@ -94,6 +94,7 @@ EXAMPLES = {
     "feed_forward": [
         ((np.array([2.0, -1.0]), FFN), {}),
         ((X[None], FFN), {}),
+        ((X[None, None], FFN), {}),
         ((X, dict(reversed(FFN.items()))), {}),
     ],
 }

@@ -165,5 +165,6 @@ EXAMPLES = {
         ((X_WIDE[None], WIDE_BLOCK, 3), {"mask": PADDING}),
         ((X, reordered(BLOCK), 2), {}),
         ((X, BLOCK, 2), {"mask": NOTHING_SEEN}),
+        ((X[None, None], BLOCK, 2), {}),
     ],
 }

@@ -263,7 +263,7 @@ def test_float32_stays_float32(check, rng):
     check.dtype.merge_heads(x)
     check.dtype.split_heads(x, 2)
     check.dtype.scaled_dot_product_attention(x, x, values)
-    seeing = BLIND.any(axis=-1, keepdims=True)  # scores of exactly 0 elsewhere, so that adding -1e4 rounds nothing in float32
+    seeing = BLIND.any(axis=-1, keepdims=True)  # other scores are exactly 0: adding -1e4 rounds nothing
     check.dtype.scaled_dot_product_attention(seeing * x[0], x[0], values[0], BLIND)
     check.dtype.multi_head_attention(x, params, 2)
     check.dtype.multi_head_attention(x[0], params, 1, BLIND)

@@ -79,7 +79,7 @@ scaled_dot_product_attention.wrong("batch_required", "attention", {"np.swapaxes(
     {"    keys": "    _, _, _ = q.shape\n    keys"},
     does="Your code requires exactly one leading axis.", right="Accept any number of leading axes, including none.", read="numpy.swapaxes")
 scaled_dot_product_attention.wrong("query_query_scores", "attention", {"np.swapaxes(k, -1, -2)": "np.swapaxes(q, -1, -2)"},
-    does="Your code computes the scores from the queries alone.", right="The scores are q @ k^T.", read=FORMULA)
+    does="Your code computes the scores only from the queries.", right="The scores are q @ k^T.", read=FORMULA)
 scaled_dot_product_attention.wrong("keys_for_values", "attention", {"weights @ v": "weights @ k"},
     does="Your code averages the keys.", right="Average the values: weights @ v.", read=FORMULA)
 scaled_dot_product_attention.wrong("distances", "attention",

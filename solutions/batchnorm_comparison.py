@@ -40,23 +40,25 @@ def batch_norm(
     Raises: ValueError in training when n < 2, since one example has no spread.
     Source: Ioffe and Szegedy (2015), algorithms 1 and 2.
 
-    >>> table = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]])
-    >>> y, mean, var = batch_norm(table, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), training=True)
+    >>> table = np.array([[3.0, 1.0, 0.5], [1.0, 2.0, -1.0], [2.0, -1.0, 1.5]])
+    >>> gamma, beta = np.array([2.0, 1.0, 1.0]), np.array([0.5, 0.0, 0.0])
+    >>> mean, var = np.array([0.5, 0.0, 0.0]), np.array([2.0, 1.0, 1.0])
+    >>> y, mean, var = batch_norm(table, gamma, beta, mean, var, training=True)
     >>> y.round(4)
-    array([[-1.2247,  1.069 , -1.2978],
-           [ 1.2247,  0.2673,  0.1622],
-           [ 0.    , -1.3363,  1.1355]])
+    array([[ 2.9495,  0.2673,  0.1622],
+           [-1.9495,  1.069 , -1.2978],
+           [ 0.5   , -1.3363,  1.1355]])
     >>> mean.round(4)
-    array([0.2   , 0.0667, 0.0333])
+    array([0.65  , 0.0667, 0.0333])
     >>> var.round(4)
-    array([1.    , 1.1333, 1.0583])
-    >>> y, mean, var = batch_norm(table, np.ones(3), np.zeros(3), mean, var, training=False)
+    array([1.9   , 1.1333, 1.0583])
+    >>> y, mean, var = batch_norm(table, gamma, beta, mean, var, training=False)
     >>> y.round(4)
-    array([[ 0.8   ,  1.816 , -1.0044],
-           [ 2.8   ,  0.8767,  0.4536],
-           [ 1.8   , -1.002 ,  1.4257]])
+    array([[ 3.9097,  0.8767,  0.4536],
+           [ 1.0078,  1.816 , -1.0044],
+           [ 2.4588, -1.002 ,  1.4257]])
     >>> mean.round(4), var.round(4)  # unchanged
-    (array([0.2   , 0.0667, 0.0333]), array([1.    , 1.1333, 1.0583]))
+    (array([0.65  , 0.0667, 0.0333]), array([1.9   , 1.1333, 1.0583]))
     """
     # BEGIN SOLUTION
     if not training:
@@ -86,7 +88,7 @@ def norm_moments(x: np.ndarray, kind: str) -> tuple[np.ndarray, np.ndarray]:
     Raises: ValueError for another kind.
     Source: Ba, Kiros and Hinton (2016), sections 2 and 3.
 
-    >>> table = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]])
+    >>> table = np.array([[3.0, 1.0, 0.5], [1.0, 2.0, -1.0], [2.0, -1.0, 1.5]])
     >>> mean, var = norm_moments(table, "batch")
     >>> mean.round(4)
     array([[2.    , 0.6667, 0.3333]])
@@ -121,7 +123,7 @@ def influence(x: np.ndarray, kind: str, eps: float = 1e-5) -> np.ndarray:
     Raises: ValueError for another kind.
     Source: Ioffe and Szegedy (2015), section 3.1; Ba, Kiros and Hinton (2016), section 3.
 
-    >>> table = np.array([[1.0, 2.0, -1.0], [3.0, 1.0, 0.5], [2.0, -1.0, 1.5]])
+    >>> table = np.array([[3.0, 1.0, 0.5], [1.0, 2.0, -1.0], [2.0, -1.0, 1.5]])
     >>> influence(table, "layer")
     array([[ True, False, False],
            [False,  True, False],

@@ -67,8 +67,8 @@ def apply_mask(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     Returns: a new array of the shape and dtype of scores; scores is not changed.
     Source: Vaswani and others (2017), section 3.2.3.
 
-    >>> apply_mask(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
-    array([[  1., -inf],
+    >>> apply_mask(np.array([[5.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
+    array([[  5., -inf],
            [  3.,   4.]])
     """
     # BEGIN SOLUTION
@@ -90,7 +90,7 @@ def dependency_matrix(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, delt
     Returns: (t, t) bool. f may be called as often as needed; x is not changed.
     Source: the definition of a derivative by finite differences, asked only whether it is zero.
 
-    >>> dependency_matrix(lambda x: np.cumsum(x, axis=0), np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]]))
+    >>> dependency_matrix(lambda x: np.cumsum(x, axis=0), np.array([[2.0, 1.0], [0.0, 0.0], [3.0, -1.0]]))
     array([[ True, False, False],
            [ True,  True, False],
            [ True,  True,  True]])
@@ -123,7 +123,7 @@ def is_autoregressive(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> b
     Returns: a Python bool.
     Source: the same experiment as dependency_matrix.
 
-    >>> x = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]])
+    >>> x = np.array([[2.0, 1.0], [0.0, 0.0], [3.0, -1.0]])
     >>> bool(is_autoregressive(lambda x: np.cumsum(x, axis=0), x))
     True
     >>> bool(is_autoregressive(lambda x: x - x.mean(axis=0), x))

@@ -58,9 +58,9 @@ def embed(tokens: np.ndarray, table: np.ndarray) -> np.ndarray:
     end.)
     Source: Vaswani and others (2017), section 3.4.
 
-    >>> embed(np.array([2, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    >>> embed(np.array([2, 0, 2]), np.array([[7.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     array([[5., 6.],
-           [1., 2.],
+           [7., 2.],
            [5., 6.]])
     """
     # BEGIN SOLUTION
@@ -85,17 +85,18 @@ def decoder_logits(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> 
     others (2019), section 2.3.
 
     >>> params = {"embedding": np.array([[0.5, 0.0], [0.0, 0.5]]), "blocks": [],
-    ...           "w_out": np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]), "b_out": np.array([0.0, 0.0, -3.0])}
+    ...           "w_out": np.array([[0.5, 0.0, 2.0], [0.0, 1.0, 2.0]]), "b_out": np.array([0.5, 0.0, -3.0])}
     >>> decoder_logits(np.array([0, 1]), params, n_heads=1).round(4)
-    array([[0.5   , 1.    , 0.    ],
-           [0.8415, 1.0403, 0.7635]])
-    >>> zero, ln = np.zeros((2, 2)), {"gamma": np.ones(2), "beta": np.zeros(2)}
-    >>> attention = {"w_q": zero, "w_k": zero, "w_v": np.eye(2), "w_o": np.eye(2)}
-    >>> ffn = {"w_1": np.eye(2), "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": np.array([0.0, 0.5])}
+    array([[0.75  , 1.    , 0.    ],
+           [0.9207, 1.0403, 0.7635]])
+    >>> zero, two, half = np.zeros((2, 2)), np.diag([2.0, 1.0]), np.diag([0.5, 1.0])
+    >>> ln = {"gamma": np.array([2.0, 1.0]), "beta": np.array([-1.0, 0.0])}
+    >>> attention = {"w_q": zero, "w_k": zero, "w_v": two, "w_o": half}
+    >>> ffn = {"w_1": two, "b_1": np.array([0.5, 0.0]), "w_2": half, "b_2": np.array([-0.5, 0.5])}
     >>> params["blocks"] = 2 * [{"ln_1": ln, "attention": attention, "ln_2": ln, "ffn": ffn}]
     >>> decoder_logits(np.array([1, 0]), params, n_heads=1).round(4)
-    array([[-2.    ,  6.5   ,  6.    ],
-           [ 3.3414,  1.5403,  6.7635]])
+    array([[-3.    ,  6.5   , -4.    ],
+           [-1.3293,  4.5398, -1.2375]])
     """
     # BEGIN SOLUTION
     x = 1.0 * embed(tokens, params["embedding"])
@@ -151,13 +152,13 @@ def generate(
     Returns: a 1-D int array, the prompt and its continuation. The prompt itself is not changed.
     Source: Radford and others (2019); the search is greedy decoding.
 
-    >>> params = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.zeros(4),
-    ...           "w_out": np.roll(np.eye(4), 1, axis=1)}  # each token is followed by the next id, 3 by 0
+    >>> params = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.array([-0.5, 0.0, 0.0, 0.0]),
+    ...           "w_out": np.roll(np.eye(4), 1, axis=1) - 0.5}  # each token is followed by the next id, 3 by 0
     >>> generate(np.array([1]), params, n_heads=1, max_new_tokens=5)
     array([1, 2, 3, 0, 1, 2])
     >>> generate(np.array([1]), params, n_heads=1, max_new_tokens=5, eos=3)
     array([1, 2, 3])
-    >>> params.update(embedding=np.zeros((4, 4)), w_out=np.eye(4))  # now only the position of the last token counts
+    >>> params.update(embedding=np.zeros((4, 4)), w_out=2 * np.eye(4))  # now only the position of the last token counts
     >>> generate(np.array([0]), params, n_heads=1, max_new_tokens=3)
     array([0, 1, 3, 3])
     """

@@ -28,9 +28,9 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 
     >>> layer_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4), np.zeros(4)).round(4)
     array([ 1.3416,  0.4472, -0.4472, -1.3416])
     >>> tokens = np.array([[4.0, 2.0, 1.0, -3.0], [0.004, 0.002, 0.001, -0.003]])
-    >>> layer_norm(tokens, np.array([1.0, 2.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 3.0])).round(4)
-    array([[1.1767, 1.7845, 0.    , 1.4311],
-           [0.7385, 1.4924, 0.    , 2.0153]])
+    >>> layer_norm(tokens, np.array([2.0, 1.0, 1.0, 1.0]), np.array([0.5, 1.0, 0.0, 3.0])).round(4)
+    array([[2.8534, 1.3922, 0.    , 1.4311],
+           [1.9771, 1.2462, 0.    , 2.0153]])
     """
     # BEGIN SOLUTION
     centred = x - x.mean(axis=-1, keepdims=True)
@@ -51,11 +51,11 @@ def rms_norm(x: np.ndarray, gamma: np.ndarray, eps: float = 1e-6) -> np.ndarray:
     Returns: (..., d), in the dtype of the arguments.
     Source: Zhang and Sennrich (2019), equation 4; eps is inside the root, as in most implementations.
 
-    >>> rms_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4)).round(4)
-    array([ 1.633 ,  0.8165,  0.    , -0.8165])
-    >>> rms_norm(np.array([[4.0, 2.0, 1.0, -3.0], [1.0, 2.0, -1.0, 2.0]]), np.array([1.0, 1.0, 1.0, 10.0])).round(4)
-    array([[  1.4606,   0.7303,   0.3651, -10.9545],
-           [  0.6325,   1.2649,  -0.6325,  12.6491]])
+    >>> rms_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.array([2.0, 1.0, 1.0, 1.0])).round(4)
+    array([ 3.266 ,  0.8165,  0.    , -0.8165])
+    >>> rms_norm(np.array([[4.0, 2.0, 1.0, -3.0], [1.0, 2.0, -1.0, 2.0]]), np.array([2.0, 1.0, 1.0, 10.0])).round(4)
+    array([[  2.9212,   0.7303,   0.3651, -10.9545],
+           [  1.2649,   1.2649,  -0.6325,  12.6491]])
     """
     # BEGIN SOLUTION
     mean_square = np.square(1.0 * x).mean(axis=-1, keepdims=True)
@@ -79,31 +79,31 @@ def layer_norm_backward(
     Returns: a tuple (grad_x (..., d), grad_gamma (d,), grad_beta (d,)), in the dtype of the arguments.
     Source: the chain rule, applied to Ba, Kiros and Hinton (2016), section 3.
 
-    >>> x = np.array([[4.0, 2.0, 0.0, -2.0]])
-    >>> grad_x, grad_gamma, grad_beta = layer_norm_backward(np.array([[1.0, 0.0, 0.0, 0.0]]), x, np.ones(4))
+    >>> x, gamma = np.array([[4.0, 2.0, 0.0, -2.0]]), np.array([2.0, 1.0, 1.0, 1.0])
+    >>> grad_x, grad_gamma, grad_beta = layer_norm_backward(np.array([[3.0, 0.0, 0.0, 0.0]]), x, gamma)
     >>> grad_x.round(4)
-    array([[ 0.1342, -0.1789, -0.0447,  0.0894]])
+    array([[ 0.805 , -1.0733, -0.2683,  0.5367]])
     >>> grad_gamma.round(4)
-    array([1.3416, 0.    , 0.    , 0.    ])
+    array([4.0249, 0.    , 0.    , 0.    ])
     >>> grad_beta
-    array([1., 0., 0., 0.])
+    array([3., 0., 0., 0.])
 
     Two tokens share gamma and beta:
 
-    >>> grad_out, x = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]]), np.array([[4.0, 2.0, 0.0], [1.0, 2.0, -1.0]])
-    >>> grad_x, grad_gamma, grad_beta = layer_norm_backward(grad_out, x, np.array([1.0, 2.0, 0.5]))
+    >>> grad_out, x = np.array([[2.0, 0.0, 1.0], [0.0, 1.0, 3.0]]), np.array([[4.0, 2.0, 0.0], [1.0, 2.0, -1.0]])
+    >>> grad_x, grad_gamma, grad_beta = layer_norm_backward(grad_out, x, np.array([2.0, 1.0, 0.5]))
     >>> grad_x.round(4)
-    array([[ 0.2041, -0.4082,  0.2041],
-           [-0.945 ,  0.63  ,  0.315 ]])
+    array([[ 0.4593, -0.9186,  0.4593],
+           [-0.6013,  0.4009,  0.2004]])
     >>> grad_gamma.round(4)
-    array([ 1.2247,  1.069 , -6.4584])
+    array([ 2.4495,  1.069 , -5.2336])
     >>> grad_beta
-    array([1., 1., 5.])
+    array([2., 1., 4.])
 
     Finite differences agree. Feature 2 of the first token goes up and down a little, and with it the loss, the sum of
     grad_out * y:
 
-    >>> gamma, step = np.array([1.0, 2.0, 0.5]), np.array([[0.0, 1e-5, 0.0], [0.0, 0.0, 0.0]])
+    >>> gamma, step = np.array([2.0, 1.0, 0.5]), np.array([[0.0, 1e-5, 0.0], [0.0, 0.0, 0.0]])
     >>> up, down = ((grad_out * layer_norm(x + change, gamma, np.zeros(3))).sum() for change in (step, -step))
     >>> bool(abs((up - down) / 2e-5 - grad_x[0, 1]) < 1e-6)
     True

@@ -26,7 +26,7 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 
     >>> softmax(np.array([10.0, 2.0, 3.0, 1.0])).round(4)
     array([9.986e-01, 3.000e-04, 9.000e-04, 1.000e-04])
-    >>> softmax(np.array([[0.0, 1.0, -np.inf], [5.0, 5.0, 5.0]])).round(4)
+    >>> softmax(np.array([[2.0, 3.0, -np.inf], [5.0, 5.0, 5.0]])).round(4)
     array([[0.2689, 0.7311, 0.    ],
            [0.3333, 0.3333, 0.3333]])
     """
@@ -68,15 +68,15 @@ def scaled_dot_product_attention(
 
     Two queries under a mask; the values are wider than the keys:
 
-    >>> queries = np.array([[1.0, 2.0, 0.0], [0.0, 2.0, 3.0]])
+    >>> queries = np.array([[2.0, 1.0, 0.0], [0.0, 2.0, 3.0]])
     >>> mask = np.array([[True, True, False], [False, True, True]])
-    >>> output, weights = scaled_dot_product_attention(queries, keys[:3], np.eye(3, 4), mask)
+    >>> output, weights = scaled_dot_product_attention(queries, 2 * keys[:3], 5 * np.eye(3, 4), mask)
     >>> weights.round(4)
     array([[0.3595, 0.6405, 0.    ],
-           [0.    , 0.2396, 0.7604]])
+           [0.    , 0.0903, 0.9097]])
     >>> output.round(4)
-    array([[0.3595, 0.6405, 0.    , 0.    ],
-           [0.    , 0.2396, 0.7604, 0.    ]])
+    array([[1.7977, 3.2023, 0.    , 0.    ],
+           [0.    , 0.4517, 4.5483, 0.    ]])
     """
     # BEGIN SOLUTION
     d_k = q.shape[-1]
@@ -98,13 +98,13 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     Raises: ValueError if n_heads does not divide d_model.
     Source: Vaswani and others (2017), section 3.2.2.
 
-    >>> split_heads(np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), 2)
-    array([[[1., 2.],
+    >>> split_heads(np.array([[9.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), 2)
+    array([[[9., 2.],
             [5., 6.]],
     <BLANKLINE>
            [[3., 4.],
             [7., 8.]]])
-    >>> split_heads(np.ones((3, 6)), 2).shape
+    >>> split_heads(np.arange(2.0, 20.0).reshape(3, 6), 2).shape
     (2, 3, 3)
     """
     # BEGIN SOLUTION
@@ -125,8 +125,8 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
     Returns: (..., t, n_heads * d_head), in the dtype of x.
     Source: Vaswani and others (2017), section 3.2.2.
 
-    >>> merge_heads(np.array([[[1.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]))
-    array([[1., 2., 3., 4.],
+    >>> merge_heads(np.array([[[9.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]))
+    array([[9., 2., 3., 4.],
            [5., 6., 7., 8.]])
     """
     # BEGIN SOLUTION
@@ -151,22 +151,22 @@ def multi_head_attention(
     Returns: (..., t, d_model), in the dtype of the arguments.
     Source: Vaswani and others (2017), section 3.2.2.
 
-    >>> eye = np.eye(2)
-    >>> params = {"w_q": eye, "w_k": eye, "w_v": eye, "w_o": 10 * eye}
-    >>> multi_head_attention(np.array([[1.0, 0.0], [0.0, 2.0]]), params, n_heads=2).round(4)
+    >>> twice = 2 * np.eye(2)
+    >>> params = {"w_q": twice, "w_k": twice, "w_v": twice, "w_o": 5 * twice}
+    >>> multi_head_attention(np.array([[0.5, 0.0], [0.0, 1.0]]), params, n_heads=2).round(4)
     array([[ 7.3106, 10.    ],
            [ 5.    , 19.6403]])
-    >>> params = {"w_q": np.array([[1.0, 2.0], [0.0, 1.0]]), "w_k": np.array([[1.0, 0.0], [1.0, 1.0]]),
-    ...           "w_v": np.array([[0.0, 1.0], [3.0, 1.0]]), "w_o": np.array([[1.0, 1.0], [0.0, 2.0]])}
-    >>> x = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> params = {"w_q": np.array([[2.0, 1.0], [0.0, 1.0]]), "w_k": np.array([[0.5, 0.0], [1.0, 1.0]]),
+    ...           "w_v": np.array([[-1.0, 1.0], [3.0, 1.0]]), "w_o": np.array([[2.0, 1.0], [0.0, 1.0]])}
+    >>> x = np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> multi_head_attention(x, params, n_heads=1).round(4)
-    array([[5.2893, 9.2435],
-           [5.1676, 9.0768],
-           [5.6432, 9.6306]])
+    array([[4.0103, 3.8184],
+           [3.22  , 3.2089],
+           [4.0168, 3.7027]])
     >>> multi_head_attention(x, params, n_heads=1, mask=np.tril(np.ones((3, 3), dtype=bool))).round(4)
-    array([[0.    , 2.    ],
-           [5.6652, 9.5535],
-           [5.6432, 9.6306]])
+    array([[-4.    ,  0.    ],
+           [ 2.6976,  2.679 ],
+           [ 4.0168,  3.7027]])
     """
     # BEGIN SOLUTION
     x = 1.0 * x

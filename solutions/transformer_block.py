@@ -28,10 +28,10 @@ def feed_forward(x: np.ndarray, params: dict[str, np.ndarray]) -> np.ndarray:
     Returns: (..., d), in the dtype of the arguments.
     Source: Vaswani and others (2017), equation 2.
 
-    >>> params = {"w_1": np.array([[1.0, -1.0, 2.0], [0.0, 1.0, 1.0]]), "b_1": np.array([0.0, 1.0, -2.0]),
-    ...           "w_2": np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 2.0]]), "b_2": np.array([0.5, -0.5])}
+    >>> params = {"w_1": np.array([[2.0, -1.0, 1.0], [0.0, 1.0, 1.0]]), "b_1": np.array([0.5, 1.0, -2.0]),
+    ...           "w_2": np.array([[2.0, 0.0], [0.0, 1.0], [3.0, 2.0]]), "b_2": np.array([0.5, -0.5])}
     >>> feed_forward(np.array([[2.0, 1.0], [-1.0, 1.0]]), params)
-    array([[11.5,  5.5],
+    array([[12.5,  1.5],
            [ 0.5,  2.5]])
     >>> feed_forward(np.array([-2.0, -3.0]), {**params, "w_2": -params["w_2"]})
     array([ 0.5, -0.5])
@@ -74,19 +74,19 @@ def pre_norm_block(
     Returns: (..., t, d), in the dtype of the arguments.
     Source: Xiong and others (2020), table 1, right side; the order of GPT-2.
 
-    >>> zero, eye = np.zeros((2, 2)), np.eye(2)
-    >>> params = {"ln_1": {"gamma": np.ones(2), "beta": np.zeros(2)},
-    ...           "attention": {"w_q": zero, "w_k": zero, "w_v": eye, "w_o": eye},
-    ...           "ln_2": {"gamma": np.ones(2), "beta": np.zeros(2)},
-    ...           "ffn": {"w_1": eye, "b_1": np.zeros(2), "w_2": eye, "b_2": np.zeros(2)}}
+    >>> zero, two, half = np.zeros((2, 2)), np.diag([2.0, 1.0]), np.diag([0.5, 1.0])
+    >>> params = {"ln_1": {"gamma": np.array([3.0, 1.0]), "beta": np.array([0.5, 0.0])},
+    ...           "attention": {"w_q": zero, "w_k": zero, "w_v": two, "w_o": half},
+    ...           "ln_2": {"gamma": np.array([2.0, 1.0]), "beta": np.array([-1.0, 0.0])},
+    ...           "ffn": {"w_1": two, "b_1": np.array([0.5, 0.0]), "w_2": half, "b_2": np.array([-0.5, 0.0])}}
     >>> causal = np.array([[True, False], [True, True]])
     >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1, mask=causal).round(4)
-    array([[5., 0.],
-           [2., 8.]])
-    >>> params["ln_2"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([0.0, 0.5])}
+    array([[7.25, 0.  ],
+           [2.  , 8.  ]])
+    >>> params["ln_2"] = {"gamma": np.array([4.0, 1.0]), "beta": np.array([-2.0, 0.5])}
     >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=2).round(4)
-    array([[6. , 1. ],
-           [2. , 8.5]])
+    array([[5.25, 1.  ],
+           [2.  , 8.5 ]])
     """
     # BEGIN SOLUTION
     ln_1, ln_2 = params["ln_1"], params["ln_2"]
@@ -112,19 +112,19 @@ def post_norm_block(
     Returns: (..., t, d), in the dtype of the arguments.
     Source: Vaswani and others (2017), section 3.1; Xiong and others (2020), table 1, left side.
 
-    >>> zero, eye = np.zeros((2, 2)), np.eye(2)
-    >>> params = {"ln_1": {"gamma": np.ones(2), "beta": np.zeros(2)},
-    ...           "attention": {"w_q": zero, "w_k": zero, "w_v": eye, "w_o": eye},
-    ...           "ln_2": {"gamma": np.array([1.0, 2.0]), "beta": np.array([0.0, 5.0])},
-    ...           "ffn": {"w_1": eye, "b_1": np.zeros(2), "w_2": eye, "b_2": np.zeros(2)}}
+    >>> zero, two, half = np.zeros((2, 2)), np.diag([2.0, 1.0]), np.diag([0.5, 1.0])
+    >>> params = {"ln_1": {"gamma": np.array([2.0, 1.0]), "beta": np.array([-1.0, 0.0])},
+    ...           "attention": {"w_q": zero, "w_k": zero, "w_v": two, "w_o": half},
+    ...           "ln_2": {"gamma": np.array([3.0, 2.0]), "beta": np.array([0.5, 5.0])},
+    ...           "ffn": {"w_1": two, "b_1": np.array([0.5, 0.0]), "w_2": half, "b_2": np.array([-0.5, 0.0])}}
     >>> post_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1).round(4)
-    array([[ 1.,  3.],
-           [-1.,  7.]])
+    array([[ 3.5,  3. ],
+           [-2.5,  7. ]])
     >>> causal = np.array([[True, False], [True, True]])
-    >>> params["ln_1"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([0.0, 0.5])}
+    >>> params["ln_1"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([-2.0, 0.5])}
     >>> post_norm_block(np.array([[3.0, 1.0], [0.0, 20.0]]), params, n_heads=1, mask=causal).round(4)
-    array([[ 1.,  3.],
-           [-1.,  7.]])
+    array([[ 3.5,  3. ],
+           [-2.5,  7. ]])
     """
     # BEGIN SOLUTION
     ln_1, ln_2 = params["ln_1"], params["ln_2"]
@@ -152,17 +152,18 @@ def transformer_stack(
     Raises: ValueError for a norm other than exactly "pre" or "post", also when there are no blocks.
     Source: Vaswani and others (2017), section 3.1.
 
-    >>> zero, ln = np.zeros((2, 2)), {"gamma": np.ones(2), "beta": np.zeros(2)}
+    >>> zero, two = np.zeros((2, 2)), np.diag([2.0, 1.0])
+    >>> ln = {"gamma": np.array([2.0, 1.0]), "beta": np.array([0.5, 0.0])}
     >>> def block(w_1, b_2):
     ...     return {"ln_1": ln, "attention": {"w_q": zero, "w_k": zero, "w_v": zero, "w_o": zero},
-    ...             "ln_2": ln, "ffn": {"w_1": w_1, "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": b_2}}
-    >>> blocks = [block(np.eye(2), np.zeros(2)), block(zero, np.array([0.0, 10.0]))]
+    ...             "ln_2": ln, "ffn": {"w_1": w_1, "b_1": np.array([-0.5, 0.0]), "w_2": two, "b_2": b_2}}
+    >>> blocks = [block(two, np.array([0.5, 0.0])), block(zero, np.array([-3.0, 10.0]))]
     >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1).round(4)
-    array([[ 4., 11.],
-           [ 2., 19.]])
+    array([[ 9.5, 11. ],
+           [-0.5, 19. ]])
     >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1, norm="post").round(4)
-    array([[-1.,  1.],
-           [-1.,  1.]])
+    array([[-1.5,  1. ],
+           [-1.5,  1. ]])
     """
     # BEGIN SOLUTION
     orders = {"pre": pre_norm_block, "post": post_norm_block}
@@ -191,14 +192,14 @@ def gradient_flow(jacobians: np.ndarray, grad_out: np.ndarray, residual: bool = 
     dtype of the arguments.
     Source: the chain rule; He and others, https://arxiv.org/abs/1603.05027, equation 5.
 
-    >>> halves = np.array([[[-0.5]], [[-0.5]], [[-0.5]]])
-    >>> gradient_flow(halves, np.array([1.0]))
-    array([0.125, 0.25 , 0.5  , 1.   ])
-    >>> jacobians = np.array([[[1.0, 2.0], [0.0, -0.5]], [[0.0, 1.0], [0.5, 1.0]]])
-    >>> gradient_flow(jacobians, np.array([1.0, 3.0])).round(4)
-    array([9.8615, 7.433 , 3.1623])
-    >>> gradient_flow(jacobians, np.array([1.0, 3.0]), residual=False).round(4)
-    array([1.8028, 4.272 , 3.1623])
+    >>> layers = np.array([[[-0.5]], [[-0.75]], [[-0.5]]])
+    >>> gradient_flow(layers, np.array([8.0]))
+    array([0.5, 1. , 4. , 8. ])
+    >>> jacobians = np.array([[[2.0, 1.0], [0.0, -0.5]], [[0.0, 1.0], [0.5, 1.0]]])
+    >>> gradient_flow(jacobians, np.array([2.0, 3.0])).round(4)
+    array([12.9035,  8.7321,  3.6056])
+    >>> gradient_flow(jacobians, np.array([2.0, 3.0]), residual=False).round(4)
+    array([3.1623, 5.2202, 3.6056])
     """
     # BEGIN SOLUTION
     gradient = 1.0 * grad_out

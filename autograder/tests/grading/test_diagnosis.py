@@ -144,7 +144,7 @@ def test_of_several_that_agree_none_is_named() -> None:
     explanation = running.diagnoser().explain("layernorm", ordinary or records[:1])["layer_norm"]
     assert explanation.complete and explanation.named == ()
     assert {"layer_norm.eps_missing", "layer_norm.eps_only_for_zero"} <= {m.id for m in explanation.undecided}
-    assert explanation.shared in ("", "Add eps to the variance, under the root: sqrt(var + eps).")
+    assert explanation.shared in ("", "Add eps to the variance, inside the root: sqrt(var + eps).")
 
 
 def test_only_the_records_that_are_given_are_explained() -> None:
@@ -332,7 +332,7 @@ def pre_norm_block(x, params, n_heads, mask=None):
     mistake = found["pre_norm_block"].mistakes[0]
     assert mistake.criteria == ("transformer_block.pre_norm",)
     assert mistakes.find(mistake.id) == replace(mistake, criteria=())
-    assert mistake.does.startswith("Where `pre_norm_block` does the work of `layer_norm`: Your code divides")
+    assert mistake.does.startswith("In the part of `pre_norm_block` that computes `layer_norm`: Your code divides")
 
 
 def test_one_wrong_answer_to_yes_or_no_names_no_mistake_in_inlined_code() -> None:

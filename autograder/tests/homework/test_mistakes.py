@@ -160,3 +160,25 @@ def test_code_that_computes_nothing_is_no_version_of_the_function(module: str, f
         functions = running.with_source(module) | {function: nothing.fresh()}
         explanation = running.diagnoser().explain(module, running.records(module, functions)).get(function)
         assert explanation is not None and (explanation.empty or not explanation.complete), nothing.id
+
+
+# Words that read as translated, and what to write instead.
+BANNED = {
+    r"stands?": "is",
+    r"refuses?": "rejects",
+    r"exchanges?|changed places": "swaps",
+    r"in the place of": "instead of",
+    r"hands? \w+ on": "passes",
+    r"throughout": "all",
+    r"alone": "only",
+    r"whatever \w+ (is|says|passes)": "ignores the argument",
+    r"(may|be|is) seen|sees?|may look": "attends to",
+    r"sub-layers?": "sublayer",
+}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_sentences_use_the_standard_vocabulary(module: str) -> None:
+    wrong = re.compile(rf"\b({'|'.join(BANNED)})\b")
+    sentences = {mistake.sentence for mistake in mistakes.of_module(module)}
+    assert not {text: wrong.findall(text) for text in sentences if wrong.search(text)}

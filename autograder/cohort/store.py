@@ -12,14 +12,13 @@ import textwrap
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from sys import intern
 from typing import Any
 
 from autograder.cohort.lessons import Guess, Unexplained
 from autograder.faults import ArgumentsError
 from autograder.feedback import results
-from autograder.homework.rubric import INTEGRATION
 from autograder.intake.entries import Entry, Student
 
 Document = dict[str, Any]
@@ -87,9 +86,6 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     paths = {kind: [path for note_kind, path, _ in notes if note_kind == kind] for kind in TOGETHER}
     texts = [text for kind, _, text in notes if kind not in TOGETHER]
     texts += [TOGETHER[kind].format(", ".join(paths[kind])) for kind in TOGETHER if paths[kind]]
-    modules = {mark.criterion.partition(".")[0] for mark in marks} - {INTEGRATION}
-    unusable = {PurePosixPath(path).name for kind, path, _ in notes if kind not in USABLE}
-    is_empty = not document["score"] and all(f"{module}.py" in unusable for module in modules)
     misnamed, accepted = (
         tuple(path for kind, path, _ in notes if kind in kinds)
         for kinds in (("misnamed", "unwritten"), ("accepted", "replaced"))
@@ -101,7 +97,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         layers,
         graded_at,
         remark=textwrap.shorten(" ".join(texts), REMARK, placeholder=" ..."),
-        empty=_nothing(notes) if is_empty else "",
+        empty="" if extra.get("submitted", True) or misnamed else _nothing(notes),
         misnamed=misnamed,
         accepted=accepted,
         unexplained=tuple(

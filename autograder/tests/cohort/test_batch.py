@@ -162,7 +162,15 @@ def test_printed_is_a_table_and_where_to_look(graded: Path, small: Path) -> None
 
 def test_no_time_and_no_name_in_a_result(graded: Path) -> None:
     document = json.loads(documents(graded)["s00"])
-    assert set(document["extra_data"]) == {"submission", "kit", "layers", "notes", "unexplained", "guesses"}
+    assert set(document["extra_data"]) == {
+        "submission",
+        "kit",
+        "layers",
+        "notes",
+        "submitted",
+        "unexplained",
+        "guesses",
+    }
     assert b"s00" not in documents(graded)["s00"]
 
 

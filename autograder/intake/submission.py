@@ -226,7 +226,7 @@ def is_likely_code(name: str) -> bool:
 # CommandError is raised only where the grader itself cannot read (no such path, permission, a failing disk, a
 # damaged export). All parts of an upload share one Room, so that its bounds hold for the sum.
 
-ARCHIVES = {".7z", ".bz2", ".gz", ".rar", ".tar", ".tgz", ".xz"}  # which are not opened
+ARCHIVES = {".7z", ".bz2", ".gz", ".rar", ".tar", ".tbz", ".tbz2", ".tgz", ".txz", ".xz", ".zipx", ".zst"}  # not opened
 KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
 LISTED_FACTOR = 20  # names that are looked at, for each file that is allowed
 ZIP_FACTOR = 2  # bytes of a zip, for each byte that is allowed unpacked

@@ -110,9 +110,8 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
     from autograder.release import rehearsal
 
     if not here:
-        click.echo(
-            "Installing what the zip asks for into a fresh environment; this takes a minute or two ...", err=True
-        )
+        tool = "uv" if rehearsal.uv() else "pip, which takes a minute or two"
+        click.echo(f"Installing the zip's requirements into a fresh environment with {tool} ...", err=True)
     done = rehearsal.rehearse(zipped, upload, here)
     problems = rehearsal.problems(done.document)
     if problems:

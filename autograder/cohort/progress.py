@@ -4,7 +4,6 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
-from statistics import median
 from typing import TextIO
 
 from rich.console import Console
@@ -33,14 +32,13 @@ def waiting(text: str, stream: TextIO) -> Iterator[None]:
 
 
 class Display:
-    """Counts what is done, and shows it on `stream` if there is one.
+    """Counts graded submissions, and shows the count on `stream` if there is one.
 
-    `kept` results stood already, no score is a fault, and the median is of those that count.
+    `kept` results are from an earlier run; no score means a grader error.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.total = self.done = self.kept = self.faults = 0
-        self.scores: list[float] = []
         self.stream, self.said, self.last = stream, time.monotonic(), 0
         columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[status]}"))
         bar = Progress(TextColumn("Grading"), *columns, console=Console(file=stream), refresh_per_second=4)
@@ -52,13 +50,12 @@ class Display:
             self.bar.add_task("", total=total, status="")
             self.bar.start()
 
-    def advance(self, score: float | None, kept: bool = False, counts: bool = True) -> None:
+    def advance(self, score: float | None, kept: bool = False) -> None:
         self.done += 1
         self.kept += kept
         self.faults += score is None
-        self.scores += [] if score is None or not counts else [score]
         if self.bar:
-            self.bar.update(self.bar.task_ids[0], completed=self.done, status=self._status())
+            self.bar.update(self.bar.task_ids[0], completed=self.done, status=", ".join(self._parts()))
         elif self.stream and time.monotonic() - self.said >= INTERVAL:
             self._say()
 
@@ -70,10 +67,8 @@ class Display:
 
     def _say(self) -> None:
         self.said, self.last = time.monotonic(), self.done
-        print(f"{self.done} of {self.total}: {self._status()}", file=self.stream, flush=True)
+        print(", ".join([f"{self.done} of {self.total}", *self._parts()]), file=self.stream, flush=True)
 
-    def _status(self) -> str:
-        parts = [f"median {median(self.scores):g}"] if self.scores else []
-        parts += [f"{self.kept} unchanged"] if self.kept else []
-        parts += [f"{self.faults} faults"] if self.faults else []
-        return ", ".join(parts)
+    def _parts(self) -> list[str]:
+        errors = "1 grader error" if self.faults == 1 else f"{self.faults} grader errors"
+        return [f"{self.kept} unchanged"] * bool(self.kept) + [errors] * bool(self.faults)

@@ -470,10 +470,24 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     unknown = ", ".join(_who(row) for row in strangers if row not in of_several)
     said += [f"not in the roster: {unknown}"] if unknown else []
     said += [f"several in the roster have this name: {several}; name the upload by address or id"] if several else []
+    undated = [row for row in rows if _is_undated(row)] if rubric.late else []
+    if undated:
+        late = "1 upload is" if len(undated) == 1 else f"{len(undated)} uploads are"
+        said.append(
+            f"{late} marked late by Canvas, which does not say by how much, so no points were deducted: "
+            f"{', '.join(map(_who, undated))}; set the total with --overrides"
+        )
     missing = sum(row.status == "Missing" for row in rows)
     counts = "no score" if rubric.missing == "empty" else "0 points"
     return said + (
         [f"{missing} in the roster without an upload: {counts} (missing: {rubric.missing})"] if missing else []
+    )
+
+
+def _is_undated(row: StudentRow) -> bool:
+    """Whether a late policy concerns work of which no time is known, and nobody has decided about it."""
+    return (
+        row.entry.late and not row.entry.created_at and row.grade is not None and row.total is None and not row.excused
     )
 
 

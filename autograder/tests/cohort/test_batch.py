@@ -650,7 +650,7 @@ def test_uploads_with_nothing_to_grade_are_noted_and_not_in_the_median(misnamed:
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<dt>Median</dt><dd>100 " in page
     assert "<dt>Nothing to grade</dt><dd>3 " in page
-    assert "8 of 8: median 100\n" in done.stderr
+    assert "8 graded, median 100 of 100; see " in done.stdout
 
 
 ROSTER = """\

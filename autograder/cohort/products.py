@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import inf
 from pathlib import Path
 from textwrap import indent
@@ -90,7 +91,7 @@ def table(rows: Sequence[StudentRow]) -> str:
         lines.append(
             [
                 *_canvas(row),
-                *[student.name, student.sid, student.email, *scores, row.status, entry.key, entry.created_at],
+                *[student.name, student.sid, student.email, *scores, row.status, entry.key, _submitted(row)],
                 *((raw, number(row.deduction) if row.late else less) if final else ()),
                 *[row.late or ("late" if row.entry.late else ""), uploads, row.remark],
                 *marks,
@@ -98,6 +99,14 @@ def table(rows: Sequence[StudentRow]) -> str:
             ]
         )
     return csv_text(lines)
+
+
+def _submitted(row: StudentRow) -> str:
+    """The time of a submission, in the time zone of its due date."""
+    due = row.due or rubric.current().due
+    if due is None or not row.entry.created_at:
+        return row.entry.created_at
+    return datetime.fromisoformat(row.entry.created_at).astimezone(due.tzinfo).isoformat(timespec="seconds")
 
 
 def canvas_table(rows: Sequence[StudentRow], title: str) -> str:

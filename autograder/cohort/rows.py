@@ -51,6 +51,7 @@ BY_HAND = """a csv such as
   ada@example.org,total,90,oral exam"""
 TOTAL, EXCUSED = "total", "ex"
 NOTHING = "nothing to grade in it"
+ERROR = "Grader error"  # the status of a submission without a grade
 NAMED = 3  # people that a message names
 Made = TypeVar("Made")
 
@@ -350,12 +351,12 @@ class StudentRow:
     def status(self) -> str:
         if self.excused or self.absent:
             return "Excused" if self.excused else "Missing"
-        return "Graded" if self.grade else "Fault"
+        return "Graded" if self.grade else ERROR
 
     @property
     def remark(self) -> str:
         """The remark about a row, for an instructor."""
-        parts = [f"not graded, a fault of the grader: {self.fault}"] if self.status == "Fault" else []
+        parts = [f"not graded because of a grader error: {self.fault}"] if self.status == ERROR else []
         parts += ["has not handed in anything"] if self.absent else []
         parts += ["excused by the roster"] if self.excused and not self.overrides else []
         parts += [self.entry.remark] if self.entry.remark else []

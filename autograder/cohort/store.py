@@ -19,6 +19,7 @@ from typing import Any
 from autograder.cohort.lessons import Guess, Unexplained
 from autograder.faults import ArgumentsError
 from autograder.feedback import results
+from autograder.homework.rubric import INTEGRATION
 from autograder.intake.entries import Entry, Student
 
 Document = dict[str, Any]
@@ -50,8 +51,9 @@ class Mark:
 @dataclass(frozen=True)
 class Grade:
     """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `empty` why there was
-    nothing in it to grade, `misnamed` are files under another name than the one of a module, `accepted` those graded all the same,
-    `unexplained` functions whose wrong results have no known cause, `guesses` what was guessed in the notebook.
+    nothing in it to grade, `unusable` are modules without a file or with one that cannot be imported, `misnamed` are files under
+    another name than the one of a module, `accepted` those graded all the same, `unexplained` functions whose wrong results have
+    no known cause, `guesses` what was guessed in the notebook.
     """
 
     key: str
@@ -61,6 +63,7 @@ class Grade:
     graded_at: float
     remark: str = ""
     empty: str = ""
+    unusable: tuple[str, ...] = ()
     misnamed: tuple[str, ...] = ()
     accepted: tuple[str, ...] = ()
     unexplained: tuple[Unexplained, ...] = ()
@@ -90,6 +93,11 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         tuple(path for kind, path, _ in notes if kind in kinds)
         for kinds in (("misnamed", "unwritten"), ("accepted", "replaced"))
     )
+    modules = dict.fromkeys(
+        mark.criterion.partition(".")[0] for mark in marks if not mark.criterion.startswith(INTEGRATION)
+    )
+    broken = {path.removesuffix(".py") for kind, path, _ in notes if kind == "import"}
+    broken |= modules.keys() - set(extra.get("submitted", modules))
     return Grade(
         key,
         float(document["score"]),
@@ -98,6 +106,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         graded_at,
         remark=textwrap.shorten(" ".join(texts), REMARK, placeholder=" ..."),
         empty="" if extra.get("submitted", True) or misnamed else _nothing(notes),
+        unusable=tuple(module for module in modules if module in broken),
         misnamed=misnamed,
         accepted=accepted,
         unexplained=tuple(

@@ -3,6 +3,7 @@
 Each line is data as well (`notes`), so that nothing is ever read back out of the text.
 """
 
+import html
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +32,7 @@ NO_FILE = (
     'The grader has no such file. Delete the call that opens it, or move it under `if __name__ == "__main__":`, which the '
     "grader does not run."
 )
+_ESCAPED = re.compile(r"\\([\\`*_\[\]|#~])")
 RELATIVE = "Your files are not a package: import without the dot."
 
 
@@ -52,7 +54,11 @@ class TopNote:
     @property
     def plain(self) -> str:
         """The same for tables, which show no Markdown."""
-        text = self.text.replace("`", "")
+        # Between marks of code nothing is escaped.
+        parts = [
+            part if n % 2 else _ESCAPED.sub(r"\1", html.unescape(part)) for n, part in enumerate(self.text.split("`"))
+        ]
+        text = "".join(parts)
         return text if self.module in text else f"{self.module}: {text}"
 
 

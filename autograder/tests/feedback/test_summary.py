@@ -169,3 +169,10 @@ def test_module_that_cannot_be_imported_says_what_helps(grader: Grader, content:
     said = summary(result)
     assert advice in said and said.count("could not be imported") == 1
     assert "cannot read" not in said or "cannot read" in advice or "needs Python" in advice
+
+
+def test_a_note_for_tables_has_no_marks_of_markdown() -> None:
+    broken = Reply(error=Error(("ModuleNotFoundError",), "No module named 'my_helpers' <*>", "layernorm.py", 1, ""))
+    (note,) = notes(result(ModuleResult("layernorm", (), broken)))
+    assert "my\\_helpers" in note.text
+    assert "No module named 'my_helpers' <*> (line 1 of layernorm.py)." in note.plain

@@ -3,32 +3,54 @@
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 INTERVAL = 10.0  # seconds between two lines in a log
 
 
 @contextlib.contextmanager
-def waiting(text: str, stream: TextIO) -> Iterator[None]:
-    """Say what is done, and every few seconds for how long already: for work that says nothing itself."""
-    print(f"{text} ...", file=stream, flush=True)
-    done, began = threading.Event(), time.monotonic()
+def stages(weights: Mapping[str, float], stream: TextIO) -> Iterator[Callable[[str], None]]:
+    """Show the stages of a long piece of work by their names: a bar that moves on a terminal, else a line for each.
 
-    def tick() -> None:
-        while not done.wait(INTERVAL):
-            print(f"... {time.monotonic() - began:.0f} s", file=stream, flush=True)
+    The value is called with the name of each stage when it begins; `weights` are their shares of the time.
+    """
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=Console(file=stream))
+    task, end, stopped = bar.add_task("", total=sum(weights.values())), 0.0, threading.Event()
 
-    teller = threading.Thread(target=tick, daemon=True)
-    teller.start()
+    def begin(name: str) -> None:
+        nonlocal end
+        if stream.isatty():
+            bar.update(task, description=name, completed=end)
+        else:
+            print(f"{name} ...", file=stream, flush=True)
+        end += weights[name]
+
+    def move() -> None:
+        while not stopped.wait(0.25):  # ever closer to the end of the stage, which has a length that nobody knows
+            bar.advance(task, 0.03 * (end - bar.tasks[task].completed))
+
+    mover = threading.Thread(target=move, daemon=True)
+    if stream.isatty():
+        bar.start()
+        mover.start()
     try:
-        yield
+        yield begin
     finally:
-        done.set()
-        teller.join()
+        stopped.set()
+        if stream.isatty():
+            mover.join()
+            bar.stop()
 
 
 class Display:

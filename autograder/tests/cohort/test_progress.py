@@ -1,5 +1,6 @@
 """What is seen while a class is graded."""
 
+import time
 from io import StringIO
 
 import pytest
@@ -29,13 +30,15 @@ def test_progress_shows_counts(
         assert part in out.getvalue()
 
 
-def test_silent_work_says_what_it_is_and_for_how_long_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "INTERVAL", 0.0001)
-    stream = StringIO()
-    with progress.waiting("Building", stream):
-        while stream.getvalue().count("\n") < 3:
-            pass
-    assert stream.getvalue().startswith("Building ...\n... 0 s\n... 0 s\n")
+@pytest.mark.parametrize("stream", [Terminal, StringIO])
+def test_stages_are_named_when_they_begin(stream: type[StringIO]) -> None:
+    with progress.stages({"Building": 2.0, "Checking": 1.0}, out := stream()) as stage:
+        stage("Building")
+        time.sleep(0.6)  # the bar of a terminal moves within a stage
+        stage("Checking")
+    text = out.getvalue()
+    assert text.index("Building") < text.rindex("Checking")
+    assert (text == "Building ...\nChecking ...\n") == (stream is StringIO)
 
 
 def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:

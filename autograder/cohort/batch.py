@@ -231,7 +231,7 @@ class _Batch:
 
     def _graded(self, grade: Grade, kept: bool = False) -> None:
         self.outcome.grades[grade.key] = grade
-        self.display.advance(grade.score, kept, counts=not grade.empty)
+        self.display.advance(grade.score, kept)
 
     def _fault(self, entry: Entry, why: str) -> None:
         self.outcome.faults[entry.key] = " ".join(why.split())

@@ -144,6 +144,7 @@ def _grade(submission: Submission) -> dict[str, Any]:
         raise
     document = results.gradescope(result)
     document["extra_data"] |= {
+        "submitted": [module for module in rubric.current().modules if f"{module}.py" in submission.files],
         "unexplained": [asdict(lesson) for lesson in lessons.unexplained(result)],
         "guesses": [asdict(lesson) for lesson in lessons.guesses(submission)],
     }

@@ -51,6 +51,7 @@ BY_HAND = """a csv such as
   ada@example.org,total,90,oral exam"""
 TOTAL, EXCUSED = "total", "ex"
 NOTHING = "nothing to grade in it"
+ERROR = "Grader error"  # the status of a submission without a grade
 NAMED = 3  # people that a message names
 Made = TypeVar("Made")
 
@@ -350,12 +351,12 @@ class StudentRow:
     def status(self) -> str:
         if self.excused or self.absent:
             return "Excused" if self.excused else "Missing"
-        return "Graded" if self.grade else "Fault"
+        return "Graded" if self.grade else ERROR
 
     @property
     def remark(self) -> str:
         """The remark about a row, for an instructor."""
-        parts = [f"not graded, a fault of the grader: {self.fault}"] if self.status == "Fault" else []
+        parts = [f"not graded because of a grader error: {self.fault}"] if self.status == ERROR else []
         parts += ["has not handed in anything"] if self.absent else []
         parts += ["excused by the roster"] if self.excused and not self.overrides else []
         parts += [self.entry.remark] if self.entry.remark else []
@@ -470,10 +471,24 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     unknown = ", ".join(_who(row) for row in strangers if row not in of_several)
     said += [f"not in the roster: {unknown}"] if unknown else []
     said += [f"several in the roster have this name: {several}; name the upload by address or id"] if several else []
+    undated = [row for row in rows if _is_undated(row)] if rubric.late else []
+    if undated:
+        late = "1 upload is" if len(undated) == 1 else f"{len(undated)} uploads are"
+        said.append(
+            f"{late} marked late by Canvas, which does not say by how much, so no points were deducted: "
+            f"{', '.join(map(_who, undated))}; set the total with --overrides"
+        )
     missing = sum(row.status == "Missing" for row in rows)
     counts = "no score" if rubric.missing == "empty" else "0 points"
     return said + (
         [f"{missing} in the roster without an upload: {counts} (missing: {rubric.missing})"] if missing else []
+    )
+
+
+def _is_undated(row: StudentRow) -> bool:
+    """Whether a late policy concerns work of which no time is known, and nobody has decided about it."""
+    return (
+        row.entry.late and not row.entry.created_at and row.grade is not None and row.total is None and not row.excused
     )
 
 

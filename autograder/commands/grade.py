@@ -116,8 +116,7 @@ def grade(
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
     if not quiet:
         _print_scores(run.rows)
-        earlier = f" ({run.kept} of them by an earlier run)" if run.kept else ""
-        click.echo(f"{run.graded} graded{earlier}; see {out / 'report.html'}")
+        click.echo(f"{_graded(run)}; see {out / 'report.html'}")
     for problem in run.problems:
         click.echo(f"note: {printable(problem)}", err=True)
     reasons: dict[str, list[str]] = {}
@@ -189,6 +188,18 @@ def _left_over(submissions: "Listing", store: "Store") -> list[str]:
         return []
     named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
     return [f"{store.results} also holds {len(others)} results of other runs, which are not in grades.csv: {named}"]
+
+
+def _graded(run: "Run") -> str:
+    """How many submissions were graded, and the median, which is that of the report."""
+    from autograder.cohort import report
+
+    earlier = f" ({run.kept} unchanged since an earlier run)" if run.kept else ""
+    counting = report.submissions_that_count(run.rows)
+    overview = report.overview(counting)
+    most = max((grade.max_score for grade in counting), default=0)
+    median = f", median {round(overview['median'], 1):g} of {most:g}" if overview else ""
+    return f"{run.graded} graded{earlier}{median}"
 
 
 def _print_scores(rows: "Sequence[StudentRow]") -> None:

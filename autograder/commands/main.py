@@ -14,17 +14,12 @@ from autograder.commands.ending import Commands
 from autograder.faults import CommandError
 from autograder.homework import kit
 
-BUILDING = (
-    "Building: otter assign writes what students get and the zip for Gradescope, then grades the solutions with it"
-)
 PROBLEMS = 8  # of a results.json, that are shown
-PRODUCTS = {
-    "student.zip": "give this to students",
-    "autograder.zip": "upload this to Gradescope",
-    "graded/report.html": "open this in a browser",
-    "graded/grades.csv": "points by criterion",
-    "graded/results": "what each student is told",
-}
+NEXT = (
+    ("graded/report.html", "open the class report in a browser"),
+    ("student.zip", "give this to students"),
+    ("autograder.zip", "upload this to Gradescope"),
+)
 GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose result depends on which kit is installed
 
 
@@ -59,8 +54,9 @@ def build(out: Path, only: str) -> None:
     from autograder.cohort import progress
     from autograder.release import build as building
 
-    with progress.waiting(BUILDING, sys.stderr):
-        written = building.build(out, only=[name.strip() for name in only.split(",") if name.strip()])
+    modules = [name.strip() for name in only.split(",") if name.strip()]
+    with progress.stages(building.STAGES, sys.stderr) as stage:
+        written = building.build(out, only=modules, stage=stage)
     for path in written:
         click.echo(path)
 
@@ -83,17 +79,17 @@ def demo(out: Path) -> None:
     from autograder.cohort import progress, sample
     from autograder.release import build as building
 
-    with progress.waiting(BUILDING, sys.stdout):
-        building.build(out)
+    with progress.stages(building.STAGES, sys.stdout) as stage:
+        building.build(out, stage=stage)
     sample.make(out / "sample")
-    click.echo("Grading a sample class of seven ...")
     status: int | str | None = 0
     try:
         grade.grade.main([str(out / "sample"), "-o", str(out / "graded"), "--fresh"], standalone_mode=False)
     except SystemExit as ended:
         status = ended.code
-    for name, what in PRODUCTS.items():
-        click.echo(f"  {out / name!s:<28} {what}")
+    click.echo("\nNext steps")
+    for number, (name, what) in enumerate(NEXT, 1):
+        click.echo(f"  {number}. {what}: {out / name}")
     sys.exit(status)
 
 
@@ -110,9 +106,8 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
     from autograder.release import rehearsal
 
     if not here:
-        click.echo(
-            "Installing what the zip asks for into a fresh environment; this takes a minute or two ...", err=True
-        )
+        tool = "uv" if rehearsal.uv() else "pip, which takes a minute or two"
+        click.echo(f"Installing the zip's requirements into a fresh environment with {tool} ...", err=True)
     done = rehearsal.rehearse(zipped, upload, here)
     problems = rehearsal.problems(done.document)
     if problems:

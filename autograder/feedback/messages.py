@@ -14,7 +14,7 @@ from autograder.feedback.counterexamples import counterexample
 from autograder.feedback.sentences import briefly, named, needed, reading, seen, sentence, undecided, unwritten
 from autograder.feedback.showing import may_name, tells_as_much
 from autograder.feedback.special import special
-from autograder.feedback.summary import no_answer, not_imported
+from autograder.feedback.summary import no_answer
 from autograder.grading.charge import Graded
 from autograder.grading.experiments import is_unsteady
 from autograder.grading.grader import ModuleResult, Result
@@ -42,11 +42,11 @@ def message(graded: Graded, result: Result) -> str:
 
 def _message(graded: Graded, result: Result) -> str:
     criterion = graded.criterion
+    module = next((m for m in result.modules if m.module == criterion.module), None)
+    if criterion.module != INTEGRATION and module is not None and module.broken is not None:
+        return f"`{criterion.module}.py` could not be used: see the message at the top.\n"
     if criterion.feedback == "score":
-        broken = next((m for m in result.modules if m.module == criterion.module and m.broken is not None), None)
-        if broken is not None:
-            return not_imported(broken, result.submission) + "\n"
-        if graded.passed:
+        if graded.passed or criterion.counted:
             return ""
         # What is no answer at all is no wrong answer.
         return f"{no_answer(graded.record) or 'Not correct yet. Only the score is shown for this criterion.'}\n"
@@ -54,10 +54,7 @@ def _message(graded: Graded, result: Result) -> str:
         return whole.told(graded, result) if graded.blamed or not graded.passed else ""
     if graded.passed:
         return _earned(graded)
-    module = next(m for m in result.modules if m.module == criterion.module)
-    if module.broken is not None:
-        file, first = f"`{module.module}.py` could not be used", next(_earlier(graded, module), None)
-        return f"{file}: see `{first.criterion.id}`.\n" if first else not_imported(module, result.submission) + "\n"
+    assert module is not None
     if said := unwritten(graded.record, result.submission):
         return f"{said}\n"
     record = graded.record

@@ -9,13 +9,19 @@ Files = Mapping[str, str | bytes]
 
 
 def put(place: Path, files: Files) -> Path:
-    """Write files into a folder, which is made, or into a zip (or wheel) if the name of the place ends so."""
+    """Write files into a folder, which is made, or into a zip (or wheel) if the name of the place ends so.
+
+    A name that ends with a slash is an empty folder.
+    """
     if place.suffix.lower() in (".zip", ".whl"):
         place.write_bytes(zipped(files))
         return place
     place.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         target = place / name
+        if name.endswith("/"):
+            target.mkdir(parents=True, exist_ok=True)
+            continue
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content if isinstance(content, bytes) else content.encode())
     return place

@@ -162,7 +162,15 @@ def test_printed_is_a_table_and_where_to_look(graded: Path, small: Path) -> None
 
 def test_no_time_and_no_name_in_a_result(graded: Path) -> None:
     document = json.loads(documents(graded)["s00"])
-    assert set(document["extra_data"]) == {"submission", "kit", "layers", "notes", "unexplained", "guesses"}
+    assert set(document["extra_data"]) == {
+        "submission",
+        "kit",
+        "layers",
+        "notes",
+        "submitted",
+        "unexplained",
+        "guesses",
+    }
     assert b"s00" not in documents(graded)["s00"]
 
 
@@ -642,7 +650,7 @@ def test_uploads_with_nothing_to_grade_are_noted_and_not_in_the_median(misnamed:
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<dt>Median</dt><dd>100 " in page
     assert "<dt>Nothing to grade</dt><dd>3 " in page
-    assert "8 of 8: median 100\n" in done.stderr
+    assert "8 graded, median 100 of 100; see " in done.stdout
 
 
 ROSTER = """\

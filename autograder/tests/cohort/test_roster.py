@@ -313,7 +313,7 @@ def test_where_none_is_on_time_the_last_counts_and_a_fault_is_not_the_best() -> 
     grades = {"a": grade_of_points("a", 10), "b": grade_of_points("b", 10)}
     on_time = rubric_with(due="2026-11-20T23:59+01:00", uploads="last_on_time")
     (row,) = finished(entries, grades, {"c": "disk"}, on_time)
-    assert (row.entry.key, row.status) == ("c", "Fault")
+    assert (row.entry.key, row.status) == ("c", "Grader error")
     (row,) = finished(entries, grades, {"c": "disk"}, rubric_with(uploads="best"))
     assert (row.entry.key, row.status) == ("b", "Graded")
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.feedback.messages import message
+from autograder.feedback.summary import summary
 from autograder.grading.charge import Graded
 from autograder.grading.experiments import Trial, Tried
 from autograder.grading.grader import ModuleResult
@@ -297,8 +298,20 @@ def test_a_module_that_cannot_be_imported_says_why_once() -> None:
     broken = Reply(error=Error(("ZeroDivisionError",), "in '/tmp/autograder-1/x.py'", "layernorm.py", 3, ""))
     first, second = lost(EXAMPLE, record=None), lost(SECRET, record=None)
     module = ModuleResult("layernorm", (first, second), broken)
-    assert "ZeroDivisionError: in 'x.py' (line 3 of `layernorm.py`)" in message(first, result(module))
-    assert message(second, result(module)) == f"`layernorm.py` could not be used: see `{EXAMPLE}`.\n"
+    of_all = result(module)
+    assert summary(of_all).count("ZeroDivisionError: in 'x.py' (line 3 of `layernorm.py`)") == 1
+    for graded in (first, second):
+        assert message(graded, of_all) == "`layernorm.py` could not be used: see the message at the top.\n"
+
+
+@pytest.mark.parametrize("counts", ["full", "dropped"])
+def test_a_quiz_question_that_is_given_to_everybody_or_dropped_is_not_called_wrong(counts: str) -> None:
+    question = criterion("concept_check.q3", counts=counts, why="a typo")
+    graded = Graded(question, "unexplained", record=None)
+    text = message(graded, result(module_of([graded])))
+    assert text.startswith("This criterion ") and "a typo" in text and "ight yet" not in text
+    plain = Graded(criterion("concept_check.q3"), "unexplained", record=None)
+    assert message(plain, result(module_of([plain]))) == "Not right yet. For this criterion only the score is shown.\n"
 
 
 @pytest.mark.parametrize("word", ["contract", "No entry is right", "No row is right"])

@@ -5,6 +5,7 @@ came back is said of public examples only.
 """
 
 import inspect
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -51,11 +52,18 @@ def sentence(record: Record, place: bool = True, files: tuple[str, ...] = ()) ->
     if record.reply.error is not None and record.fault.kind == "raised":
         return _raised(record.reply.error, record, own)
     if record.fault.kind in FORMS:
-        said = returns(record.target) or kind_of(record.step.expected)
-        return f"{FORMS[record.fault.kind]}; {KEEP_DTYPE if record.fault.kind == 'dtype' else 'the docstring says ' + said}."
+        said = f"the docstring says {returns(record.target) or kind_of(record.step.expected)}"
+        return f"{FORMS[record.fault.kind]}{_part(record)}; {KEEP_DTYPE if record.fault.kind == 'dtype' else said}."
     if record.fault.kind in ("changed", "changed_later") and record.reply.changed:
         return _changed(record)
     return FAULTS[record.fault.kind]
+
+
+def _part(record: Record) -> str:
+    """ " for `var`" if only that part of a tuple has the wrong form; "" where the whole result has."""
+    found = re.match(r"part \[(\d+)\]", record.fault.text if record.fault else "")
+    names = record.step.parts
+    return f" for {f'`{names[int(found[1])]}`' if names else found[0]}" if found else ""
 
 
 def form_of_example(record: Record) -> str:

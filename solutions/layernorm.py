@@ -1,7 +1,7 @@
 """Layer norm, RMS norm, and the gradient of layer norm.
 
-Both norms look at one token at a time: the statistics are taken over its features, the last axis, so every
-token has a mean and a variance of its own. Leading axes (batch, position, none at all) are left alone.
+Both norms treat each token separately: the statistics are computed over its features, the last axis, so every
+token has its own mean and variance. There may be any number of leading axes (batch, position), or none.
 
 Sources: Ba, Kiros and Hinton, Layer Normalization (2016), https://arxiv.org/abs/1607.06450; Zhang and
 Sennrich, Root Mean Square Layer Normalization (2019), https://arxiv.org/abs/1910.07467.
@@ -15,14 +15,14 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 
 
         y = gamma * (x - mean) / sqrt(var + eps) + beta
 
-    mean and var are those of the last axis; var is the population variance, which divides by d (not d - 1).
-    eps stands inside the root, so a constant token gives beta and not 0/0. The variance of
-    (x - mean) / sqrt(var + eps) is var / (var + eps): close to 1 for ordinary tokens, but never above it.
+    mean and var are computed over the last axis; var is the population variance, which divides by d (not d - 1).
+    eps is added under the square root, so a constant token gives beta instead of 0/0. The variance of
+    (x - mean) / sqrt(var + eps) is var / (var + eps): close to 1 for ordinary tokens, but always below 1.
 
     Arguments: x (..., d), gamma (d,), beta (d,).
     Returns: (..., d), in the dtype of the arguments.
-    Accuracy: also where abs(mean) is far above the spread. In float64, with a mean of 1e6 and a spread of 1,
-    the result is right to 1e-6; subtract the mean before you square.
+    Accuracy: the result must also be accurate if abs(mean) is much larger than the standard deviation. In float64,
+    with a mean of 1e6 and a standard deviation of 1, it must be within 1e-6; subtract the mean before you square.
     Source: Ba, Kiros and Hinton (2016), section 3.
 
     >>> layer_norm(np.array([4.0, 2.0, 0.0, -2.0]), np.ones(4), np.zeros(4)).round(4)
@@ -40,12 +40,12 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 
 
 
 def rms_norm(x: np.ndarray, gamma: np.ndarray, eps: float = 1e-6) -> np.ndarray:
-    """Divide each token by the root of its mean square, then scale each feature.
+    """Divide each token by its root mean square, then scale each feature.
 
         y = gamma * x / sqrt(mean(x**2) + eps)
 
-    The mean is over the last axis. Nothing is subtracted and there is no shift; for a token whose mean is 0
-    this is layer norm without beta.
+    The mean is computed over the last axis. Unlike layer norm, RMS norm subtracts no mean and adds no beta; for a
+    token with mean 0 it equals layer norm with beta = 0 (and the same eps).
 
     Arguments: x (..., d), gamma (d,).
     Returns: (..., d), in the dtype of the arguments.
@@ -66,16 +66,17 @@ def rms_norm(x: np.ndarray, gamma: np.ndarray, eps: float = 1e-6) -> np.ndarray:
 def layer_norm_backward(
     grad_out: np.ndarray, x: np.ndarray, gamma: np.ndarray, eps: float = 1e-5
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Carry the gradient of a loss back through y = layer_norm(x, gamma, beta, eps).
+    """Backpropagate the gradient of a loss through y = layer_norm(x, gamma, beta, eps).
 
         y = gamma * n + beta,  n = (x - mean) / s,  s = sqrt(var + eps),  means over the last axis
 
-    grad_x, grad_gamma and grad_beta are the gradients of the loss by x, gamma and beta. The gradient by n is
-    g = grad_out * gamma. A feature of x reaches the loss in three ways: straight, through the mean, and through the
-    variance of its token. gamma and beta are shared by all tokens, so their gradients are summed over all leading
-    axes. beta itself is not needed. README.md has the derivative of n by x; one step is left.
+    grad_x, grad_gamma and grad_beta are the gradients of the loss with respect to x, gamma and beta. The gradient with
+    respect to n is g = grad_out * gamma. A feature of x affects the loss in three ways: directly, through the mean of
+    its token, and through the variance of its token. gamma and beta are shared by all tokens, so their gradients are
+    summed over all leading axes. The value of beta is not needed. README.md gives the derivative of n with respect to
+    x; the last step is yours.
 
-    Arguments: grad_out (..., d), the gradient of the loss by y; x (..., d); gamma (d,).
+    Arguments: grad_out (..., d), the gradient of the loss with respect to y; x (..., d); gamma (d,).
     Returns: a tuple (grad_x (..., d), grad_gamma (d,), grad_beta (d,)), in the dtype of the arguments.
     Source: the chain rule, applied to Ba, Kiros and Hinton (2016), section 3.
 
@@ -100,8 +101,8 @@ def layer_norm_backward(
     >>> grad_beta
     array([2., 1., 4.])
 
-    Finite differences agree. Feature 2 of the first token goes up and down a little, and with it the loss, the sum of
-    grad_out * y:
+    Finite differences agree. Here the loss is the sum of grad_out * y, and the second feature of the first token
+    changes by a small step in both directions:
 
     >>> gamma, step = np.array([2.0, 1.0, 0.5]), np.array([[0.0, 1e-5, 0.0], [0.0, 0.0, 0.0]])
     >>> up, down = ((grad_out * layer_norm(x + change, gamma, np.zeros(3))).sum() for change in (step, -step))

@@ -1,7 +1,7 @@
 """Softmax, scaled dot-product attention and multi-head attention.
 
-A query is compared with every key; the softmax of the scores says how much of each value the query takes.
-Masks are boolean arrays with at least two dimensions, True where a query may look.
+Each query is compared with every key; the softmax of the scores gives the weight of each value in the output.
+Masks are boolean arrays with at least two dimensions, True where a query may attend to a key.
 
 Source: Vaswani and others, Attention Is All You Need (2017), https://arxiv.org/abs/1706.03762, section 3.2.
 """
@@ -16,12 +16,12 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 
         softmax(s)_i = exp(s_i) / sum_j exp(s_j)
 
-    Subtracting one number from all scores of a slice changes nothing in the quotient; subtract the largest
-    one, and exp cannot overflow. A score of -inf gets the weight 0. A slice that is -inf throughout gives
-    zeros (there is nothing to choose from), without a warning.
+    Subtracting the same number from all scores of a slice does not change the result; subtract the largest
+    score, and exp cannot overflow. A score of -inf gets weight 0. A slice in which every score is -inf gives
+    all zeros, without a warning.
 
     Arguments: scores with at least one dimension, entries finite or -inf; axis one int.
-    Returns: the shape of scores, in their dtype.
+    Returns: an array with the shape and dtype of scores.
     Source: Vaswani and others (2017), equation 1.
 
     >>> softmax(np.array([10.0, 2.0, 3.0, 1.0])).round(4)
@@ -41,13 +41,13 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 def scaled_dot_product_attention(
     q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Average the values with the weights that queries and keys agree on.
+    """Return a weighted average of the values; the weights come from comparing queries with keys.
 
         weights = softmax(q @ k^T / sqrt(d_k)) over the keys
         output  = weights @ v
 
-    d_k is the width of queries and keys. Where mask is False the score becomes -inf before the softmax. A
-    query that may see nothing gets zero weights and a zero output.
+    d_k is the dimension of queries and keys. Where mask is False, the score is set to -inf before the softmax. A
+    query that may attend to no key gets zero weights and a zero output.
 
     Arguments: q (..., t_q, d_k), k (..., t_k, d_k), v (..., t_k, d_v) with the same leading axes; mask None
     or bool, broadcastable to (..., t_q, t_k).
@@ -55,7 +55,7 @@ def scaled_dot_product_attention(
     (float32_array / np.sqrt(8) is float64 in NumPy 2; dividing by a Python float is not).
     Source: Vaswani and others (2017), equation 1.
 
-    The word "cat" looks at the six words of "The cat sat on the mat":
+    The word "cat" attends to the six words of "The cat sat on the mat":
 
     >>> query = np.array([[1.0, 0.0, 1.0]])
     >>> keys = np.array([[1.0, 0, 0], [1, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
@@ -66,7 +66,7 @@ def scaled_dot_product_attention(
     >>> output.round(4)
     array([[0.3409, 0.3181, 0.4319]])
 
-    Two queries under a mask; the values are wider than the keys:
+    Two queries with a mask; d_v is larger than d_k:
 
     >>> queries = np.array([[2.0, 1.0, 0.0], [0.0, 2.0, 3.0]])
     >>> mask = np.array([[True, True, False], [False, True, True]])
@@ -89,7 +89,7 @@ def scaled_dot_product_attention(
 
 
 def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
-    """Deal the features of every token out to the heads, in consecutive runs.
+    """Split the features of every token into heads, in consecutive blocks.
 
         result[..., h, p, :] = x[..., p, h * d_head : (h + 1) * d_head]   with d_head = d_model // n_heads
 
@@ -117,7 +117,7 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
 
 
 def merge_heads(x: np.ndarray) -> np.ndarray:
-    """Put the heads of every token side by side again: the inverse of split_heads.
+    """Concatenate the heads of every token: the inverse of split_heads.
 
         result[..., p, h * d_head : (h + 1) * d_head] = x[..., h, p, :]
 
@@ -138,16 +138,16 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
 def multi_head_attention(
     x: np.ndarray, params: dict[str, np.ndarray], n_heads: int, mask: np.ndarray | None = None
 ) -> np.ndarray:
-    """Let several heads attend side by side, each with its own run of the projected features.
+    """Let several heads attend in parallel, each on its own block of the projected features.
 
         q, k, v = x @ w_q, x @ w_k, x @ w_v, each split into heads
         result  = merge_heads(attention of each head) @ w_o
 
-    Each head is d_head = d_model / n_heads wide, so its scores are divided by sqrt(d_head).
+    Each head has d_head = d_model / n_heads features, so its scores are divided by sqrt(d_head).
 
     Arguments: x (..., t, d_model); params with "w_q", "w_k", "w_v", "w_o", each (d_model, d_model), no
-    biases; n_heads, which divides d_model; mask None or bool, broadcastable to (..., t, t), the same for all
-    heads (a mask (b, t, t) has no axis for the heads yet).
+    biases; n_heads, which divides d_model; mask None or bool, broadcastable to (..., t, t), shared by all
+    heads (a mask of shape (b, t, t) has no axis for the heads; you have to add it).
     Returns: (..., t, d_model), in the dtype of the arguments.
     Source: Vaswani and others (2017), section 3.2.2.
 

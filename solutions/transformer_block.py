@@ -1,7 +1,7 @@
-"""The Transformer block in both orders, stacks of blocks, and what happens to gradients in them.
+"""The Transformer block, pre-norm and post-norm; stacks of blocks; and how gradients flow through them.
 
-A block has two sub-layers, attention and a feed-forward network. Each is wrapped in an addition (residual)
-and a layer norm; the order of these two is what "pre-norm" and "post-norm" mean. The parameters of one block:
+A block has two sub-layers, attention and a feed-forward network (MLP). Each has a residual connection and a layer norm;
+"pre-norm" and "post-norm" say which of the two comes first. The parameters of one block:
 
     {"ln_1": {"gamma", "beta"}, "attention": {"w_q", "w_k", "w_v", "w_o"},
      "ln_2": {"gamma", "beta"}, "ffn": {"w_1" (d, h), "b_1" (h,), "w_2" (h, d), "b_2" (d,)}}
@@ -20,9 +20,9 @@ from scaled_attention import multi_head_attention
 
 
 def feed_forward(x: np.ndarray, params: dict[str, np.ndarray]) -> np.ndarray:
-    """Send every token on its own through a network with one hidden layer.
+    """Apply the feed-forward network (MLP) with one hidden layer to every token separately.
 
-        y = relu(x @ w_1 + b_1) @ w_2 + b_2        relu(a) = max(a, 0), entry by entry
+        y = relu(x @ w_1 + b_1) @ w_2 + b_2        relu(a) = max(a, 0), elementwise
 
     Arguments: x (..., d); params with "w_1" (d, h), "b_1" (h,), "w_2" (h, d), "b_2" (d,).
     Returns: (..., d), in the dtype of the arguments.
@@ -43,7 +43,7 @@ def feed_forward(x: np.ndarray, params: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def residual(x: np.ndarray, sublayer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Add to x what a sub-layer makes of it.
+    """Add the output of a sub-layer to its input: a residual connection.
 
         y = x + sublayer(x)
 
@@ -62,7 +62,7 @@ def residual(x: np.ndarray, sublayer: Callable[[np.ndarray], np.ndarray]) -> np.
 def pre_norm_block(
     x: np.ndarray, params: dict[str, dict[str, np.ndarray]], n_heads: int, mask: np.ndarray | None = None
 ) -> np.ndarray:
-    """Normalise on the way into each sub-layer; the additions get x and h as they are.
+    """Normalise the input of each sub-layer; the residual connections use x and h without normalisation.
 
         h = x + MHA(LN_1(x))
         y = h + FFN(LN_2(h))
@@ -100,7 +100,7 @@ def pre_norm_block(
 def post_norm_block(
     x: np.ndarray, params: dict[str, dict[str, np.ndarray]], n_heads: int, mask: np.ndarray | None = None
 ) -> np.ndarray:
-    """Normalise after each addition.
+    """Normalise after each residual connection.
 
         h = LN_1(x + MHA(x))
         y = LN_2(h + FFN(h))
@@ -142,14 +142,14 @@ def transformer_stack(
     norm: str = "pre",
     mask: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Apply blocks one after the other, the first of the list first.
+    """Apply the blocks in the order of the list.
 
         x -> block_1(x) -> block_2(block_1(x)) -> ...
 
     Arguments: x (..., t, d); blocks a list of block parameters (an empty list returns x); n_heads, which
-    divides d; norm "pre" or "post", the order in all blocks; mask None or bool, the same for all blocks.
+    divides d; norm "pre" or "post", the same for all blocks; mask None or bool, the same for all blocks.
     Returns: (..., t, d), in the dtype of the arguments.
-    Raises: ValueError for a norm other than exactly "pre" or "post", also when there are no blocks.
+    Raises: ValueError for a norm other than exactly "pre" or "post", even if there are no blocks.
     Source: Vaswani and others (2017), section 3.1.
 
     >>> zero, two = np.zeros((2, 2)), np.diag([2.0, 1.0])
@@ -176,20 +176,20 @@ def transformer_stack(
 
 
 def gradient_flow(jacobians: np.ndarray, grad_out: np.ndarray, residual: bool = True) -> np.ndarray:
-    """Follow the length of a gradient from the output of a network back to its input.
+    """Follow the norm of a gradient from the output of a network back to its input.
 
-    With J_l = jacobians[l], J_l[i, j] = d f_l(x)_i / d x_j, and the gradient g as a column:
+    With J_l = jacobians[l], J_l[i, j] = d f_l(x)_i / d x_j, and the gradient g as a column vector:
 
         layer x + f_l(x):  g_before = g_after + J_l^T g_after
         layer f_l(x):      g_before = J_l^T g_after
 
-    The addition gives the gradient a path of its own, which keeps a small J_l from making it vanish. It is
-    not a guarantee: J_l = -I stops it altogether, and large J_l make it grow.
+    The residual connection gives the gradient a direct path, so that a small J_l does not make it vanish. This is
+    no guarantee: J_l = -I makes the gradient zero, and large J_l make it grow.
 
     Arguments: jacobians (L, d, d), layer 1 first; grad_out (d,), the gradient at the network's output;
     residual, whether each layer is x + f_l(x).
-    Returns: (L + 1,), the Euclidean norms, at the network's input first, of grad_out itself last; in the
-    dtype of the arguments.
+    Returns: (L + 1,), the Euclidean norms of the gradients, ordered from the network's input to its output; the
+    last one is the norm of grad_out. In the dtype of the arguments.
     Source: the chain rule; He and others, https://arxiv.org/abs/1603.05027, equation 5.
 
     >>> layers = np.array([[[-0.5]], [[-0.75]], [[-0.5]]])

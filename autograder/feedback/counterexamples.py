@@ -13,7 +13,6 @@ from autograder.grading.experiments import Tried
 from autograder.grading.record import Record
 from autograder.homework import reference
 from autograder.values.display import display, function_source, literal, pair
-from autograder.values.errors import in_words
 
 LONGEST = 3000  # characters of a value that came back
 
@@ -83,7 +82,7 @@ def _raised(record: Record) -> str:
     assert error is not None
     if error.hint == "missing":
         return sentence(record)
-    text = said_in_code(in_words(error.kind, error.text))
+    text = said_in_code(error.text.partition("\n")[0])
     place = f"  (line {error.line} of {said_in_code(error.file)})" if error.line else ""
     return f"{error.kind}{': ' if text else ''}{text}{place}"
 

@@ -5,10 +5,9 @@ came back is said of public examples only.
 """
 
 import inspect
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-
-import numpy as np
 
 from autograder.grading.record import Record, Target
 from autograder.homework import reference, rubric
@@ -16,7 +15,6 @@ from autograder.homework.mistakes import Mistake
 from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error
 from autograder.values.changes import WORK_ON_COPIES, in_words
-from autograder.values.compare import compare
 from autograder.values.differences import FORMS, KEEP_DTYPE, form, kind_of, what_returns
 from autograder.values.errors import advice, missing, no_such_call
 from autograder.values.source import definitions, is_stub, twice
@@ -54,25 +52,18 @@ def sentence(record: Record, place: bool = True, files: tuple[str, ...] = ()) ->
     if record.reply.error is not None and record.fault.kind == "raised":
         return _raised(record.reply.error, record, own)
     if record.fault.kind in FORMS:
-        part = _wrong_part(record)
-        said = returns(record.target) or kind_of(record.step.expected)
-        due = KEEP_DTYPE if record.fault.kind == "dtype" else f"the docstring says {said}"
-        return f"{FORMS[record.fault.kind]}{f' for `{part}`' if part else ''}; {due}."
+        said = f"the docstring says {returns(record.target) or kind_of(record.step.expected)}"
+        return f"{FORMS[record.fault.kind]}{_part(record)}; {KEEP_DTYPE if record.fault.kind == 'dtype' else said}."
     if record.fault.kind in ("changed", "changed_later") and record.reply.changed:
         return _changed(record)
     return FAULTS[record.fault.kind]
 
 
-def _wrong_part(record: Record) -> str:
-    """The name of the first part of a returned tuple whose type, shape or dtype is wrong; "" for any other result."""
-    step, value = record.step, record.reply.value
-    if len(step.parts) < 2 or not isinstance(value, tuple | list) or len(value) != len(step.parts):
-        return ""
-    for name, right, yours in zip(step.parts, step.expected, step.counted(value), strict=True):
-        fault, _ = compare(right, yours, np.inf, step.rules.dtype)
-        if fault is not None and fault.kind in FORMS:
-            return name
-    return ""
+def _part(record: Record) -> str:
+    """ " for `var`" if only that part of a tuple has the wrong form; "" where the whole result has."""
+    found = re.match(r"part \[(\d+)\]", record.fault.text if record.fault else "")
+    names = record.step.parts
+    return f" for {f'`{names[int(found[1])]}`' if names else found[0]}" if found else ""
 
 
 def form_of_example(record: Record) -> str:

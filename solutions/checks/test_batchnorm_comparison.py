@@ -113,7 +113,7 @@ def test_moments_of_another_kind(call: Caller) -> None:
 
 
 def test_influence(call: Caller) -> None:
-    """Layer norm looks at one example at a time; running statistics are constants, they do not come from the batch."""
+    """Layer norm uses one example at a time; running statistics are constants and do not depend on the batch."""
     call.influence(TABLE, "layer").gives(np.eye(4, dtype=bool))
     call.influence(TABLE, "batch_train").gives(np.ones((4, 4), dtype=bool))
     call.influence(TABLE, "batch_eval").gives(np.eye(4, dtype=bool))

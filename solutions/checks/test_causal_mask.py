@@ -11,7 +11,7 @@ def identity(x: np.ndarray) -> np.ndarray:
 
 
 def standardise(x: np.ndarray) -> np.ndarray:
-    """Every row for itself, as a layer norm does it."""
+    """Each row is normalised on its own, as in a layer norm."""
     return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
 
 
@@ -51,7 +51,7 @@ def row_2_sees_row_3(x: np.ndarray) -> np.ndarray:
 
 
 def with_opposite(x: np.ndarray) -> np.ndarray:
-    """What one feature of the result gains, another one loses."""
+    """The features of each result row always sum to 0."""
     return np.concatenate([x, -x], axis=1)
 
 
@@ -98,7 +98,7 @@ def test_mask_is_applied_to_a_batch(call: Caller) -> None:
 
 
 def test_dependency_of_a_filter_that_looks_back(call: Caller) -> None:
-    """Row 1 of x is all zeros: a factor would not change it."""
+    """Row 1 of x is all zeros: multiplying it changes nothing."""
     call.dependency_matrix(one_before, X).gives(
         np.array([[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], dtype=bool)
     )

@@ -1,4 +1,4 @@
-"""Public checks of decoder.py. They use your own other modules, where it imports them."""
+"""Public checks of decoder.py. They use the modules that yours imports."""
 
 from typing import Any
 
@@ -122,20 +122,20 @@ def test_logits_of_one_token(call: Caller) -> None:
 
 
 def test_logits_of_another_model(call: Caller) -> None:
-    """Its features are two, and its logits the same for every token: log 2 and log 8."""
+    """Two features; the logits are log 2 and log 8 for every token."""
     call.decoder_logits(np.array([0, 1, 0]), COIN, 1).gives(
         np.array([[0.693147, 2.079442], [0.693147, 2.079442], [0.693147, 2.079442]])
     )
 
 
 def test_future_stays_hidden(call: Caller) -> None:
-    """Only the last token differs, and only the last row of the logits may."""
+    """Only the last token differs, so only the last row of the logits may differ."""
     first_rows = call.decoder_logits(np.array([0, 1, 2]), SMALL, 2).then("rows 0 and 1", lambda y: y[:2])
     first_rows.agrees_with(call.decoder_logits(np.array([0, 1, 0]), SMALL, 2).then("rows 0 and 1", lambda y: y[:2]))
 
 
 def test_log_prob(call: Caller) -> None:
-    """log(4/5 * 4/5 * 1/5): every token but the first is scored, by the row before it."""
+    """log(4/5 * 4/5 * 1/5): the row before a token scores it; the first token is not scored."""
     call.sequence_log_prob(np.array([0, 1, 1, 0]), COIN, 1).gives(-2.055725)
     call.sequence_log_prob(np.array([0, 2, 1]), SMALL, 2).gives(-65.555408)
 
@@ -165,7 +165,7 @@ def test_generate_nothing(call: Caller) -> None:
 
 
 def test_generate_from_the_whole_text(call: Caller) -> None:
-    """The embedding is zero here: only the position of the last token says what comes next."""
+    """The embedding is zero here: the next token depends only on the position of the last one."""
     positions = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": 2 * np.eye(2), "b_out": np.array([0.5, 0.5])}
     call.generate(np.array([0]), positions, 1, 5).gives(np.array([0, 1, 0, 0, 0, 1]))
 
@@ -176,7 +176,7 @@ def test_lowest_id_wins_a_tie(call: Caller) -> None:
 
 
 def test_nothing_is_drawn_at_random(call: Caller) -> None:
-    """Both tokens are as likely at every step: who draws them gets twenty zeros once in a million times."""
+    """Both tokens are equally likely at every step: sampling gives twenty zeros once in a million times."""
     call.generate(np.array([1]), {**COIN, "b_out": np.array([0.5, 0.5])}, 1, 20).gives(np.array([1, *20 * [0]]))
 
 

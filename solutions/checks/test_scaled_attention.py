@@ -136,7 +136,6 @@ def test_attention_under_masks_of_a_batch(call: Caller) -> None:
             np.array([[[1.0, 0.0], [0.359543, 0.640457]], [[0.5, 0.5], [0.0, 1.0]]]),
         )
     )
-    weights = np.array([[1.0, 0.0], [0.359543, 0.640457]])
     call.scaled_dot_product_attention(q, k, v, masks[0]).returning(*PARTS).gives(
         (
             np.array(

@@ -1,4 +1,4 @@
-"""Public checks of transformer_block.py. They use your own other modules, where it imports them."""
+"""Public checks of transformer_block.py. They use the modules that yours imports."""
 
 from typing import Any
 
@@ -181,7 +181,7 @@ def test_stack_without_blocks(call: Caller) -> None:
 
 def test_stack_with_another_norm(call: Caller) -> None:
     call.transformer_stack(X, [], 2, norm="none").raises(
-        ValueError, because='norm is "pre" or "post", also where there are no blocks'
+        ValueError, because='norm is "pre" or "post", even without blocks'
     )
     call.transformer_stack(X, [BLOCK], 2, norm="p").raises(ValueError, because='norm is exactly "pre" or "post"')
     call.transformer_stack(X, [BLOCK], 2, norm="PRE").raises(ValueError, because='norm is exactly "pre" or "post"')

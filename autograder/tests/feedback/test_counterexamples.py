@@ -56,8 +56,8 @@ def test_what_came_back_is_shown_beside_what_was_expected() -> None:
 def test_none_is_named_with_what_the_docstring_says() -> None:
     text = scores(played(step("softmax", np.array([0.0, 1.0])), lambda x: None))
     assert "# yours:    None" in text
-    assert "It returned the wrong type: None; the docstring says" in text
-    assert "end with a return?" in text
+    assert "It returned None; the docstring says" in text
+    assert "Does every path through the function return a value?" in text
 
 
 def test_an_error_has_its_text_and_its_line_without_the_folder() -> None:

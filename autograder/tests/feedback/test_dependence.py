@@ -131,7 +131,7 @@ def test_of_random_results_only_that_is_said() -> None:
 
 def test_rounding_and_a_causal_mask_are_tried() -> None:
     found = tried("softmax", lambda scores, axis=-1: np.round(F["softmax"](scores, axis), 4), X)
-    assert observe(found[0].record, (), found) == "Your result is the right one rounded to 4 decimals."
+    assert observe(found[0].record, (), found) == "Your result is the expected one, rounded to 4 decimals."
 
     def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
         own = np.tri(len(q), dtype=bool)

@@ -175,7 +175,7 @@ def test_a_mistake_of_form_is_what_was_seen() -> None:
 def test_a_changed_argument_without_a_name() -> None:
     of = step("layer_norm", *ARGS, rules=Rules(pure=True))
     record = Record(of, Reply(value=of.expected, changed=(Change(0, (), "entry written"),)), Fault("changed"))
-    assert "an entry of `x` was written" in told(lost("layernorm.purity", record=record, shown=None))
+    assert "an entry of `x` was overwritten" in told(lost("layernorm.purity", record=record, shown=None))
 
 
 def test_two_lines_in_one_message_are_of_one_call() -> None:
@@ -205,8 +205,8 @@ def test_an_example_of_a_helpers_symptom_is_not_shown() -> None:
 def test_what_came_back_is_said_once() -> None:
     nothing = played(step("layer_norm", *ARGS), lambda *args: None)
     text = told(lost(SECRET, record=hidden(nothing, SECRET), shown=nothing))
-    assert text.count("wrong type") == 1
-    assert "wrong type: None; the docstring says an array" in text
+    assert text.count("It returned") == 1
+    assert "It returned None; the docstring says an array" in text
 
 
 def test_what_is_wrong_is_said_where_the_example_stands_elsewhere() -> None:

@@ -227,13 +227,13 @@ def observed(function: str, body: str) -> list[mistakes.Mistake]:
 def test_a_changed_argument_is_named_by_what_changed() -> None:
     (only,) = observed("rms_norm", "    gamma *= 1.5\n    gamma = gamma / 1.5\n")
     assert only.id == "rms_norm.changes_gamma" and only.criteria == ("layernorm.purity",)
-    assert only.does == "Your code changes the argument `gamma`: an entry of `gamma` was written."
+    assert only.does == "Your code changes the argument `gamma`: an entry of `gamma` was overwritten."
 
 
 def test_what_changed_before_an_error_is_not_said_to_change_after_the_return() -> None:
     found = observed("rms_norm", "    gamma *= 1.5\n    raise RuntimeError\n")
     assert [m.does for m in found if m.name == "changes_gamma_later"] == [
-        "Your code changes the argument `gamma`: an entry of `gamma` was written, which only shows after the call."
+        "Your code changes the argument `gamma`: an entry of `gamma` was overwritten, which shows only after the call."
     ]
 
 

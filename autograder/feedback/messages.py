@@ -249,7 +249,8 @@ class _Lost:
         own = (r for r in self.module.records if r.target == record.target and r.step.criterion)
         if any(r.fault is not None and criteria[r.step.criterion].looks_at == "examples" for r in own):
             return ""
-        silent = record.fault.kind not in OF_VALUE or graded.criterion.visible or self.special()
+        located = any(mistake.does for mistake in graded.mistakes)
+        silent = located or record.fault.kind not in OF_VALUE or graded.criterion.visible or self.special()
         return PUBLIC_IS_RIGHT if examples and not silent else ""
 
     def read(self) -> str:

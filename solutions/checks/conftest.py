@@ -244,7 +244,7 @@ def next_step(failed: list[Report], passed: int, hints: int) -> str:
     if passed < len(CALLED) or wrong:
         return "Next: see above." if wrong else "Next: run all checks: pytest"
     files = ", ".join(f"{module}.py" for module in MODULES)
-    return f"All {passed} public checks pass. Next: upload {files}.\n{HIDDEN}"
+    return f"All {passed} public checks pass. Next: upload {files}.\n{" ".join(HIDDEN.split())}"
 
 
 def module_of(name: str) -> str:

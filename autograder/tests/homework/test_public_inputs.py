@@ -95,3 +95,11 @@ def test_public_inputs_begin_with_no_neutral_value(source: Any, module: str) -> 
 def test_every_exception_is_needed() -> None:
     places = {place for source in SOURCES for module in MODULES for place in neutral(source, module)}
     assert not [patterns for patterns in ALLOWED if not any(is_allowed(place, patterns) for place in places)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_function_in_an_example_can_be_pasted_with_it(module: str) -> None:
+    given = [value for _, args, kwargs in examples(module) for value in (*args, *kwargs.values()) if callable(value)]
+    for function in given:
+        used = inspect.getclosurevars(function)
+        assert not used.nonlocals and set(used.globals) <= {"np"}, function.__name__

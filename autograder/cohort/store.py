@@ -31,8 +31,8 @@ USABLE = {"accepted", "answer", "import", "misnamed", "replaced", "second", "unw
 TOGETHER = {
     "absent": "no file {} in the upload",
     "blank": "nothing in {}: blank",
-    "misnamed": "not graded because of the name: {}",
-    "accepted": "graded in spite of the name: {}",
+    "misnamed": "not graded because of the file name: {}",
+    "accepted": "graded despite the file name: {}",
 }
 REMARK = 500  # characters of what is said about an upload in a table
 
@@ -188,9 +188,7 @@ def run_folder(folder: Path) -> Path:
     """The folder of a run, given itself or the folder of its results. Raises ArgumentsError for what is no run."""
     run = folder.absolute().parent if folder.name == RESULTS and (folder.absolute().parent / RUN).is_file() else folder
     if not (run / RUN).is_file():
-        raise ArgumentsError(
-            f"{folder}: this is no run, it has no {RUN}; give the OUT of an `autograder grade ... -o OUT`"
-        )
+        raise ArgumentsError(f"{folder}: not a run: it has no {RUN}; give the OUT of `autograder grade ... -o OUT`")
     return run
 
 

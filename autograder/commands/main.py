@@ -48,7 +48,7 @@ def other_kit(folder: Path) -> str:
 
 @main.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
-@click.option("--only", default="", help="a smaller homework: modules, separated by commas")
+@click.option("--only", default="", help="build a smaller homework from these modules, separated by commas")
 def build(out: Path, only: str) -> None:
     """Run `otter assign`, refresh assignments/, write OUT/autograder.zip and OUT/student.zip."""
     from autograder.cohort import progress
@@ -64,7 +64,7 @@ def build(out: Path, only: str) -> None:
 @main.command()
 @click.argument("name")
 def new(name: str) -> None:
-    """Begin a module: its files, its entry in rubric.yaml, its cells of the notebook. It builds and is graded at once."""
+    """Add a module: draft files, an entry in rubric.yaml and notebook cells that build and grade immediately."""
     from autograder.release import new_module
 
     for path in new_module.write(name):
@@ -96,10 +96,10 @@ def demo(out: Path) -> None:
 @main.command()
 @click.argument("zipped", metavar="ZIP", type=click.Path(path_type=Path))
 @click.argument("upload", metavar="PATH", type=click.Path(path_type=Path))
-@click.option("--here", is_flag=True, help="use the Python packages that are installed: quick, and without a network")
-@click.option("--brief", is_flag=True, help="of the messages print only the first of each moment")
+@click.option("--here", is_flag=True, help="use the installed Python packages; needs no network")
+@click.option("--brief", is_flag=True, help="print only the first message of each group")
 def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
-    """Grade PATH with the zip for Gradescope as Gradescope would, and print what student and instructor will see.
+    """Grade PATH with the Gradescope zip as Gradescope would, and print what students and instructors see.
 
     PATH is a folder or zip of what a student uploads, or one file.
     """

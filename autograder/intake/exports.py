@@ -37,7 +37,7 @@ _NO_ZIP = {
     "link": "is no regular file",
     "no_zip": "is not a zip that can be opened; download it again",
     "zip_many": "has more files than the zip of a class; unpack it and give its folders",
-    "zip_overlaps": "is a zip whose files overlap, as no program makes them; it was not opened",
+    "zip_overlaps": "is a malformed zip (its files overlap) and was not opened",
 }
 
 
@@ -84,7 +84,7 @@ def _found(form: str, entries: Iterable[Entry], problems: Iterable[str] = ()) ->
 def _look(path: Path, out: Path | None) -> Tree:
     try:
         if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
-            raise ArgumentsError(f"-o {out} lies in {path}, which is graded; give a folder outside")
+            raise ArgumentsError(f"-o {out} is inside {path}, which is graded; use a folder outside it")
         if path.is_dir():
             tree = trees.of_folder(path)
             if not tree.readable:
@@ -120,7 +120,7 @@ def _recognised(outer: Tree, path: Path, believed: bool) -> Listing:
             what, (entries, problems) = "a folder", _class(tree, path)
         case "submission":
             if next(outer.walk(), None) is None:
-                raise ArgumentsError(f"{path}: there is no submission in it, it is empty")
+                raise ArgumentsError(f"{path}: it is empty")
             upload = (
                 trees.of_file(path) if outer.zipped else outer
             )  # a student's zip, in which what is damaged is a note
@@ -144,7 +144,7 @@ def _files(paths: list[Path]) -> Listing:
     names = [path.name.lower() for path in paths]
     twice = next((name for name in names if names.count(name) > 1), "")
     if twice:
-        raise ArgumentsError(f"there are several files called {twice}; give the folders that they lie in instead")
+        raise ArgumentsError(f"there are several files called {twice}; give their folders instead")
     together = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
     return _found(f"{_counted(len(paths), 'file')}: one submission", [_entry(key, Tree(key, folder, sources))])
@@ -205,8 +205,8 @@ def _several(outer: Tree, path: Path) -> list[str]:
 def _misplaced(tree: Tree, path: Path) -> list[str]:
     if not tree.readable or platforms.METADATA not in tree.files:
         return []
-    advice = "if this folder is Gradescope's export, give it as the one PATH, or under the name that Gradescope gave it"
-    return [f"{path}: {platforms.METADATA} in {tree.name} was not believed, so no names are taken from it; {advice}"]
+    advice = "if this folder is a Gradescope export, give it as the only PATH, or keep the name that Gradescope gave it"
+    return [f"{path}: {platforms.METADATA} in {tree.name} was ignored, so no names are taken from it; {advice}"]
 
 
 # What kind of thing a tree is

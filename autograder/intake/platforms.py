@@ -69,7 +69,7 @@ def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
     )
     entries = [_with_upload(tree.folders[name], name, counting.get(name) or earlier.get(name)) for name in folders]
     unknown = [entry.key for entry in entries if not entry.students and not problems]
-    problems += [f"{key}: {METADATA} does not say whose it is; it was graded all the same" for key in unknown]
+    problems += [f"{key}: {METADATA} names no student; it was graded anyway" for key in unknown]
     problem = f"it is in {METADATA}, but the export has no folder for it"
     lost = [replace(entry, problem=problem) for name, entry in counting.items() if name not in folders]
     return entries + lost, problems

@@ -547,7 +547,7 @@ def test_upload_of_a_class_that_cannot_be_read_is_graded_0_and_said(tmp_path: Pa
 
 def test_layers_that_are_missing_are_said_once_with_what_to_do() -> None:
     (line,) = grade._layers(("fork", "session"))
-    assert "did without" in line
+    assert "lacks" in line
     assert "autograder doctor" in line
     assert "container" in line
 
@@ -608,17 +608,17 @@ def test_names_that_are_nearly_right_are_graded_if_asked_for_and_listed_if_not(m
     refused, accepted = tmp_path / "refused", tmp_path / "accepted"
     done = call(misnamed, "-o", refused)
     for text in (f"ada: {MODULES[0]} (1).py", "bela: ", "chidi: ", f"dana: {MODULES[0]} (1).py", f"gina: {COPY}\n"):
-        assert f"note: not graded because of the name: {text}" in done.stderr
-    assert "note: --accept-names takes files under another name" in done.stderr
+        assert f"note: not graded because of the file name: {text}" in done.stderr
+    assert "note: use --accept-names to grade misnamed files" in done.stderr
     assert [rows(refused)[name]["Total Score"] for name in ("ada", "bela", "chidi")] == ["0"] * 3
     done = call(misnamed, "-o", accepted, "--accept-names")
     assert [rows(accepted)[name]["Total Score"] for name in ("ada", "bela", "chidi", "gina")] == ["100"] * 4
     copies = ", ".join(name.replace(".py", " (1).py") for name in NAMES)
-    assert rows(accepted)["ada"]["Remark"] == f"graded in spite of the name: {copies}"
-    assert rows(refused)["ada"]["Remark"] == f"not graded because of the name: {copies}"
+    assert rows(accepted)["ada"]["Remark"] == f"graded despite the file name: {copies}"
+    assert rows(refused)["ada"]["Remark"] == f"not graded because of the file name: {copies}"
     assert b"was graded as" in documents(accepted)["ada"]
     for name in ("ada", "bela", "chidi", "gina"):
-        assert f"note: graded in spite of the name: {name}: " in done.stderr
+        assert f"note: graded despite the file name: {name}: " in done.stderr
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("note: not graded"))
     assert f"dana: {COPY}" in line  # two different files could be meant
     assert f"No function is written in {NAMES[0]}; {COPY} was graded" in rows(accepted)["gina"]["Remark"]
@@ -629,8 +629,8 @@ def test_notes_on_names_say_for_whom(misnamed: Path, tmp_path: Path) -> None:
     roster = "name,sid,email\nGina García,ada,\nBela Brandt,7,bela\nEmil Eriksen,emil,\n"
     (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
     done = call(misnamed, "-o", tmp_path / "out", "--accept-names", "--roster", tmp_path / "roster.csv")
-    assert "note: graded in spite of the name: Gina García (ada): " in done.stderr
-    assert "note: graded in spite of the name: Bela Brandt (bela): " in done.stderr
+    assert "note: graded despite the file name: Gina García (ada): " in done.stderr
+    assert "note: graded despite the file name: Bela Brandt (bela): " in done.stderr
     assert "note: Emil Eriksen (emil): There is no .py file in the upload" in done.stderr
     row = rows(tmp_path / "out")["ada"]
     assert row["Name"] == "Gina García" and COPY in row["Remark"]
@@ -695,8 +695,8 @@ def test_class_from_moodle_after_the_deadline_ends_in_tables_that_need_no_hand(
     assert back == {"Participant 1": "100", "Participant 3": "70", "Participant 5": "100", "Participant 4": "0"}
     for said in (
         "not in the roster: Emil",
-        "1 in the roster without an upload: 0 points",
-        "graded in spite of the name: Ada Weiß (Ada_Wei_1-",
+        "1 in the roster without a submission: 0 points",
+        "graded despite the file name: Ada Weiß (Ada_Wei_1-",
     ):
         assert f"note: {said}" in done.stderr
     assert "accept" not in done.stderr

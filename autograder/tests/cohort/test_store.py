@@ -66,7 +66,7 @@ def test_all_results_are_read_from_the_run_or_its_results(tmp_path: Path) -> Non
     Store(tmp_path).path("ada").write_text(results.dump(graded()))
     write_run(tmp_path, [], [])
     assert read_all(tmp_path).keys() == read_all(tmp_path / "results").keys() == {"ada"}
-    with pytest.raises(ArgumentsError, match="no run"):
+    with pytest.raises(ArgumentsError, match="not a run"):
         read_all(tmp_path / "nowhere")
 
 

@@ -65,7 +65,7 @@ def test_one_file_is_a_submission(tmp_path: Path) -> None:
 
 def test_files_of_one_name_are_refused_with_the_way_out(tmp_path: Path) -> None:
     put(tmp_path, {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
-    with pytest.raises(ArgumentsError, match="give the folders"):
+    with pytest.raises(ArgumentsError, match="give their folders"):
         listing([tmp_path / "ada" / FIRST, tmp_path / "bela" / FIRST])
 
 
@@ -309,7 +309,7 @@ def test_archive_that_is_not_opened_has_a_row_with_the_reason(tmp_path: Path) ->
 @pytest.mark.parametrize("out", ["", "out", "results/out", "../class/out"])
 def test_results_inside_what_is_graded_are_refused(tmp_path: Path, out: str) -> None:
     put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
-    with pytest.raises(ArgumentsError, match=r"^-o .* lies in .*class, which is graded; give a folder outside"):
+    with pytest.raises(ArgumentsError, match=r"^-o .* is inside .*class, which is graded; use a folder outside it"):
         listing([tmp_path / "class"], tmp_path / "class" / out)
     assert keys(listing([tmp_path / "class"], tmp_path / "out")) == ["ada", "bela"]
 

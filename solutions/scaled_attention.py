@@ -46,7 +46,7 @@ def scaled_dot_product_attention(
         weights = softmax(q @ k^T / sqrt(d_k)) over the keys
         output  = weights @ v
 
-    d_k is the dimension of queries and keys. Where mask is False, the score is set to -inf before the softmax. A
+    d_k is the dimension of queries and keys. If mask is False, the score is set to -inf before the softmax. A
     query that may attend to no key gets zero weights and a zero output.
 
     Arguments: q (..., t_q, d_k), k (..., t_k, d_k), v (..., t_k, d_v) with the same leading axes; mask None

@@ -213,7 +213,7 @@ def _reason(record: Record) -> str:
     if record.unwritten:
         return f"{function} is not written yet, so no question is answered."
     if record.reply.error is not None or record.reply.ended is not None:
-        return f"{function} was called. {sentence(record)} So no question is answered."
+        return f"{function} was called. {sentence(record)} No question could be graded."
     value = record.reply.value
     if not isinstance(value, dict):
         return f"{function} must return a dict from question id to a letter, so no question is answered."

@@ -28,10 +28,11 @@ MODULES = [
     "decoder",
     "concept_check",
 ]
-HIDDEN = """This is not the grade. Hidden tests call the same functions with other sizes and more leading
-dimensions, with very large and small numbers, and in the corner cases and error cases of the
-docstrings. They also check the dtype of results, that arguments are not modified, and all
-modules together."""
+HIDDEN = (
+    "This is not the grade. Hidden tests call the same functions with other sizes and more leading dimensions, with very "
+    "large and small numbers, and in the corner cases and error cases of the docstrings. They also check the dtype of "
+    "results, that arguments are not modified, and all modules together."
+)
 
 
 def obstacle() -> str:
@@ -244,7 +245,7 @@ def next_step(failed: list[Report], passed: int, hints: int) -> str:
     if passed < len(CALLED) or wrong:
         return "Next: see above." if wrong else "Next: run all checks: pytest"
     files = ", ".join(f"{module}.py" for module in MODULES)
-    return f"All {passed} public checks pass. Next: upload {files}.\n{" ".join(HIDDEN.split())}"
+    return f"All {passed} public checks pass. Next: upload {files}.\n{HIDDEN}"
 
 
 def module_of(name: str) -> str:

@@ -78,7 +78,7 @@ def test_refused_arguments() -> None:
 def test_where_a_mistake_is_named_no_more_is_said_than_how_the_values_differ() -> None:
     right, arguments = reference.functions()["layer_norm"], (np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3))
     record = played(step("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
-    assert "would be correct with `gamma` in the place of `beta`" in counterexample(record)
+    assert "would be correct with `gamma` in place of `beta`" in counterexample(record)
     text = counterexample(record, named=True)
     assert "would be right" not in text and "Every entry is off by the same amount, 1." in text
 

@@ -60,7 +60,7 @@ def test_what_is_inside_of_parameters() -> None:
     params = {name: np.array([[1.0, 2.0], [3.0, 5.0]]) * (i + 1) for i, name in enumerate(("w_q", "w_k", "w_v", "w_o"))}
     mha = FUNCTIONS["multi_head_attention"]
     used = mha(Q, {**params, "w_v": params["w_k"]}, 1)
-    assert "Your result would be correct with `params['w_k']` in the place of `params['w_v']`." in said(
+    assert "Your result would be correct with `params['w_k']` in place of `params['w_v']`." in said(
         "multi_head_attention", used, Q, params, 1
     )
     transposed = mha(Q, {name: w.T for name, w in params.items()}, 1)

@@ -179,20 +179,20 @@ def named(mistakes: Sequence[Mistake], function: str = "", at_least: bool = Fals
     groups, right = list(same.values()), " ".join(dict.fromkeys(mistake.right for mistake in mistakes))
     if all(map(seen, mistakes)) or len(groups) == 1:
         label = "Seen" if seen(mistakes[0]) else f"Probably{', among other mistakes' * at_least}"
-        return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Right:** {right}"
+        return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Fix:** {right}"
     lines = []
     for number, own in enumerate(groups, 1):
         said = f"{'Seen: ' if seen(own[0]) else ''}{_placed(own, function)}"
-        lines.append(f"{number}. {said}" + (f"  \n   **Right:** {own[0].right}" if own[0].right != right else ""))
+        lines.append(f"{number}. {said}" + (f"  \n   **Fix:** {own[0].right}" if own[0].right != right else ""))
     listed = f"**Probably{', among other mistakes' * at_least}:**\n\n" + "\n".join(lines)
-    return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Right:** {right}"
+    return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Fix:** {right}"
 
 
 def undecided(mistakes: Sequence[Mistake]) -> str:
     """What several mistakes share that do the same on every call: a whole sentence or half of one, or ""."""
     does, right = {mistake.does for mistake in mistakes}, {mistake.right for mistake in mistakes}
     said = [f"**Probably:** {does.pop()}"] if len(does) == 1 else []
-    return "\n\n".join([*said, f"**Right:** {right.pop()}"] if len(right) == 1 else said)
+    return "\n\n".join([*said, f"**Fix:** {right.pop()}"] if len(right) == 1 else said)
 
 
 def reading(mistakes: Sequence[Mistake]) -> str:

@@ -61,7 +61,7 @@ def told(graded: Graded, *others: Graded, records: tuple[Record, ...] = (), **ch
 def test_a_named_mistake() -> None:
     text = told(lost(SECRET, SAMPLE))
     assert text.startswith("`layer_norm` was called. It returned wrong values.\n")
-    assert "**Probably:** Your code divides by d - 1.\n\n**Right:** Divide by d." in text
+    assert "**Probably:** Your code divides by d - 1.\n\n**Fix:** Divide by d." in text
     assert "**For example:**" in text
     assert text.endswith("**Read:** the formula of layer_norm\n")
 
@@ -117,7 +117,7 @@ def test_what_a_mistake_hides_is_lost_with_it() -> None:
     text = told(lost("layernorm.epsilon", SAMPLE, charged=(SECRET,), why="hidden"), lost(SECRET, SAMPLE))
     assert text.startswith(f"Not checked yet: the mistake under `{SECRET}` hides the result.")
     alone = told(lost("layernorm.epsilon", SAMPLE, why="hidden"))
-    assert "the mistake below hides the result" in alone and "**Right:** Divide by d." in alone
+    assert "the mistake below hides the result" in alone and "**Fix:** Divide by d." in alone
 
 
 # Earned in spite of wrong values
@@ -279,7 +279,7 @@ def test_nothing_is_charged_under_a_criterion_that_is_earned() -> None:
 def test_undecided_mistakes_say_what_they_share() -> None:
     other = mistake("layer_norm", "other", SECRET, does="Your code does another thing.", right="Divide by d.")
     text = told(lost(SECRET, undecided=(SAMPLE, other)))
-    assert "**Right:** Divide by d." in text
+    assert "**Fix:** Divide by d." in text
     assert SAMPLE.does not in text
 
 

@@ -110,7 +110,7 @@ def points(module: str, *ids: str) -> float:
 @pytest.mark.parametrize(
     ("module", "first", "second"),
     [
-        pytest.param(m, a.id, b.id, id=f"{a.id}+{b.id}", marks=[pytest.mark.slow] * (number % 20 > 0))
+        pytest.param(m, a.id, b.id, id=f"{a.id}+{b.id}", marks=[pytest.mark.slow] * (number % 60 > 0))
         for m in sorted(rubric.current().modules)
         for number, (a, b) in enumerate(made_twice(m))
     ],

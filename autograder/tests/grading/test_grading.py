@@ -57,7 +57,7 @@ def test_nothing_handed_in_earns_nothing(grade: Grade) -> None:
 
 
 BAD = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name not in ("layernorm", "decoder")))
+    pytest.param(name, marks=[pytest.mark.slow] * (name != "layernorm"))
     for name in rubrics.current().modules
     if name != "concept_check"
 ]
@@ -72,8 +72,8 @@ def test_one_bad_module_costs_itself_and_the_integration_alone(grade: Grade, alt
 
 
 def test_same_submission_gives_same_document(grade: Grade, alter: Alter) -> None:
-    wrong = alter("scaled_attention", "def softmax(scores, axis=-1):\n    return np.exp(scores)")
-    assert grade(wrong, ("scaled_attention",)) == grade(wrong, ("scaled_attention",))
+    wrong = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x")
+    assert grade(wrong, ("layernorm",)) == grade(wrong, ("layernorm",))
 
 
 def test_wrong_helper_costs_its_own_criteria_only(grade: Grade, alter: Alter) -> None:
@@ -498,16 +498,13 @@ def lost_by_softmax(grade: Grade, references: dict[str, bytes]) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kept",
-    few(
-        [
-            "import functools\n_sm = functools.partial(softmax, axis=-1)",
-            "def _sm(s, sm=softmax):\n    return sm(s)",
-            "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
-            "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
-            "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
-        ],
-        1,
-    ),
+    [
+        "import functools\n_sm = functools.partial(softmax, axis=-1)",
+        "def _sm(s, sm=softmax):\n    return sm(s)",
+        "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
+        "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
+        "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
+    ],
 )
 def test_wrong_helper_costs_once_however_it_is_kept(
     grade: Grade, references: dict[str, bytes], lost_by_softmax: set[str], kept: str
@@ -529,6 +526,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert whole(grade, {"scaled_attention.py": text + WRONG_SOFTMAX + kept + attention}) == lost_by_softmax
 
 
+@pytest.mark.slow
 def test_what_is_lost_beside_a_correct_helper_says_so_and_no_example_blames_earlier_calls(
     grade: Grade, alter: Alter
 ) -> None:
@@ -612,6 +610,7 @@ def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, refer
     assert f"One small change in line {line} " in entries(document)["layernorm.backward_x"]["output"]
 
 
+@pytest.mark.slow
 def test_the_search_for_known_mistakes_is_charged_to_the_submission(
     grader: Grader, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

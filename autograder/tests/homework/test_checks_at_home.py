@@ -149,6 +149,7 @@ def test_wrong_value_has_call_result_expectation_and_reason(home: Path) -> None:
     assert "Hint" not in said and "Probably" not in said
 
 
+@pytest.mark.slow
 def test_what_a_result_would_be_right_for_is_said_where_no_known_mistake_fits(home: Path) -> None:
     wrong = RIGHT_ATTENTION[RIGHT_ATTENTION.index("def multi_head_attention") :]
     assert 'x @ params["w_q"]' in wrong
@@ -330,6 +331,7 @@ def test_mistake_in_a_helper_of_the_same_module(home: Path) -> None:
     assert "scaled_dot_product_attention and multi_head_attention fail too: first mend softmax" in said
 
 
+@pytest.mark.slow
 def test_module_that_is_not_used_is_not_blamed(home: Path) -> None:
     """A block with a layer norm of its own."""
     write_solutions(home, "scaled_attention")
@@ -427,6 +429,7 @@ def test_endless_loop_is_ended_once_with_its_own_line(home: Path) -> None:
     assert said.count("stopped after") == 1
 
 
+@pytest.mark.slow
 def test_functions_that_need_an_endless_one_are_not_called(home: Path) -> None:
     quickly(home)
     write_solutions(home, "scaled_attention", "transformer_block")
@@ -438,6 +441,7 @@ def test_functions_that_need_an_endless_one_are_not_called(home: Path) -> None:
     assert re.search(r"transformer_block +[1-9]\d* of \d+ checks pass", said)
 
 
+@pytest.mark.slow
 def test_loop_that_swallows_every_exception_is_ended_too(home: Path) -> None:
     quickly(home)
     wrong = """\
@@ -530,6 +534,7 @@ def test_a_function_that_is_defined_twice(home: Path) -> None:
     assert re.search(r"`rms_norm` is defined in lines \d+ and \d+: only the last one counts", said)
 
 
+@pytest.mark.slow
 def test_one_mistake_takes_no_more_than_a_screen(home: Path) -> None:
     """Also where six functions further up fail with it: the cause in full, the others in a line."""
     write_solutions(home, *MODULES)
@@ -630,6 +635,7 @@ def test_a_refused_event_loop_is_told_in_the_checks_alone(home: Path) -> None:
     assert "Exception ignored" not in said and "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_modules_that_import_one_another(home: Path) -> None:
     write_solutions(home, *MODULES)
     (home / "layernorm.py").write_text("from transformer_block import residual\n" + RIGHT)
@@ -647,6 +653,7 @@ def test_a_signature_that_does_not_fit(home: Path, arguments: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_shown_once(home: Path) -> None:
     assert (
         checked(home, "layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    print('here')\n    return 2 * x\n").count(
@@ -656,6 +663,7 @@ def test_what_is_printed_is_shown_once(home: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_mistake_that_is_made_again_elsewhere(home: Path) -> None:
     write_solutions(home, *MODULES)
     right = (kit.solutions() / "transformer_block.py").read_text()
@@ -667,6 +675,7 @@ def test_a_mistake_that_is_made_again_elsewhere(home: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_continuation_that_is_drawn_at_random_fails(home: Path) -> None:
     text = (kit.solutions() / "decoder.py").read_text()
     i = text.index("def generate")
@@ -679,6 +688,7 @@ def test_a_continuation_that_is_drawn_at_random_fails(home: Path) -> None:
     assert "Called again with the same arguments, it gives another result: look for random numbers" in said
 
 
+@pytest.mark.slow
 def test_another_encoding_and_a_notebook_beside(home: Path) -> None:
     (home / "layernorm.py").write_bytes(RIGHT.encode("utf-16"))
     assert "layernorm.py is saved as UTF-16: save it as UTF-8" in pytest_says(home, "checks/test_layernorm.py")
@@ -760,6 +770,7 @@ def test_known_mistake_after_the_first_check(home: Path) -> None:
     assert "Hint" not in said and mistake.right not in said and "--only layer_norm --hint says what is right." in said
 
 
+@pytest.mark.slow
 def test_the_table_is_asked_before_a_helper_is_suspected(home: Path) -> None:
     """It explains the results; nothing explains the helper's."""
     wrong = (
@@ -773,6 +784,7 @@ def test_the_table_is_asked_before_a_helper_is_suspected(home: Path) -> None:
 # The machine
 
 
+@pytest.mark.slow
 def test_checks_without_the_homework(home: Path, tmp_path: Path) -> None:
     shutil.copytree(home / "checks", tmp_path / "elsewhere" / "checks")
     shutil.copy(home / "conftest.py", tmp_path / "elsewhere")

@@ -163,6 +163,7 @@ def test_nothing_usable_is_a_0_with_a_reason(box: MakeBox, upload: Files) -> Non
     assert "There is no file layernorm.py" in tried.document()["output"]
 
 
+@pytest.mark.slow
 def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, references: dict[str, bytes]) -> None:
     tried = box({"layernorm.py": references["layernorm.py"], ".OTTER_LOG": b"1", "notes/a.txt": b"2"})
     tried.run_without_kernel()
@@ -178,7 +179,7 @@ def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, r
 
 @pytest.mark.parametrize(
     "fault",
-    few([SandboxFault("no room"), RubricError("line 3"), CommandError("test_a"), MemoryError()]),
+    few([SandboxFault("no room"), RubricError("line 3"), CommandError("test_a"), MemoryError()], 1),
     ids=lambda fault: type(fault).__name__,
 )
 def test_fault_leaves_no_results_and_the_upload_where_it_was(
@@ -196,6 +197,7 @@ def test_fault_leaves_no_results_and_the_upload_where_it_was(
     assert (tried.submission / "layernorm.py").read_bytes() == half["layernorm.py"]
 
 
+@pytest.mark.slow
 def test_fault_in_the_real_run_ends_with_one_clear_line(box: MakeBox, half: dict[str, bytes]) -> None:
     tried = box(half)
     script = tried.place / "source" / "run_otter.py"

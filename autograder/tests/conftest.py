@@ -50,6 +50,13 @@ def references() -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="session")
+def half(references: dict[str, bytes]) -> dict[str, bytes]:
+    """A submission that is partly wrong."""
+    wrong = references["layernorm.py"] + b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"
+    return {**references, "layernorm.py": wrong, "decoder.py": b"import nothing\n"}
+
+
+@pytest.fixture(scope="session")
 def grader() -> Iterator[Grader]:
     """A grader whose deadlines are short, so that endless loops cost the tests little."""
     with open_grader(limits=QUICK) as opened:

@@ -18,7 +18,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import RubricError
 from autograder.release import otter_plugin
-from autograder.tests.files import zipped
+from autograder.tests.files import Bomb, zipped
 from autograder.tests.making import few
 
 if TYPE_CHECKING:
@@ -31,27 +31,10 @@ NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
 
 
 @pytest.fixture(scope="session")
-def half(references: dict[str, bytes]) -> dict[str, bytes]:
-    """A submission that is partly wrong."""
-    wrong = references["layernorm.py"] + b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"
-    return {**references, "layernorm.py": wrong, "decoder.py": b"import nothing\n"}
-
-
-@pytest.fixture(scope="session")
 def half_at_home(at_home: AtHome, half: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Any:
     path = tmp_path_factory.mktemp("home") / "homework.zip"
     path.write_bytes(zipped(half))
     return at_home(path)["tests"]
-
-
-class Bomb:
-    """Leaves a mark when it is unpickled."""
-
-    def __init__(self, mark: Path):
-        self.mark = mark
-
-    def __reduce__(self) -> Any:
-        return Path.touch, (self.mark,)
 
 
 SHADOW = """

@@ -38,6 +38,7 @@ from autograder.release import otter_plugin
 from autograder.sandbox import box, layers
 from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
+from autograder.tests.files import Bomb
 from autograder.tests.making import few
 
 ATTACKS = {attack.name: attack for attack in catalogue()}
@@ -345,7 +346,7 @@ def on_the_otter_road(attack: Attack, box: Any) -> None:
     """Upload it to a folder like Gradescope's and have Otter grade it, with whatever Otter itself would unpickle or import."""
     before, began = marks(), processor_seconds()
     running = {child.pid for child in psutil.Process().children(recursive=True)}  # other tests' graders
-    tried = box({**attack.files, ".OTTER_LOG": pickle.dumps(Trap("/tmp/hostile-otter-log"))})
+    tried = box({**attack.files, ".OTTER_LOG": pickle.dumps(Bomb(Path("/tmp/hostile-otter-log")))})
     tried.run_without_kernel()
     assert processor_seconds() - began < SECONDS
     whole = tried.document()
@@ -358,16 +359,6 @@ def on_the_otter_road(attack: Attack, box: Any) -> None:
     assert {path.name for path in tried.place.iterdir()} <= own
     file = f"{attack.modules[0]}.py"
     assert (tried.submission / file).read_bytes() == attack.files[file]
-
-
-class Trap:
-    """Leaves a mark when it is unpickled."""
-
-    def __init__(self, mark: str):
-        self.mark = mark
-
-    def __reduce__(self) -> Any:
-        return Path.touch, (Path(self.mark),)
 
 
 @pytest.mark.slow

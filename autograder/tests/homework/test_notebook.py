@@ -1259,7 +1259,7 @@ def drawings(m: dict[str, ModuleType], modules: Any) -> dict[Any, list[tuple[Any
 def test_every_picture_is_a_figure_with_a_title_at_both_ends_of_its_sliders(
     homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from matplotlib.figure import Figure
+    import matplotlib.figure
 
     m = homework_modules
     monkeypatch.setattr(m["brushes"], "LAYOUT", "none")
@@ -1271,7 +1271,7 @@ def test_every_picture_is_a_figure_with_a_title_at_both_ends_of_its_sliders(
     for draw, ends in drawn.items():
         for given in ends:
             figure = draw(*given)
-            assert isinstance(figure, Figure)
+            assert isinstance(figure, matplotlib.figure.Figure)
             assert figure.get_suptitle(), draw.__name__
             assert figure.get_figwidth() <= 10.5, f"{draw.__name__} is too wide for a small screen"
             figure.canvas.draw()

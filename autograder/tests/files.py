@@ -1,9 +1,10 @@
-"""Files as an upload has them: written into a folder or a zip, or packed as the bytes of a zip."""
+"""Files as an upload has them: written into a folder or a zip, or packed as the bytes of a zip; and a pickle."""
 
 import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 Files = Mapping[str, str | bytes]
 
@@ -34,3 +35,13 @@ def zipped(files: Files, method: int = zipfile.ZIP_STORED) -> bytes:
         for name, content in files.items():
             archive.writestr(name, content)
     return stream.getvalue()
+
+
+class Bomb:
+    """Leaves a mark when it is unpickled."""
+
+    def __init__(self, mark: Path):
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.mark,)

@@ -624,6 +624,7 @@ def test_names_that_are_nearly_right_are_graded_if_asked_for_and_listed_if_not(m
     assert f"No function is written in {NAMES[0]}; {COPY} was graded" in rows(accepted)["gina"]["Remark"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_a_thread")
 def test_notes_on_names_say_for_whom(misnamed: Path, tmp_path: Path) -> None:
     roster = "name,sid,email\nGina García,ada,\nBela Brandt,7,bela\nEmil Eriksen,emil,\n"

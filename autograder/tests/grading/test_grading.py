@@ -57,7 +57,7 @@ def test_nothing_handed_in_earns_nothing(grade: Grade) -> None:
 
 
 BAD = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name not in ("layernorm", "decoder")))
+    pytest.param(name, marks=[pytest.mark.slow] * (name != "layernorm"))
     for name in rubrics.current().modules
     if name != "concept_check"
 ]
@@ -72,8 +72,8 @@ def test_one_bad_module_costs_itself_and_the_integration_alone(grade: Grade, alt
 
 
 def test_same_submission_gives_same_document(grade: Grade, alter: Alter) -> None:
-    wrong = alter("scaled_attention", "def softmax(scores, axis=-1):\n    return np.exp(scores)")
-    assert grade(wrong) == grade(wrong)
+    wrong = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x")
+    assert grade(wrong, ("layernorm",)) == grade(wrong, ("layernorm",))
 
 
 def test_wrong_helper_costs_its_own_criteria_only(grade: Grade, alter: Alter) -> None:
@@ -166,7 +166,7 @@ WRONG_THINGS = {
 }
 
 
-@pytest.mark.parametrize("name", few(list(WRONG_THINGS), 8))
+@pytest.mark.parametrize("name", few(list(WRONG_THINGS), 5))
 def test_every_wrong_thing_has_its_own_clear_message(grade: Grade, alter: Alter, name: str) -> None:
     body, hidden, shown = WRONG_THINGS[name]
     definition = (
@@ -403,10 +403,11 @@ def test_what_one_module_does_to_python_does_not_help_another(
         "layernorm.py": references["layernorm.py"].decode() + own,
         "lib/only_in_lib.py": "",
     }
-    assert "layernorm" in modules(whole(grade, changes))
-    assert "decoder" not in modules(whole(grade, changes))
+    found = modules(whole(grade, changes))
+    assert "layernorm" in found and "decoder" not in found
 
 
+@pytest.mark.slow
 def test_a_thread_may_ask_while_a_function_of_its_own_is_called(grade: Grade, references: dict[str, bytes]) -> None:
     threaded = """
 
@@ -447,6 +448,7 @@ def test_data_beside_the_modules_is_found_by_its_name(grade: Grade, references: 
     assert whole(grade, {"layernorm.py": reading, "eps.txt": "1e-5"}) == set()
 
 
+@pytest.mark.slow
 def test_every_module_may_have_a_large_table_of_its_own(grade: Grade, references: dict[str, bytes]) -> None:
     large = "import numpy as np\nTABLE = np.ones((2000, 2000))\n"
     masks = "\n\nfrom tables import TABLE\n\n\ndef causal_mask(t):\n    return (np.tril(TABLE) > 0)[:t, :t]\n"
@@ -493,18 +495,16 @@ def lost_by_softmax(grade: Grade, references: dict[str, bytes]) -> set[str]:
     return whole(grade, {"scaled_attention.py": references["scaled_attention.py"].decode() + WRONG_SOFTMAX})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kept",
-    few(
-        [
-            "import functools\n_sm = functools.partial(softmax, axis=-1)",
-            "def _sm(s, sm=softmax):\n    return sm(s)",
-            "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
-            "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
-            "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
-        ],
-        1,
-    ),
+    [
+        "import functools\n_sm = functools.partial(softmax, axis=-1)",
+        "def _sm(s, sm=softmax):\n    return sm(s)",
+        "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
+        "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
+        "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
+    ],
 )
 def test_wrong_helper_costs_once_however_it_is_kept(
     grade: Grade, references: dict[str, bytes], lost_by_softmax: set[str], kept: str
@@ -526,6 +526,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert whole(grade, {"scaled_attention.py": text + WRONG_SOFTMAX + kept + attention}) == lost_by_softmax
 
 
+@pytest.mark.slow
 def test_what_is_lost_beside_a_correct_helper_says_so_and_no_example_blames_earlier_calls(
     grade: Grade, alter: Alter
 ) -> None:
@@ -541,6 +542,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert "depends on earlier calls" not in told and "passes all the small public examples" not in told
 
 
+@pytest.mark.slow
 def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidden_call(
     references: dict[str, bytes], alter: Alter, tmp_path: Path
 ) -> None:
@@ -594,6 +596,7 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
 """
 
 
+@pytest.mark.slow
 def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, references: dict[str, bytes]) -> None:
     source = references["layernorm.py"].decode() + FOLLOWED
     assert whole(grade, {"layernorm.py": source}) == {
@@ -608,6 +611,7 @@ def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, refer
     assert f"Changing one thing in line {line} " in entries(document)["layernorm.backward_x"]["output"]
 
 
+@pytest.mark.slow
 def test_the_search_for_known_mistakes_is_charged_to_the_submission(
     grader: Grader, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ def test_one_edit_is_one_mistake_and_its_line_is_told(grader: Grader, alter: Alt
     assert why["affine"] == "elsewhere"
 
 
+@pytest.mark.slow
 def test_without_edits_every_wrong_criterion_is_lost(alter: Alter) -> None:
     with open_grader(limits=Limits(repairs=0)) as grader:
         result = graded(grader, alter("layernorm", SQUEEZED), "layernorm")
@@ -123,6 +124,7 @@ def test_two_mistakes_are_not_one(grader: Grader, alter: Alter) -> None:
     assert not sentences(graded(grader, alter("layernorm", two), "layernorm"))
 
 
+@pytest.mark.slow
 def test_a_right_value_beside_a_wrong_argument_is_no_repair(grader: Grader, alter: Alter) -> None:
     """What is wrong in form as well must be right in form too."""
     both = SQUEEZED.replace("    centred", "    x += 1.0\n    centred")

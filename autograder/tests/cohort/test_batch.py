@@ -414,7 +414,7 @@ def test_fault_is_listed_and_is_no_0(
     monkeypatch.setattr(batch, "load", load)
     done = call(small, "-o", out, "--jobs", "1")
     assert done.exit_code == 1
-    assert "FAULT s01" in done.stderr
+    assert "ERROR s01" in done.stderr
     assert "Input/output error" in done.stderr
     assert rows(out)["s01"]["Total Score"] == ""
     assert "Input/output error" in rows(out)["s01"]["Remark"]
@@ -650,7 +650,7 @@ def test_uploads_with_nothing_to_grade_are_noted_and_not_in_the_median(misnamed:
     assert rows(tmp_path / "out")["hana"]["Remark"] == f"nothing in {', '.join(NAMES)}: blank"
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<dt>Median</dt><dd>100 " in page
-    assert "<dt>Nothing to grade</dt><dd>3 " in page
+    assert "<dt>Empty uploads</dt><dd>3<" in page
     assert "8 graded, median 100 of 100; see " in done.stdout
 
 

@@ -178,7 +178,7 @@ def test_scheduler_that_is_killed_stops_the_run_with_one_line(
     _, said = running.communicate(timeout=120)
     assert running.returncode == 1
     lines = [line for line in said.splitlines() if not line.startswith("note: ")]
-    assert re.fullmatch(r"FAULT s\d( and \d more)?: the run stopped before this submission", lines[0])
+    assert re.fullmatch(r"ERROR s\d( and \d more)?: the run stopped before this submission", lines[0])
     assert lines[1:] == [
         "autograder: stopped: the workers can no longer be reached. Fix it and run the same command again."
     ]

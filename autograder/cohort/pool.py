@@ -241,7 +241,7 @@ def cluster(address: str) -> Pool:
     try:
         client: Any = distributed.Client(address, timeout=CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
     except Exception as error:  # a wrong address may be a ValueError, an OSError, a TimeoutError, a TypeError
-        advice = "give its address, as tcp://host:8786"
+        advice = "give its address, for example tcp://host:8786"
         raise ArgumentsError(f"--cluster {address}: no Dask scheduler found ({error}); {advice}") from error
     try:
         _check(client, address)

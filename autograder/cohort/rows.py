@@ -284,7 +284,7 @@ def _override(place: str, cells: Mapping[str, str], rubric: Rubric) -> Override:
     criterion = cells["criterion"]
     graded = rubric.criteria.get(criterion)
     if graded is None and criterion != TOTAL:
-        raise ValueError(f"there is no criterion {criterion!r}; give its id, as in grades.csv, or total")
+        raise ValueError(f"there is no criterion {criterion!r}; give an id from grades.csv, or 'total'")
     when = cells.get("date", "")
     try:
         date.fromisoformat(when or "2026-11-27")

@@ -122,7 +122,7 @@ def _nothing(notes: Sequence[tuple[str, str, str]]) -> str:
         if kind not in USABLE and kind not in TOGETHER:
             return text if kind in WHOLE else f"None of its files can be used. {text}"
     blank = any(kind == "blank" for kind, _, _ in notes)
-    return "Its files of the homework are blank." if blank else "There is no file of the homework in it."
+    return "Its homework files are blank." if blank else "It contains no homework files."
 
 
 def _mark(test: Mapping[str, Any]) -> Mark:

@@ -26,7 +26,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--tolerances", is_flag=True, help="show how far correct and wrong solutions are from each expected value"
 )
-@click.option("--pairs", is_flag=True, help="audit every two misconceptions of a function instead (half an hour)")
+@click.option("--pairs", is_flag=True, help="audit every pair of misconceptions of a function instead (half an hour)")
 @click.option("--rows", type=FILE, help="write the outcome of each case as JSON, for --against")
 @click.option("--against", type=FILE, help="print only the outcomes that differ from a file written by --rows")
 @click.option(
@@ -64,7 +64,7 @@ def audit(
     from autograder.proof import steps as needed
 
     if only and (mutants or blind_spots):
-        raise click.UsageError("--mutants and --blind-spots are of all modules: leave out --only")
+        raise click.UsageError("--mutants and --blind-spots cover all modules and cannot be combined with --only")
     chosen = named(only, only_modules=mutants or blind_spots or repairs or steps or public)
     before = _read(against) if against is not None else None
     pool.check()
@@ -129,14 +129,14 @@ def _everything(
     has_right = any(case.kind == "alternative" for case in chosen)
     spread = audits.margins(rows) if has_right else {}  # without right solutions there is no spread
     if tolerances:
-        table = Table("check", "dtype", "right, at most", "tolerance", "wrong, at least", box=None)
+        table = Table("check", "dtype", "correct, at most", "tolerance", "wrong, at least", box=None)
         for check, (right, wrong) in spread.items():
             least = "none is wrong" if wrong == float("inf") else f"{wrong:.1e}"
             name = f"{check.module} {check.test} #{check.number}"
             table.add_row(name, check.dtype, f"{right:.1e}", f"{check.allowed:.0e}", least)
         Console(width=160).print(table)
-    problems += [f"{c.module}, {c.test}: correct solutions use up the tolerance" for c in audits.too_close(spread)]
-    problems += [f"{name} is nowhere ten times as far off as is tolerated" for name in audits.unclear(rows)]
+    problems += [f"{c.module}, {c.test}: correct solutions exhaust the tolerance" for c in audits.too_close(spread)]
+    problems += [f"{name}: no result deviates by ten times the tolerance" for name in audits.unclear(rows)]
     _end(problems)
 
 
@@ -150,7 +150,7 @@ def _rows(rows: Sequence[Any], file: Path | None, before: dict[str, Any] | None)
         lines = list(differing(rows, before))
         for line in lines:
             click.echo(line)
-        click.echo(f"{len(lines)} of {len(rows)} rows are not as they were." if lines else "All rows are as they were.")
+        click.echo(f"{len(lines)} of {len(rows)} rows differ." if lines else "No rows differ.")
         sys.exit(FAULT if lines else 0)
 
 
@@ -158,7 +158,7 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         before: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise click.BadParameter(f"{file} holds no rows of an audit: {error}") from error
+        raise click.BadParameter(f"{file} is not a file written by --rows: {error}") from error
     return before
 
 

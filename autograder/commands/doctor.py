@@ -24,15 +24,15 @@ BELOW = {  # the layers that one needs below it to be tried
     "not_dumpable": ("user",),
 }
 MEANS = {
-    "fork": "processes are forked from a warm server instead of starting an interpreter each",
-    "session": "a student's process has a session of its own, and is killed with its whole group",
+    "fork": "processes are forked from a warm server instead of each starting an interpreter",
+    "session": "a student's process has its own session and is killed with its whole process group",
     "limits": "memory, file size, open files and processor time are limited",
-    "user": "a student's process runs as a user without rights, another for each slot",
-    "mounts": "the kit is covered, and temporary folders are file systems of a fixed size",
-    "no_new_privileges": "nothing that is started can gain rights, as by setuid",
-    "landlock": "only the interpreter, NumPy and the submission can be read, only the own folder written",
-    "seccomp": "no sockets, no processes, no signals to others, no tracing, no mounts",
-    "not_dumpable": "the memory of grader and fork server cannot be read through /proc",
+    "user": "a student's process runs as an unprivileged user, a different one for each slot",
+    "mounts": "the kit is hidden, and temporary folders are file systems of a fixed size",
+    "no_new_privileges": "no started program can gain privileges, for example through setuid",
+    "landlock": "only the interpreter, NumPy and the submission can be read; only its own folder can be written",
+    "seccomp": "no sockets, no processes, no signals to other processes, no tracing, no mounts",
+    "not_dumpable": "the memory of the grader and of the fork server cannot be read through /proc",
 }
 
 
@@ -53,8 +53,8 @@ def _tried(layer: str) -> tuple[str, str]:
     if reply.value == []:
         proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
         return "holds", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else "")
-    possible = ", ".join(map(str, reply.value)) if isinstance(reply.value, list) else f"the trial ended with {reply}"
-    return "fails", f"a student's process {possible}: please report this machine to the kit's maintainers"
+    possible = ", ".join(map(str, reply.value)) if isinstance(reply.value, list) else f"the probe ended with {reply}"
+    return "fails", f"a student's process {possible}: please report this to the kit's maintainers"
 
 
 def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Reply, float]:

@@ -23,16 +23,16 @@ def explained(error: Exception) -> tuple[str, int] | None:
     if isinstance(error, CommandError):
         text = str(error)
         if any(os.strerror(n) in text for n in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)) and "TMPDIR" not in text:
-            text += "; make room for temporary files, or name another folder for them: TMPDIR=... autograder ..."
+            text += "; free some space for temporary files, or use another folder: TMPDIR=... autograder ..."
         return text, error.status
     if isinstance(error, BrokenExecutor):
-        return "the worker processes crash at once; is there enough memory? `--jobs 1` needs the least", FAULT
+        return "the worker processes crash immediately, perhaps for lack of memory; `--jobs 1` needs the least", FAULT
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         what = error.strerror or str(error) or type(error).__name__
         if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
             what += "; processes share their locks in /dev/shm, which must be writable"  # that error names no file
-        return f"{where}{what}. No file is half written: fix it and run the same command again.", FAULT
+        return f"{where}{what}. No file is half written. Fix the cause and run the same command again.", FAULT
     return None
 
 

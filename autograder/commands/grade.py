@@ -130,7 +130,7 @@ def grade(
     if len(reasons) > SMALL:
         click.echo(f"ERROR and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
     if grades.stopped:
-        click.echo(f"autograder: stopped: {grades.stopped}. Fix it and run the same command again.", err=True)
+        click.echo(f"autograder: stopped: {grades.stopped}. Fix the cause and run the same command again.", err=True)
     sys.exit(FAULT if grades.faults or grades.stopped else 0)
 
 
@@ -181,7 +181,7 @@ def _layers(used: tuple[str, ...]) -> list[str]:
     from autograder.sandbox import layers
 
     missing = [layer for layer in layers.NAMES if layer not in used]
-    advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all of them"
+    advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
     return [f"the sandbox lacks {', '.join(missing)}; {advice}"] if missing else []
 
 
@@ -191,7 +191,7 @@ def _left_over(submissions: "Listing", store: "Store") -> list[str]:
     if not others:
         return []
     named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
-    return [f"{store.results} also has {len(others)} results of other runs, which are not in grades.csv: {named}"]
+    return [f"{store.results} also has {len(others)} results from other runs, which are not in grades.csv: {named}"]
 
 
 def _graded(run: "Run") -> str:
@@ -243,7 +243,7 @@ def compare(old: Path, new: Path) -> None:
         if keys:
             more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
             click.echo(f"\nOnly in the {where}: {printable(', '.join(keys[:SHOWN]))}{more}")
-    click.echo(f"\nAll of it: {compare_results.write(comparison, old, new)}, and compare.csv beside it")
+    click.echo(f"\nFull comparison: {compare_results.write(comparison, old, new)} and compare.csv")
 
 
 def _criterion_line(name: str, gain: int, lose: int, points: tuple[float | None, float | None]) -> tuple[str, ...]:
@@ -263,7 +263,7 @@ def _student_line(change: "ScoreChange") -> tuple[str, ...]:
     type=click.IntRange(1, 100),
     default=60,
     show_default=True,
-    help="percent of the shorter submission's own code",
+    help="minimum shared percentage of the shorter submission's own code",
 )
 def similar(out: Path, least: int) -> None:
     """Find submissions in OUT that likely share code; write a side-by-side view to OUT/similar.html."""
@@ -289,7 +289,7 @@ def similar(out: Path, least: int) -> None:
 def learn(out: Path | None, least: int, accept: Path | None) -> None:
     """Draft misconceptions from wrong results that several submissions in OUT share; write them to OUT/drafts."""
     if (out is None) == (accept is None):
-        raise click.UsageError("give the OUT of a run, or --accept FILE")
+        raise click.UsageError("give the OUT folder of a run, or --accept FILE")
     if accept is not None:
         from autograder.proof import learning
 
@@ -314,5 +314,4 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
                 lines.append((str(len(group)), function, where))
         if lines:
             print_table(("Submissions", "Function", "Draft"), lines)
-        said = "No known mistake explains" if lines else "Known mistakes explain all but single functions:"
-        click.echo(f"{said} {len(lines)} ways to be wrong that {least} submissions or more have in common.")
+        click.echo(f"Unexplained wrong results that {least} or more submissions share: {len(lines)}.")

@@ -43,14 +43,14 @@ def other_kit(folder: Path) -> str:
     if clone is None or clone == kit.home():
         return ""
     advice = f"to use the one here: pip install -e {clone}"
-    return f"note: this grades by {kit.rubric_file()}, not by the rubric.yaml in {clone}; {advice}"
+    return f"note: this uses {kit.rubric_file()}, not the rubric.yaml in {clone}; {advice}"
 
 
 @main.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
 @click.option("--only", default="", help="build a smaller homework from these modules, separated by commas")
 def build(out: Path, only: str) -> None:
-    """Run `otter assign`, refresh assignments/, write OUT/autograder.zip and OUT/student.zip."""
+    """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip."""
     from autograder.cohort import progress
     from autograder.release import build as building
 
@@ -75,7 +75,7 @@ def new(name: str) -> None:
 @main.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
 def demo(out: Path) -> None:
-    """Build the homework, grade a small sample class, write the report."""
+    """Build the homework, grade a small sample class and write the report."""
     from autograder.cohort import progress, sample
     from autograder.release import build as building
 
@@ -111,7 +111,7 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
     done = rehearsal.rehearse(zipped, upload, here)
     problems = rehearsal.problems(done.document)
     if problems:
-        raise CommandError("\n  ".join(["results.json is not as Gradescope documents it:", *problems[:PROBLEMS]]))
+        raise CommandError("\n  ".join(["results.json is not in Gradescope's format:", *problems[:PROBLEMS]]))
     for line in rehearsal.lines(done, rehearsal.Results.model_validate(done.document), brief):
         click.echo(line)
 

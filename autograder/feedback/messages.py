@@ -39,7 +39,7 @@ from autograder.values.differences import REMEMBERED, UNSTEADY
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
-AT_HOME = "This is the worked example in the docstring of `{function}`. Run it at home and compare."
+AT_HOME = "This is the worked example in the docstring of `{function}`. Run it on your own computer and compare."
 PUBLIC_IS_RIGHT = "Your function passes all the small public examples. Try other shapes, other values and edge cases."
 ANOTHER = "There is at least one more mistake."
 TOO_LITTLE = "Not checked yet: fix more of the functions in this module first."
@@ -149,7 +149,7 @@ class _Lost:
         places = " and ".join(dict.fromkeys(f"`{self.before[mistake.id]}`" for mistake in self.told))
         what = briefly(self.told, _function(self.graded))
         if self.graded.hidden_by:
-            return f"Not checked yet: the mistake under {places} hides the result. {what}"
+            return f"Not checked yet: the mistake under {places} masks the result. {what}"
         return f"Same {'mistake' if len(self.told) == 1 else 'mistakes'} as under {places}: {what}"
 
     def what(self) -> str:
@@ -182,7 +182,7 @@ class _Lost:
         graded, record = self.graded, self.graded.record
         if record is None or self.place or graded.criterion.visible or graded.blamed or _is_named(graded):
             return ""
-        if graded.why not in ("unexplained", "mistake") or graded.mistakes:  # one edit makes every call right
+        if graded.why not in ("unexplained", "mistake") or not graded.beyond:
             return ""
         named = {place for name, place in self.before.items() if name.startswith(f"{record.target.function}.")}
         public = [f"`{place}`" for place in sorted(named) if rubric.current().criteria[place].visible]
@@ -199,7 +199,7 @@ class _Lost:
         if not self.graded.hidden_by:
             return ""
         reason = "the mistake below" if self.new or undecided(self.graded.undecided) else "another mistake"
-        return f"Not checked yet: {reason} hides the result."
+        return f"Not checked yet: {reason} masks the result."
 
     def named(self) -> str:
         begun = bool(self.what()) or self.example is not None

@@ -140,13 +140,13 @@ def _lists(name: str, value: list[Any]) -> Iterator[tuple[str, Any]]:
 
 def _arrays(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
     if value.dtype.kind == "b":
-        yield "turned around (True for False)", ~value
+        yield "inverted (True and False swapped)", ~value
         yield "True everywhere", np.ones_like(value)
         yield "False everywhere", np.zeros_like(value)
     if value.dtype.kind == "f":
         yield "all zeros", np.zeros_like(value)
         yield "all ones", np.ones_like(value)
-        yield "with the other sign", -value
+        yield "negated", -value
     if value.ndim >= 2:
         yield "transposed", np.swapaxes(value, -1, -2)
     if value.ndim == 0:

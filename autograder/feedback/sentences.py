@@ -26,12 +26,12 @@ ENDED = {
     "disk": "The {what} wrote more to its temporary folder than the limit allows.",
     "memory": "The {what} needed more memory than the limit allows. Look for an array that is far larger than the result.",
     "spent": "The {what} was skipped: earlier ones used up the time limit of this module or of the submission, or stopped "
-    "Python too often. First fix the code that takes too long or stops Python.",
-    "protocol": "The {what} returned far more data than any result here needs, or nothing that can be read.",
+    "Python too often. First fix the code that is too slow or stops Python.",
+    "protocol": "The {what} returned far more data than any result here needs, or data that could not be read.",
 }
 FAULTS = {
     "value": "It returned wrong values.",
-    "no_error": "It returned a result where the docstring requires a ValueError.",
+    "no_error": "It returned a result instead of raising the ValueError that the docstring requires.",
     "changed": "It modified one of its arguments. Work on a copy instead.",
     "changed_later": "One of its arguments was modified after the call.",
     "unsteady": "The same call returned a different result the second time: the function keeps state between calls.",
@@ -87,8 +87,8 @@ def form_of_example(record: Record) -> str:
 
 def ended(end: Ended, files: tuple[str, ...] = (), what: str = "call") -> str:
     """How a call, or an import, ended the student's process; `files` are those whose lines may be said."""
-    loop = where(end.file, end.line, files, "in the loop of line")
-    loop += ": look for a loop that never ends" * bool(end.line)
+    loop = where(end.file, end.line, files, "in the loop on line")
+    loop += ": look for an infinite loop" * bool(end.line)
     return ENDED.get(end.why, ENDED["crash"]).format(what=what, where=loop)
 
 
@@ -126,8 +126,8 @@ def needed(record: Record) -> str:
     return f"`{name}`, which {why}"
 
 
-def where(file: str, line: int, files: tuple[str, ...], place: str = "in line") -> str:
-    """ " in line 3 of `file.py`", if the file is one of these and the line is known."""
+def where(file: str, line: int, files: tuple[str, ...], place: str = "on line") -> str:
+    """ " on line 3 of `file.py`", if the file is one of these and the line is known."""
     return f" {place} {line} of `{file}`" if file in files and line else ""
 
 
@@ -143,7 +143,7 @@ def _raised(error: Error, record: Record, files: tuple[str, ...]) -> str:
         return f"It needs {needed(record)}."
     raised = f"It raised {error.kind}{where(error.file, error.line, files)}"
     if record.step.rules.error:
-        return f"{raised}, where the docstring requires a {record.step.rules.error}."
+        return f"{raised}, but the docstring requires a {record.step.rules.error}."
     return f"{raised}. {advice(error.kind, error.text)}".strip()
 
 
@@ -166,7 +166,7 @@ def _changed(record: Record) -> str:
     # Positions and paths are those of arguments that the grader has made: nothing in them is the student's choice.
     said = in_words(names, record.reply.changed)
     # A call that raised an error may have changed them before.
-    seen = "After the call its arguments were changed" if record.step.kind == "changes" else "It changed its arguments"
+    seen = "After the call, its arguments were modified" if step.kind == "changes" else "It modified its arguments"
     return f"{seen}: {said}. {WORK_ON_COPIES}"
 
 
@@ -188,11 +188,11 @@ def named(mistakes: Sequence[Mistake], function: str = "", at_least: bool = Fals
         same.setdefault(mistake.same, []).append(mistake)
     groups, right = list(same.values()), " ".join(dict.fromkeys(mistake.right for mistake in mistakes))
     if all(map(seen, mistakes)) or len(groups) == 1:
-        label = "Seen" if seen(mistakes[0]) else f"Probably{', among other mistakes' * at_least}"
+        label = "Observed" if seen(mistakes[0]) else f"Probably{', among other mistakes' * at_least}"
         return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Fix:** {right}"
     lines = []
     for number, own in enumerate(groups, 1):
-        said = f"{'Seen: ' if seen(own[0]) else ''}{_placed(own, function)}"
+        said = f"{'Observed: ' if seen(own[0]) else ''}{_placed(own, function)}"
         lines.append(f"{number}. {said}" + (f"  \n   **Fix:** {own[0].right}" if own[0].right != right else ""))
     listed = f"**Probably{', among other mistakes' * at_least}:**\n\n" + "\n".join(lines)
     return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Fix:** {right}"

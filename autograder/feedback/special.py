@@ -20,8 +20,8 @@ from autograder.values.tree import leaves
 
 MANY = 3  # different numbers in a result, which no two calls return by chance
 REPEATED = (
-    "It returned exactly what an earlier call with other arguments had returned: it ignores the argument that differs, or "
-    "keeps the earlier result."
+    "It returned exactly the same values as an earlier call with different arguments: it ignores the argument that "
+    "differs, or keeps the earlier result."
 )
 
 
@@ -65,7 +65,7 @@ def _words(step: Step) -> Iterator[str]:
     if any(1 in array.shape for array in arrays):
         yield "an axis of length one"
     if any(array.dtype.kind == "b" and array.ndim > 1 and not array.any(axis=-1).all() for array in arrays):
-        yield "a row of the mask that is False throughout"
+        yield "a mask row in which every entry is False"
     if any(np.isinf(array).any() for array in floats):
         yield "infinite entries"
     first = floats[0] if floats and floats[0].ndim else np.arange(2)
@@ -92,8 +92,8 @@ def _of_array(expected: Any, actual: Any) -> str:
     if not isinstance(expected, np.ndarray) or not isinstance(actual, np.ndarray) or actual.dtype.kind not in "biuf":
         return ""
     if actual.ndim != expected.ndim:
-        return "an axis too few" if actual.ndim < expected.ndim else "an axis too many"
+        return "too few axes" if actual.ndim < expected.ndim else "too many axes"
     if actual.shape != expected.shape:
-        return "an axis of another length"
+        return "an axis of the wrong length"
     spoilt = actual[np.isfinite(expected)]
     return "nan" if np.isnan(spoilt).any() else "inf" if np.isinf(spoilt).any() else ""

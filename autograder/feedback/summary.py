@@ -24,9 +24,9 @@ from autograder.values.source import decoded, instead_of_python, newer_syntax, p
 
 RULE = (
     "A recognised mistake costs only its own criterion. An unrecognised one costs every criterion in which a call fails. Either "
-    "also costs the worked-examples point if an example shows it."
+    "kind also costs the worked-examples point if a worked example fails."
 )
-UTF8 = "The file is not saved as UTF-8. Save it again in this encoding."
+UTF8 = "The file is not saved as UTF-8. Save it again with that encoding."
 VERSION = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
 NO_FILE = (
     'The grader has no such file. Delete the call that opens it, or move it under `if __name__ == "__main__":`, which the '
@@ -75,7 +75,7 @@ def _standing(result: Result) -> str:
     lost = [graded for graded in seen if graded.points < graded.criterion.most]
     cause = reason((g.criterion.module, [m.id for m in g.mistakes if m.right]) for g in lost)
     rest = sum(graded.criterion.most for graded in result.graded) - most
-    at_once = " that are shown at once" if rest else ""
+    at_once = " that are visible now" if rest else ""
     later = f" The other {number(rest)} are not shown yet." if rest else ""
     return f"**{number(points)} of the {number(most)} points{at_once}{cause}.**{later}"
 
@@ -211,17 +211,17 @@ def _reason(record: Record) -> str:
         return ""
     function, question = f"`{record.target.function}`", record.step.rules.question
     if record.unwritten:
-        return f"{function} is not written yet, so no question is answered."
+        return f"{function} is not written yet, so no answers could be graded."
     if record.reply.error is not None or record.reply.ended is not None:
-        return f"{about_call(function, sentence(record))} No question could be graded."
+        return f"{about_call(function, sentence(record))} No answers could be graded."
     value = record.reply.value
     if not isinstance(value, dict):
-        return f"{function} must return a dict from question id to a letter, so no question is answered."
+        return f"{function} must return a dict that maps each question id to a letter. No answers could be graded."
     if question not in value:
-        return f"There is no answer to {{questions}} in what {function} returns."
+        return f"The dict returned by {function} has no answer to {{questions}}."
     given = value[question]
     if not isinstance(given, str) or len(given.strip()) != 1 or not given.strip().isalpha():
-        return "The answer to {questions} is not one letter."
+        return "The answer to {questions} is not a single letter."
     # Before the answers in the docstring of the module; none where it has no such lines.
     offered = re.findall(r"^ *([a-z])\) ", reference.modules()[record.target.module].__doc__ or "", re.MULTILINE)
     letters = sorted(set(offered))

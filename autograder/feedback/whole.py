@@ -10,8 +10,8 @@ from autograder.homework import rubric
 from autograder.homework.rubric import INTEGRATION
 
 BETWEEN = (
-    "The other modules this call needs work when they are graded alone. Check what your modules pass to one another: what "
-    "they import, and what your extra files do."
+    "The other modules used in this call work when graded alone. Check how your modules work together: what they "
+    "pass to one another, what they import, and what your extra files do."
 )
 
 

@@ -47,7 +47,8 @@ class Graded:
     `record` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
     mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
     judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
-    `at_least`: the mistakes told are not all that is wrong, or differ from what is.
+    `at_least`: the mistakes told are not all that is wrong, or differ from what is. `beyond`: some failing calls of the function
+    are not explained by the mistake that is named under visible criteria.
     """
 
     criterion: Criterion
@@ -61,6 +62,7 @@ class Graded:
     blamed: tuple[str, ...] = ()
     depends: bool = False
     at_least: bool = False
+    beyond: bool = False
 
     @property
     def passed(self) -> bool:

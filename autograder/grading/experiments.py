@@ -203,7 +203,7 @@ def _whole_numbers(given: Arguments) -> Iterator[tuple[str, Arguments]]:
     for name, value in given.items():
         if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu":
             if value.any():
-                yield f"every entry of `{name}` 0", given | {name: np.zeros_like(value)}
+                yield f"every entry of `{name}` set to 0", given | {name: np.zeros_like(value)}
             if len(value) > 2:
                 yield f"`{name}` without its last entry", given | {name: value[:-1]}
 

@@ -261,8 +261,16 @@ class _Grading:
                 undecided=undecided,
                 blamed=tuple(blamed),
                 at_least=any(explanations[m.function].at_least for m in charge.mistakes if m.function in explanations),
+                beyond=self._is_beyond(module, function, reading),
                 depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
+
+    def _is_beyond(self, module: str, function: str, reading: "_Reading") -> bool:
+        """Whether a failing call of a function is not as the mistake that visible calls show would make it."""
+        explanation = self.at_once[module].explanations.get(function)
+        chosen = explanation.chosen if explanation is not None else None
+        own = (r for r in reading.records if r.target.function == function and r.fault is not None)
+        return chosen is not None and not all(map(chosen.fits, own))
 
     def _integration(
         self, criteria: Iterable[Criterion], earned: Mapping[str, Sequence[tuple[Criterion, bool]]]

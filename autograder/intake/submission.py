@@ -21,53 +21,55 @@ MOST_BYTES = 100_000  # of a file that the grader itself reads; Python's tree of
 NOTES_SHOWN = 20  # notes on one upload that a student is shown
 
 _TEXTS: dict[str, Callable[["Note"], str]] = {
-    "outside": lambda note: f"{note.shown} was not used: its path leads out of the upload.",
-    "name": lambda note: f"{note.shown} was not used: its name is too long or has characters that cannot be printed.",
+    "outside": lambda note: f"{note.shown} was not used: its path points outside the upload.",
+    "name": lambda note: f"{note.shown} was not used: its name is too long or contains unprintable characters.",
     "encrypted": lambda note: f"{note.shown} was not used: it is encrypted.",
     "compression": lambda note: f"{note.shown} was not used: it is compressed in an unusual way.",
     "folder": lambda note: f"{note.shown} was not used: it is a folder, not a file.",
     "link": lambda note: f"{note.shown} was not used: it is a link or a device, not a file.",
     "large": lambda note: f"{note.shown} was not used: it is too large ({note.number} MB).",
     "damaged": lambda note: f"{note.shown} was not used: it is damaged.",
-    "deep": lambda note: f"{note.shown} was not used: it lies in too many folders.",
+    "deep": lambda note: f"{note.shown} was not used: it is nested too deeply.",
     "many": lambda note: (
         f"The upload has too many files; at most {note.number} are graded. Upload only your .py files."
     ),
     "zip_large": lambda note: f"The zip is larger than {note.number} MB. Upload only your .py files.",
     "zip_many": lambda note: (
-        f"The zip holds too many files; at most {note.number} are graded. Upload only your .py files."
+        f"The zip contains too many files; at most {note.number} are graded. Upload only your .py files."
     ),
     "zip_overlaps": lambda note: (
-        "The upload is a zip whose files overlap, as no program makes them. Upload the .py files themselves."
+        "The upload is a zip whose files overlap, which no normal program produces. Upload the .py files themselves."
     ),
     "no_zip": lambda note: (
         f"{note.shown or 'The upload'} is not a zip file that can be opened. "
-        "Make it again, or upload the .py files themselves."
+        "Create it again, or upload the .py files themselves."
     ),
     "zip_deep": lambda note: (
-        f"{note.shown} was not opened: it lies in a zip in a zip. Upload the .py files themselves."
+        f"{note.shown} was not opened: it is inside a zip within a zip. Upload the .py files themselves."
     ),
     "absent": lambda note: f"There is no file {shown(note.path)} in the upload. Upload it under exactly this name.",
-    "blank": lambda note: (
-        f"{note.shown} is blank, so it counts as not there. Save your work in it, and upload it again."
-    ),
+    "blank": lambda note: f"{note.shown} is blank, so it counts as missing. Save your work in it, and upload it again.",
     "encoding": lambda note: (
         f"{note.shown} was not used: it declares the encoding {shown(note.wanted)}. The grader reads UTF-8 and Latin-1: "
         "delete that line and save the file as UTF-8."
     ),
-    "archive": lambda note: f"{note.shown} was not opened: of archives only .zip is. Upload the .py files themselves.",
+    "archive": lambda note: (
+        f"{note.shown} was not opened: the only archive format supported is .zip. Upload the .py files themselves."
+    ),
     "second": lambda note: f"{note.shown} was not used: the upload has another {note.wanted}, which was graded.",
     "accepted": lambda note: f"There was no file {note.wanted}; {note.shown} was graded as {note.wanted}.",
-    "replaced": lambda note: f"No function is written in {note.wanted}; {note.shown} was graded as {note.wanted}.",
+    "replaced": lambda note: f"{note.wanted} contains no finished function; {note.shown} was graded as {note.wanted}.",
     "beside": lambda note: f"{note.shown} was not used: notebooks are not graded.",
     "notebook": lambda note: (
         f"There is no .py file in the upload, only {note.shown}. Notebooks are not graded and never run: put "
-        f"{note.wanted or 'your functions'} into the .py files, and upload these."
+        f"{note.wanted or 'your functions'} into the .py files, and upload those."
     ),
     "unwritten": lambda note: (
-        f"No function is written in {note.wanted}, but some are in {note.shown}: {_mend(note)} and upload again."
+        f"{note.wanted} contains no finished function, but {note.shown} does: {_mend(note)} and upload again."
     ),
-    "misnamed": lambda note: f"There is no file {note.wanted}, but {note.shown}: {_mend(note)} and upload again.",
+    "misnamed": lambda note: (
+        f"There is no file {note.wanted}, but there is {note.shown}: {_mend(note)} and upload again."
+    ),
 }
 
 

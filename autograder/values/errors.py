@@ -13,8 +13,8 @@ from types import FrameType, TracebackType
 MAX_TEXT = 300  # characters
 MAX_PASSED, MAX_NAME = 16, 64  # functions listed that an error passed through, and characters of their names
 NO_LINE = "EOF when reading a line"  # the text of Python's error if `input()` gets no answer
-NO_INPUT = "`input()` gets no answer while your code is graded: delete the call."
-CIRCULAR = "Modules import each other: import only from files that are higher up in the table of the README."
+NO_INPUT = "`input()` does not work while your code is graded: delete the call."
+CIRCULAR = "Modules import each other: import only from files that are higher up in the README's table."
 NOT_ALLOWED = (
     "Homework code may not use other processes, sockets, pipes, event loops, or files outside its temporary folder."
 )
@@ -24,7 +24,7 @@ ADVICE = {
     "MemoryError": "It needs more memory than allowed: look for an array that is far larger than the result.",
     "RecursionError": "The function keeps calling itself.",
     "PermissionError": NOT_ALLOWED,
-    "BlockingIOError": "Homework code may not start processes, and only a few threads.",
+    "BlockingIOError": "Homework code may not start processes, and may start only a few threads.",
     "SystemExit": "Homework code may not exit Python: delete the call of `exit()`, `quit()` or `sys.exit()`.",
     "ModuleNotFoundError": "The grader has only NumPy, the standard library and your own files.",
 }

@@ -99,7 +99,7 @@ def where_it_was(error: BaseException, stopped: str) -> str:
     frames = list(_own(error.__traceback__))
     if isinstance(error, TooLong) and error.line:
         text = linecache.getline(str(FOLDER / error.file), error.line).strip()
-        return f"{error.file}, line {error.line}: {stopped}; look for a loop that never ends\n    {text}"
+        return f"{error.file}, line {error.line}: {stopped}; look for an infinite loop\n    {text}"
     if not frames:
         return stopped
     (path, line, text), inner = frames[0], frames[-1]

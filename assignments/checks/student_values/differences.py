@@ -27,15 +27,15 @@ FORMS = {
     "shape": "It returned an array of the wrong shape",
     "dtype": "It returned the wrong dtype",
 }
-IN_ORDER = "All parts are correct, but they are returned in the order"
+IN_ORDER = "All parts are correct, but they are in the wrong order:"
 KEEP_DTYPE = "floating-point results keep the dtype of the arguments"
 NO_RETURN = "Does every path through the function return a value?"
 REMEMBERED = (
     "The result is correct if this is the first call, but not after other calls: your code keeps state between calls."
 )
 UNSTEADY = (
-    "Called again with the same arguments, it gives a different result: look for random numbers, for an np.empty array "
-    "that is not filled completely, or for state that is kept between calls."
+    "Called again with the same arguments, it returns a different result: look for random numbers, for an np.empty "
+    "array that is not completely filled, or for state that is kept between calls."
 )
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
 
@@ -160,7 +160,7 @@ def factor(expected: Array, actual: Array, allowed: float) -> float | None:
     finite = np.isfinite(expected)
     wanted, got = expected[finite].astype(float), actual[finite].astype(float)
     unlike = not np.array_equal(expected[~finite], actual[~finite], equal_nan=True)
-    if unlike or not wanted.any() or 1 < wanted.size < SEVERAL:
+    if unlike or not wanted.any() or 1 < wanted.size < SEVERAL or np.count_nonzero(wanted) == 1 < wanted.size:
         return None
     with np.errstate(all="ignore"):
         ratio = float(got @ wanted / (wanted @ wanted))

@@ -89,7 +89,7 @@ def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
     if code.startswith(("%", "!")):
         return f"{name}, line {line} is for notebooks only: {code[:60]}"
     if code.startswith(">>>"):
-        return f"{name}, line {line} begins with the prompt >>> of Python: remove it"
+        return f"{name}, line {line} begins with Python's prompt >>>: remove it"
     return ""
 
 
@@ -156,4 +156,4 @@ def is_stub(function: ast.FunctionDef) -> bool:
 def twice(function: str, nodes: Sequence[ast.FunctionDef]) -> str:
     """A sentence about a function that is defined several times; "" where it is not."""
     lines = " and ".join(str(node.lineno) for node in nodes)
-    return f"`{function}` is defined in lines {lines}: only the last one counts." if len(nodes) > 1 else ""
+    return f"`{function}` is defined on lines {lines}: only the last definition counts." if len(nodes) > 1 else ""

@@ -566,7 +566,7 @@ def test_results_of_other_runs_are_left_alone_and_mentioned(graded: Path, small:
     out = copied(graded, tmp_path / "out")
     done = call(small / "s01", "-o", out)
     assert done.exit_code == 0
-    assert "11 results of other runs" in done.stderr
+    assert "11 results from other runs" in done.stderr
     assert set(rows(out)) == {"s01"}
     assert len(documents(out)) == 12
 
@@ -621,7 +621,7 @@ def test_names_that_are_nearly_right_are_graded_if_asked_for_and_listed_if_not(m
         assert f"note: graded despite the file name: {name}: " in done.stderr
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("note: not graded"))
     assert f"dana: {COPY}" in line  # two different files could be meant
-    assert f"No function is written in {NAMES[0]}; {COPY} was graded" in rows(accepted)["gina"]["Remark"]
+    assert f"{NAMES[0]} contains no finished function; {COPY} was graded" in rows(accepted)["gina"]["Remark"]
 
 
 @pytest.mark.slow
@@ -644,9 +644,9 @@ def test_uploads_with_nothing_to_grade_are_noted_and_not_in_the_median(misnamed:
         "There is no .py file in the upload, only hw.ipynb. Notebooks are not graded and never run: put layer_norm into"
     )
     assert f"note: emil: {notebook}" in done.stderr
-    assert "note: fatima: There is no file of the homework in it." in done.stderr
+    assert "note: fatima: It contains no homework files." in done.stderr
     assert rows(tmp_path / "out")["fatima"]["Remark"] == f"no file {', '.join(NAMES)} in the upload"
-    assert "note: hana: Its files of the homework are blank." in done.stderr
+    assert "note: hana: Its homework files are blank." in done.stderr
     assert rows(tmp_path / "out")["hana"]["Remark"] == f"nothing in {', '.join(NAMES)}: blank"
     page = (tmp_path / "out" / "report.html").read_text()
     assert "<dt>Median</dt><dd>100 " in page

@@ -180,6 +180,6 @@ def test_scheduler_that_is_killed_stops_the_run_with_one_line(
     lines = [line for line in said.splitlines() if not line.startswith("note: ")]
     assert re.fullmatch(r"ERROR s\d( and \d more)?: the run stopped before this submission", lines[0])
     assert lines[1:] == [
-        "autograder: stopped: the workers can no longer be reached. Fix it and run the same command again."
+        "autograder: stopped: the workers can no longer be reached. Fix the cause and run the same command again."
     ]
     assert results(out).items() <= alone.items()

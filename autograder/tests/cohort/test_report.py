@@ -272,7 +272,7 @@ def test_class_with_a_roster_has_picture_and_legend_on_the_first_screen(browser:
     """Ten tiles in one row."""
     rows = list(run(tuple(f"Student {number}" for number in range(20))).rows)
     rows[3] = replace(rows[3], excused=True)
-    rows[4] = replace(rows[4], grade=replace(grade("s4", 0), empty="There is no file of the homework in it."))
+    rows[4] = replace(rows[4], grade=replace(grade("s4", 0), empty="It contains no homework files."))
     rows.append(StudentRow(Student("Zoe"), Entry(""), None, absent=True))
     (tmp_path / "report.html").write_text(report.html(Run(rows, {}, (), 23, 0, "0")), encoding="utf-8")
     opened = browser.new_page(viewport={"width": 1280, "height": 800})

@@ -299,7 +299,7 @@ def test_upload_with_nothing_to_grade_counts_only_alone(uploads: str) -> None:
     work, nothing, again = (
         Entry(key, None, (ada,), created_at=f"2026-11-2{at}T10:00:00Z") for at, key in enumerate("abc", 1)
     )
-    empty = replace(grade_of_points("b", 10, 1), empty="There is no file of the homework in it.")
+    empty = replace(grade_of_points("b", 10, 1), empty="It contains no homework files.")
     grades = {"a": grade_of_points("a", 10, 1), "b": empty, "c": replace(empty, key="c")}
     (row,) = finished([work, nothing], grades, {}, rubric)
     assert row.entry.key == "a"

@@ -79,7 +79,7 @@ def test_remark_is_made_of_the_notes_as_data() -> None:
     }
     document = {"score": 0, "output": "- **prose**", "tests": [entry], "extra_data": extra}
     found = grade_of("ada", document, 0.0)
-    assert (found.remark, found.empty) == ("no file a.py in the upload", "There is no file of the homework in it.")
+    assert (found.remark, found.empty) == ("no file a.py in the upload", "It contains no homework files.")
 
 
 GIVEN = 0.5  # points that everybody gets, by `counts: full`
@@ -90,14 +90,14 @@ GIVEN = 0.5  # points that everybody gets, by `counts: full`
     [
         (0, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
         (0, [], [("archive", "hw.rar", "No zip."), ("absent", "a.py", "There is no file a.py.")], "No zip."),
-        (0, [], [("blank", "a.py", "Blank.")], "Its files of the homework are blank."),
+        (0, [], [("blank", "a.py", "Blank.")], "Its homework files are blank."),
         (0, [], [("misnamed", "old/a.py", "Move it.")], ""),
         (0, ["a"], [("import", "a.py", "Line 1.")], ""),
         (0, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
         (1, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
         (GIVEN, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
-        (GIVEN, [], [("absent", "a.py", "There is no file a.py.")], "There is no file of the homework in it."),
-        (GIVEN, [], [], "There is no file of the homework in it."),
+        (GIVEN, [], [("absent", "a.py", "There is no file a.py.")], "It contains no homework files."),
+        (GIVEN, [], [], "It contains no homework files."),
         (GIVEN, ["a"], [("import", "a.py", "Line 1.")], ""),
     ],
 )

@@ -26,18 +26,18 @@ def run(monkeypatch: pytest.MonkeyPatch, row: Row, *arguments: str) -> tuple[int
 def test_rows_that_differ_from_those_of_a_file_are_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = str(tmp_path / "rows.json")
     run(monkeypatch, BEFORE, "--rows", file)
-    assert run(monkeypatch, BEFORE, "--against", file) == (0, "All rows are as they were.\n")
+    assert run(monkeypatch, BEFORE, "--against", file) == (0, "No rows differ.\n")
     status, said = run(monkeypatch, AFTER, "--against", file)
     assert status == 1
     assert said.startswith("mistake: layer_norm.sample_variance\n  layernorm.statistics: {")
-    assert said.endswith("1 of 1 rows are not as they were.\n")
+    assert said.endswith("1 of 1 rows differ.\n")
 
 
 def test_a_file_that_holds_no_rows_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "rows.json"
     file.write_text("rows", encoding="utf-8")
     status, said = run(monkeypatch, BEFORE, "--against", str(file))
-    assert status == 2 and "holds no rows of an audit" in said
+    assert status == 2 and "is not a file written by --rows" in said
 
 
 def test_one_mistake_can_be_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_one_mistake_can_be_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None
     ("arguments", "said"),
     [
         (("--only", "layer_norm", "--public"), "there is no module 'layer_norm'; known modules: layernorm"),
-        (("--only", "layernorm", "--mutants"), "leave out --only"),
+        (("--only", "layernorm", "--mutants"), "cannot be combined with --only"),
     ],
 )
 def test_what_cannot_be_chosen_is_said(arguments: tuple[str, ...], said: str) -> None:

@@ -22,7 +22,7 @@ def test_compare_command_prints_both_tables(tmp_path: Path) -> None:
     assert "a 0 2 1" in lines
     assert "bela =bela 2 1 -1 a -1" in lines
     assert not any(line.startswith("ada ") for line in lines)  # in the page and the csv, since the total is the same
-    assert lines[-1] == "All of it: " + str(new / "compare.html") + ", and compare.csv beside it"
+    assert lines[-1] == "Full comparison: " + str(new / "compare.html") + " and compare.csv"
 
 
 def test_no_name_steers_the_terminal(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def test_results_that_are_not_as_documented(other: Path, run: Run, tmp_path: Pat
     done = run(other, put(tmp_path / "upload", {"a.py": b""}))
     assert done.exit_code == 1 and done.stdout == ""
     first, *rest = done.stderr.splitlines()
-    assert first == "autograder: results.json is not as Gradescope documents it:"
+    assert first == "autograder: results.json is not in Gradescope's format:"
     assert [line.strip() for line in rest] == [
         "score: Input should be a valid number",
         "visability: this key is not documented",

@@ -33,5 +33,5 @@ def test_nothing_is_said_in_the_own_clone_or_elsewhere(tmp_path: Path) -> None:
 def test_commands_that_grade_say_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(clone(tmp_path / "second"))
     said = CliRunner().invoke(main, ["grade", "nowhere", "-o", "out"]).stderr
-    assert said.startswith("note: this grades by ")
+    assert said.startswith("note: this uses ")
     assert "note:" not in CliRunner().invoke(main, ["compare", "nowhere", "nowhere"]).stderr

@@ -115,9 +115,9 @@ def test_what_is_shown_later_is_no_place_to_refer_to() -> None:
 
 def test_what_a_mistake_hides_is_lost_with_it() -> None:
     text = told(lost("layernorm.epsilon", SAMPLE, charged=(SECRET,), why="hidden"), lost(SECRET, SAMPLE))
-    assert text.startswith(f"Not checked yet: the mistake under `{SECRET}` hides the result.")
+    assert text.startswith(f"Not checked yet: the mistake under `{SECRET}` masks the result.")
     alone = told(lost("layernorm.epsilon", SAMPLE, why="hidden"))
-    assert "the mistake below hides the result" in alone and "**Fix:** Divide by d." in alone
+    assert "the mistake below masks the result" in alone and "**Fix:** Divide by d." in alone
 
 
 # Earned in spite of wrong values
@@ -130,8 +130,7 @@ def earned(visibility: Any = "after_published", **changes: Any) -> Graded:
 def test_earned_in_spite_of_a_mistake() -> None:
     text = told(earned(record=WRONG, mistakes=(SAMPLE,), charged=(SECRET,)))
     assert text == (
-        f"Awarded: the wrong values come from a mistake counted under `{SECRET}` and costs nothing here. "
-        "Your code divides by d - 1.\n"
+        f"Awarded: the wrong values come from a mistake counted under `{SECRET}`. Your code divides by d - 1.\n"
     )
 
 
@@ -165,7 +164,7 @@ def test_a_mistake_of_form_is_what_was_seen() -> None:
     of = step("layer_norm", *(a.astype(np.float32) for a in ARGS), rules=Rules(dtype=True))
     record = hidden(played(of, lambda *args: of.expected.astype(np.float64)), "layernorm.dtype")
     text = told(lost("layernorm.dtype", FLOAT64, record=record))
-    assert "**Seen, in `layer_norm`:** Your result is float64." in text
+    assert "**Observed, in `layer_norm`:** Your result is float64." in text
     assert "Probably" not in text
     assert "```" not in text, "an example of wrong values says nothing of a dtype"
 
@@ -182,13 +181,13 @@ def test_two_lines_in_one_message_are_of_one_call() -> None:
     example = replace(example, step=SHOWN.step)
     text = told(lost(SECRET, record=record, shown=example))
     assert "(line 25 of layernorm.py)" in text and "line 30" not in text
-    assert "in line 30" in told(lost(SECRET, record=record, shown=None))
+    assert "on line 30" in told(lost(SECRET, record=record, shown=None))
 
 
 def test_an_example_that_is_wrong_in_another_way_is_said_to_be_another_call() -> None:
     record = raised("layer_norm", "IndexError", "", "layernorm.py", 30, criterion=SECRET)
     text = told(lost(SECRET, record=record))
-    assert "raised IndexError in line 30" in text
+    assert "raised IndexError on line 30" in text
     assert "**Another failing call:**" in text and "**For example:**" not in text
 
 

@@ -13,7 +13,7 @@ def test_the_two_halves_cannot_be_confused() -> None:
 
 
 def test_what_was_observed_is_no_guess() -> None:
-    assert named([SEEN], "layer_norm").startswith("**Seen:** Your code writes into `x`.")
+    assert named([SEEN], "layer_norm").startswith("**Observed:** Your code writes into `x`.")
 
 
 def test_a_mistake_of_a_helper_says_where_it_is() -> None:
@@ -31,7 +31,7 @@ def test_what_is_right_is_said_once() -> None:
     text = named([SAMPLE, other], "layer_norm")
     assert text.count("Divide by d.") == 1 and text.endswith("2. Your code takes all.\n\n**Fix:** Divide by d.")
     later = mistake("layer_norm", "changes_y", does="Your code writes into `y`.", right="Work on a copy.", known=False)
-    said = "**Seen:** Your code writes into `x`. Your code writes into `y`.\n\n**Fix:** Work on a copy."
+    said = "**Observed:** Your code writes into `x`. Your code writes into `y`.\n\n**Fix:** Work on a copy."
     assert named([SEEN, later], "layer_norm") == said
 
 

@@ -71,11 +71,11 @@ def test_only_lines_of_known_files_are_told() -> None:
     assert "1234" not in sentence(smuggling)
     assert "secret" not in sentence(smuggling)
     own = raised("layer_norm", "KeyError", "secret", "layernorm.py", 12)
-    assert sentence(own) == "It raised KeyError in line 12 of `layernorm.py`."
+    assert sentence(own) == "It raised KeyError on line 12 of `layernorm.py`."
     assert sentence(own, place=False) == "It raised KeyError."
     other = raised("layer_norm", "KeyError", "", "decoder.py", 5)
     assert "decoder.py" not in sentence(other)
-    assert "in line 5 of `decoder.py`" in sentence(other, files=("decoder.py",))
+    assert "on line 5 of `decoder.py`" in sentence(other, files=("decoder.py",))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_arguments_by_keyword_are_counted_in_the_order_of_the_call() -> None:
 def test_a_change_that_was_seen_after_the_call_is_said_to_be_one() -> None:
     of = replace(step("softmax", X), kind="changes", args=())
     record = Record(of, Reply(changed=(Change(0, (), "entry written"),)), Fault("changed_later"))
-    assert "After the call its arguments were changed: an entry of `scores`" in sentence(record)
+    assert "After the call, its arguments were modified: an entry of `scores`" in sentence(record)
 
 
 @pytest.mark.parametrize("why", ["deadline", "crash", "disk", "memory", "protocol", "spent", "anything else"])
@@ -127,11 +127,11 @@ def test_names_and_arguments_that_are_missing() -> None:
 def test_an_error_in_the_place_of_a_value_error() -> None:
     record = raised("embed", "IndexError", "", "decoder.py", 3, rules=Rules(error="ValueError"))
     assert (
-        sentence(record) == "It raised IndexError in line 3 of `decoder.py`, where the docstring requires a ValueError."
+        sentence(record) == "It raised IndexError on line 3 of `decoder.py`, but the docstring requires a ValueError."
     )
 
 
 def test_a_call_that_did_not_end_has_the_line_of_its_loop() -> None:
     end = Ended("deadline", "decoder.py", 7)
-    assert "stopped in the loop of line 7 of `decoder.py`:" in sentences.ended(end, ("decoder.py",))
+    assert "stopped in the loop on line 7 of `decoder.py`:" in sentences.ended(end, ("decoder.py",))
     assert "line" not in sentences.ended(end, ("softmax.py",)) + sentences.ended(Ended("deadline"), ("decoder.py",))

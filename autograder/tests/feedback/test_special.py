@@ -31,10 +31,10 @@ def norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
         (
             lambda x, g, b: norm(x, g, b)[0],
             (X[:1], GAMMA, BETA),
-            CALL + "an axis of length one. The result has an axis too few.",
+            CALL + "an axis of length one. The result has too few axes.",
         ),
-        (lambda x, g, b: norm(x, g, b)[None], (X + 1, GAMMA, BETA), "The result has an axis too many."),
-        (lambda x, g, b: norm(x, g, b)[:1], (X + 1, GAMMA, BETA), "The result has an axis of another length."),
+        (lambda x, g, b: norm(x, g, b)[None], (X + 1, GAMMA, BETA), "The result has too many axes."),
+        (lambda x, g, b: norm(x, g, b)[:1], (X + 1, GAMMA, BETA), "The result has an axis of the wrong length."),
         (lambda x, g, b: norm(x, g, b) / 0, (X + 1, GAMMA, BETA + 9), "The result has inf."),
         (
             lambda x, g, b: norm(x, g, b) * np.nan,

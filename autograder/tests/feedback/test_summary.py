@@ -35,14 +35,14 @@ def asked(value: Any, question: str = "q3") -> Record:
     [
         ({"q3": "a"}, ""),
         ({"q3": " D "}, ""),
-        ({"q1": "a"}, "There is no answer to `q3`"),
-        ({"q3": 4}, "The answer to `q3` is not one letter."),
-        ({"q3": "d)"}, "The answer to `q3` is not one letter."),
-        ({"q3": ""}, "The answer to `q3` is not one letter."),
+        ({"q1": "a"}, "has no answer to `q3`."),
+        ({"q3": 4}, "The answer to `q3` is not a single letter."),
+        ({"q3": "d)"}, "The answer to `q3` is not a single letter."),
+        ({"q3": ""}, "The answer to `q3` is not a single letter."),
         ({"q3": "E"}, "The answer to `q3` is not one of the letters a, b, c, d."),
         (["a"], "must return a dict"),
         (Reply(error=Error(("NotImplementedError",), "", "", 0, "", ("answers",))), "is not written yet"),
-        (Reply(error=Error(("NameError",), "x", "concept_check.py", 9, "")), "raised NameError in line 9"),
+        (Reply(error=Error(("NameError",), "x", "concept_check.py", 9, "")), "raised NameError on line 9"),
         (Reply(ended=Ended("deadline")), "took too long"),
     ],
 )
@@ -65,8 +65,8 @@ def test_questions_without_an_answer_are_one_line() -> None:
     records = tuple(asked({"q1": "a", "q4": "b)"}, f"q{number}") for number in range(1, 5))
     lines = [note.line for note in notes(result(ModuleResult("concept_check", (), None, records)))]
     assert lines == [
-        "- **concept_check.py**: There is no answer to `q2` and `q3` in what `answers` returns.",
-        "- **concept_check.py**: The answer to `q4` is not one letter.",
+        "- **concept_check.py**: The dict returned by `answers` has no answer to `q2` and `q3`.",
+        "- **concept_check.py**: The answer to `q4` is not a single letter.",
     ]
 
 
@@ -99,12 +99,13 @@ def test_what_is_shown_at_once_stands_first_with_what_it_was_lost_to() -> None:
     most, rest = number(seen.most), number(later.most)
     named = summary(result(module_of([Graded(seen, "mistake", (known,)), Graded(later, "mistake", (known,))])))
     assert named.startswith(
-        f"**0 of the {most} points that are shown at once: one mistake, in `layer_norm`.** The other {rest} are not shown yet.\n"
+        f"**0 of the {most} points that are visible now: one mistake, in `layer_norm`.** "
+        f"The other {rest} are not shown yet.\n"
     )
     lost = summary(result(module_of([Graded(seen, "unexplained")])))
     assert lost.startswith(f"**0 of the {most} points: points were lost in `layernorm.py`.**\n")
     hidden = summary(result(module_of([Graded(seen), Graded(later, "mistake", (known,))])))
-    assert hidden.startswith(f"**{most} of the {most} points that are shown at once.**") and "layer_norm`" not in hidden
+    assert hidden.startswith(f"**{most} of the {most} points that are visible now.**") and "layer_norm`" not in hidden
 
 
 RANDOM = """
@@ -135,7 +136,7 @@ def test_the_rule_of_grading_stands_last() -> None:
 @pytest.mark.parametrize(
     ("content", "advice"),
     [
-        (b"name = input()\n", "`input()` gets no answer while your code is graded"),
+        (b"name = input()\n", "`input()` does not work while your code is graded"),
         (b"import torch\n", "The grader has only NumPy, the standard library and your own files"),
         ("x = 1\n".encode("utf-16"), "is saved as UTF-16: save it as UTF-8"),
         (b'{"cells": [null]}', "is a notebook: copy the code of its cells into a new file layernorm.py"),

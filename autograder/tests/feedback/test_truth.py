@@ -12,8 +12,8 @@ from autograder.proof.cases import InProcess, cases, sample, submission
 from autograder.tests.making import few
 
 SAMPLE = [case for case in sample([case for case in cases() if case.kind in ("mistake", "hole")], 1) if case.module]
-PLACE = re.compile(r"charged under ((?:`[^`]*`(?: and )?)+)|[Ll]ost to the same mistakes? as ((?:`[^`]*`(?: and )?)+)")
-WORKS = re.compile(r"with a correct ((?:`\w+`(?: and )?)+) in place of yours this works")
+PLACE = re.compile(r"counted under ((?:`[^`]*`(?:, | and )?)+)|Same mistakes? as under ((?:`[^`]*`(?:, | and )?)+)")
+WORKS = re.compile(r"with a correct ((?:`\w+`(?:, | and )?)+) in place of yours, this works")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def untrue(result: Result, function: str) -> list[str]:
             found += [f"{name} is not lost: {text}" for name in names("".join(places)) - lost]
         for helpers in WORKS.findall(text):
             found += [f"{name} is right: {text}" for name in names(helpers) - {function}]
-        if "remembered between" in text:
+        if "keeps state between" in text:
             found.append(text)
     for graded in result.graded:
         if graded.passed and graded.why == "elsewhere" and not graded.charged:

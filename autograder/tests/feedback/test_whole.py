@@ -86,8 +86,8 @@ def test_a_module_that_cannot_be_imported_is_named() -> None:
 def test_an_error_has_its_file_and_line(file: str, shown: bool) -> None:
     record = raised("transformer_stack", "IndexError", "secret", file, 41, criterion="integration.decoder")
     text, _ = told(graded=Graded(criterion("integration.decoder"), "unexplained", record=record))
-    assert ("in line 41 of" in text) is shown
+    assert ("on line 41 of" in text) is shown
     assert "secret" not in text
     text, _ = told(graded=not_imported(Error(("ImportError",), "secret", file, 41, "")))
-    assert ("in line 41 of" in text) is shown
+    assert ("on line 41 of" in text) is shown
     assert "secret" not in text

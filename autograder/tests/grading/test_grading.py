@@ -608,7 +608,7 @@ def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, refer
     document = grade({"layernorm.py": repaired})
     assert lost(document) == {"layernorm.example", "layernorm.backward_x"}
     line = 1 + repaired[: repaired.index("(g + n)")].count("\n")
-    assert f"Changing one thing in line {line} " in entries(document)["layernorm.backward_x"]["output"]
+    assert f"A single edit on line {line} " in entries(document)["layernorm.backward_x"]["output"]
 
 
 @pytest.mark.slow

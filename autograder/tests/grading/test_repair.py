@@ -55,7 +55,7 @@ def test_one_edit_is_one_mistake_and_its_line_is_told(grader: Grader, alter: Alt
     result = graded(grader, files, "layernorm")
     assert lost(result) == {"statistics"}
     line = line_of(files, "layernorm", "np.squeeze")
-    assert sentences(result) == {f"Changing one thing in line {line} makes every call of `layer_norm` pass."}
+    assert sentences(result) == {f"A single edit on line {line} makes every call of `layer_norm` pass."}
     why = {g.criterion.id.partition(".")[2]: g.why for g in result.graded}
     assert why["statistics"] == "mistake"
     assert why["affine"] == "elsewhere"
@@ -87,9 +87,7 @@ def rms_norm(x, gamma, eps=1e-6):
     result = graded(grader, files, "layernorm")
     assert lost(result) - {"example"} == {"statistics"}
     line = line_of(files, "layernorm", "np.round")
-    told = {
-        f"Changing one thing in line {line} makes every call of `{name}` pass." for name in ("layer_norm", "rms_norm")
-    }
+    told = {f"A single edit on line {line} makes every call of `{name}` pass." for name in ("layer_norm", "rms_norm")}
     assert sentences(result) <= told
 
 
@@ -252,7 +250,7 @@ def dependency_matrix(f, x, delta=1e-3):
     files = alter("causal_mask", source)
     line = line_of(files, "causal_mask", "** 2).sum(axis=1)")
     assert sentences(graded(grader, files, "causal_mask")) == {
-        f"Changing one thing in line {line} makes every call of `dependency_matrix` pass."
+        f"A single edit on line {line} makes every call of `dependency_matrix` pass."
     }
 
 

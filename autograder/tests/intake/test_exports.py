@@ -299,7 +299,7 @@ def test_archive_that_is_not_opened_has_a_row_with_the_reason(tmp_path: Path) ->
     found = listing([put(tmp_path / "class", {"ann.zip": ZIP, "bob.tar.gz": b"?"})])
     (bob,) = (entry for entry in found.entries if entry.key == "bob")
     assert [str(note) for note in load(bob, LIMITS).notes] == [
-        "`bob.tar.gz` was not opened: of archives only .zip is. Upload the .py files themselves."
+        "`bob.tar.gz` was not opened: the only archive format supported is .zip. Upload the .py files themselves."
     ]
 
 

@@ -63,7 +63,7 @@ def test_of_different_files_of_one_name_in_other_folders_none_is_taken_and_it_is
     found = read(put(tmp_path, {FIRST: "1", f"a/{SECOND}": "2", f"b/{SECOND}": "3"}), LIMITS)
     assert SECOND not in found.files
     assert found.trouble(SECOND.removesuffix(".py"), [FIRST, SECOND]) == (
-        f"There is no file {SECOND}, but `a/{SECOND}`: move it to your other files and upload again."
+        f"There is no file {SECOND}, but there is `a/{SECOND}`: move it to your other files and upload again."
     )
 
 
@@ -86,7 +86,7 @@ def test_a_finished_file_in_another_folder_beside_a_stub_is_listed_and_taken_if_
 def test_an_archive_that_is_not_opened_is_named(tmp_path: Path, name: str) -> None:
     found = read(put(tmp_path, {name: "data", FIRST: "1"}), LIMITS)
     assert [str(note) for note in found.notes] == [
-        f"`{name}` was not opened: of archives only .zip is. Upload the .py files themselves."
+        f"`{name}` was not opened: the only archive format supported is .zip. Upload the .py files themselves."
     ]
 
 

@@ -53,7 +53,7 @@ def test_a_notebook_in_the_place_of_a_module_is_named_and_any_other_is_not(tmp_p
     found = submission.read(tmp_path, rubrics.current().limits)
     assert found.notes == ()
     assert found.trouble("decoder", ()) == (
-        "There is no file decoder.py, but `decoder.ipynb`: "
+        "There is no file decoder.py, but there is `decoder.ipynb`: "
         "that is a notebook: copy its code into a file decoder.py and upload again."
     )
 

@@ -243,7 +243,7 @@ def test_an_offset_of_one_entry_is_no_offset_of_all() -> None:
 
 def test_parts_in_another_order() -> None:
     said = difference((TABLE, TABLE[0]), (TABLE[0], TABLE), ALLOWED, ("mean", "var"))
-    assert said == "All parts are correct, but they are returned in the order `var`, `mean`."
+    assert said == "All parts are correct, but they are in the wrong order: `var`, `mean`."
 
 
 def test_small_values_that_are_all_wrong_are_not_nearly_right() -> None:

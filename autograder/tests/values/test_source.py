@@ -29,7 +29,7 @@ from autograder.values.source import (
         ("x = 1".encode("utf-16"), "m.py is saved as UTF-16: save it as UTF-8"),
         (b'{\n "cells": [], "metadata": {}}', "m.py is a notebook"),
         (b"import a\n!pip install b\n", "m.py, line 2 is for notebooks only: !pip install b"),
-        (b"def f():\n    >>> x\n", "m.py, line 2 begins with the prompt"),
+        (b"def f():\n    >>> x\n", "m.py, line 2 begins with Python's prompt"),
         ("x = 1\n".encode("utf-16-le"), "m.py is saved as UTF-16: save it as UTF-8"),
         (b"\x00", "m.py contains null bytes from line 1 on: copy its text into a new file m.py"),
         (b"x = 1\ny = 2\n" + bytes(20), "m.py contains null bytes from line 3 on"),
@@ -148,7 +148,7 @@ def test_a_function_that_computes_nothing_is_known_by_its_text(body: str, stub: 
 
 def test_functions_that_are_defined_twice() -> None:
     found = definitions(b"def f():\n    return 1\n\n\ndef f():\n    pass\n\n\ndef g():\n    pass\n")
-    assert twice("f", found["f"]) == "`f` is defined in lines 1 and 5: only the last one counts."
+    assert twice("f", found["f"]) == "`f` is defined on lines 1 and 5: only the last definition counts."
     assert twice("g", found["g"]) == "" and definitions(b"def f(:") == definitions(b"(" * 300) == {}
 
 

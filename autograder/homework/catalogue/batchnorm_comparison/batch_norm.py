@@ -99,14 +99,14 @@ UPDATE = "Use new = (1 - momentum) * old + momentum * batch for the mean and for
 UNBIASED = "Update the running variance with the unbiased variance: var * n / (n - 1)."
 
 batch_norm.wrong("momentum_zero_is_missing", "running", {"    moved = ": "    momentum = momentum or 0.1\n    moved = "},
-    does="Your code replaces a momentum of 0 by the default.", right="With momentum=0 the running statistics do not change.",
+    does="Your code replaces a momentum of 0 with the default.", right="With momentum=0 the running statistics do not change.",
     read="the Python library reference, Truth Value Testing")
 batch_norm.wrong("count_of_features", "running", {"if len(x) < 2": "if x.shape[1] < 2",
     "x.var(axis=0, ddof=1)": "x.var(axis=0) * x.shape[1] / (x.shape[1] - 1)"},
     {"x.var(axis=0, ddof=1)": "x.var(axis=0) * x.shape[1] / (x.shape[1] - 1)"},
     does="Your code uses the number of features as n.", right="n is the number of examples: len(x).", read=FORMULA)
 batch_norm.wrong("population_running_var", "running", {"x.var(axis=0, ddof=1)": "x.var(axis=0)"},
-    does="Your code updates the running variance with the population variance (n).", right=UNBIASED, read=FORMULA)
+    does="Your code updates the running variance with the population variance (divided by n).", right=UNBIASED, read=FORMULA)
 batch_norm.wrong("correction_inverted", "running", {"x.var(axis=0, ddof=1)": "x.var(axis=0) * (len(x) - 1) / len(x)"},
     does="Your code multiplies the variance by (n - 1) / n.", right=UNBIASED, read=FORMULA)
 batch_norm.wrong("correction_rounded", "running", {"x.var(axis=0, ddof=1)": "x.var(axis=0) * (len(x) // (len(x) - 1))"},
@@ -219,7 +219,7 @@ STORED = {"eps=1e-5)": "eps=1e-5, kept={})",
 GET = "running_mean, running_var = kept.get(x.shape[1], (running_mean, running_var))\n"
 batch_norm.wrong("remembers", "purity", STORED | {"    if not training:\n": f"    {GET}    if not training:\n"},
     STORED | {"    if not training:\n": f"    if not training:\n        {GET}"}, memory=True,
-    does="Your code reuses the running statistics of an earlier call.", right="Use the running statistics that are passed in, and return the new ones; keep nothing between calls.", read=KEPT)
+    does="Your code reuses the running statistics from an earlier call.", right="Use the running statistics that are passed in, and return the new ones; keep nothing between calls.", read=KEPT)
 batch_norm.wrong("float64_result", "dtype", {"momentum * unbiased": "np.float64(momentum) * unbiased"})
 
 

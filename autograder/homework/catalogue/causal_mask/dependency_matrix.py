@@ -32,7 +32,7 @@ def tried(edits, steps=STEPS):
 
 
 ROWS = "Rows are outputs, columns are inputs: result[i, j] is True if row j of x affects row i of f(x)."
-EVERY = "A change of one output by more than 1e-8 in either direction is enough."
+EVERY = "A change of more than 1e-8 in one output, in either direction, is enough."
 VARIED = "Change every feature of the row by a different amount."
 COMPARED = "Compare f(changed x) with f(x)."
 ADDED = "Add a step of about delta to the row, which also changes zeros."
@@ -41,7 +41,7 @@ dependency_matrix.wrong("transposed", "dependency", {"return result": "return re
     right=ROWS)
 dependency_matrix.wrong("differences_cancel", "dependency",
     *tried({ANY: "np.abs((after - before).sum(axis=1)) > 1e-8"}),
-    does="Your code sums the differences of a row, and they can cancel out.", right=EVERY)
+    does="Your code sums the differences in a row, which can cancel out.", right=EVERY)
 dependency_matrix.wrong("lengths_compared", "dependency",
     *tried({ANY: "np.abs(np.sqrt((after**2).sum(axis=1)) - np.sqrt((before**2).sum(axis=1))) > 1e-8"}),
     does="Your code compares the norms of the output rows, which do not change when a row only rotates.", right=EVERY)
@@ -53,10 +53,10 @@ dependency_matrix.wrong("threshold_delta", "dependency", *tried({"> 1e-8": "> de
     does="Your code counts only changes above delta.", right=EVERY)
 dependency_matrix.wrong("threshold_high", "dependency",
     *tried({"> 1e-8": "> 1e-4"}), *tried({"> 1e-8": "> 1e-3"}),
-    does="Your code misses small changes of the output because its threshold is too high.", right=EVERY)
+    does="Your code misses small changes in the output because its threshold is too high.", right=EVERY)
 dependency_matrix.wrong("isclose", "dependency", *tried({ANY: "~np.all(np.isclose(after, before), axis=1)"}),
     *tried({ANY: "~np.all(np.isclose(after, before, atol=0), axis=1)"}),
-    does="Your code uses a tolerance relative to the output, as np.isclose does, which hides small changes of large outputs.",
+    does="Your code uses a tolerance relative to the output, as np.isclose does, which hides small changes in large outputs.",
     right=EVERY,
     read="numpy.isclose, argument rtol")
 dependency_matrix.wrong("all_features", "dependency", *tried({"np.any(difference": "np.all(difference"}),
@@ -64,7 +64,7 @@ dependency_matrix.wrong("all_features", "dependency", *tried({"np.any(difference
 dependency_matrix.wrong("first_output_feature", "dependency", *tried({"(difference >": "(difference[:, :1] >"}),
     does="Your code checks only the first output feature.", right=EVERY)
 dependency_matrix.wrong("same_row_only", "dependency", {"return result": "return result & np.eye(t, dtype=bool)"},
-    does="Your code checks only the output row at the position of the changed input row.", right=ROWS)
+    does="Your code checks only the output row with the same index as the changed input row.", right=ROWS)
 dependency_matrix.wrong("delta_ignored", "dependency",
     *({"change = delta *": "change = 1e-3 *", STEPS[0]: step.replace("delta", "1e-3")} for step in STEPS),
     does="Your code ignores the argument delta and uses 1e-3.", right="Use delta as the size of the change.")
@@ -73,7 +73,7 @@ dependency_matrix.wrong("at_the_origin", "dependency", *tried({"f(x.copy())": "f
 dependency_matrix.wrong("causal_by_decree", "dependency", {"return result": "return np.tril(result)"},
     does="Your code sets every entry above the diagonal to False.", right=ROWS)
 dependency_matrix.wrong("diagonal_by_decree", "dependency", {"return result": "return result | np.eye(t, dtype=bool)"},
-    does="Your diagonal is always True.", right="An output row may be independent of its own input row.")
+    does="The diagonal of your matrix is always True.", right="An output row may be independent of its own input row.")
 dependency_matrix.wrong("width_of_x", "dependency",
     {"f(changed))": "f(changed)).reshape(x.shape)", "f(x.copy()))": "f(x.copy())).reshape(x.shape)"},
     does="Your code requires f(x) to be as wide as x.", right="The rows of f(x) may have any width.")
@@ -99,7 +99,7 @@ dependency_matrix.wrong("falls_missed", "dependency_change", *tried({"np.abs(aft
 dependency_matrix.wrong("set_to_zero", "dependency_change", {"changed[j] += step": "changed[j] = 0"},
     does="Your code sets the row to zero, which does not change a row of zeros.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("set_to_delta", "dependency_change", *tried({"changed[j] += step": "changed[j] = step"}),
-    does="Your code replaces the row by the step.", right=ADDED, read=THINGS)
+    does="Your code replaces the row with the step.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("changes_pile_up", "dependency_change",
     *tried({"            changed = x.copy()\n": "", "    for j": "    changed = x.copy()\n    for j"}, STEPS[1:3]),
     does="Your code does not restore a changed row before it changes the next one.",

@@ -41,7 +41,7 @@ is_autoregressive.wrong("first_pair_only", "autoregressive", {"np.triu(influence
     does="Your code returns after it has checked one pair of rows.", right="Return True only after checking all pairs. " + ANY)
 is_autoregressive.wrong("another_x", "autoregressive",
     *({"(f, x)\n    return": f"(f, {own})\n    return"} for own in ("np.random.default_rng(0).normal(size=x.shape)", "np.ones_like(x)", "0 * x")),
-    does="Your code ignores the argument x and evaluates f near another one.", right="Evaluate f near x: its dependencies can differ elsewhere.")
+    does="Your code ignores the argument x and evaluates f near a different input.", right="Evaluate f near x: its dependencies can differ elsewhere.")
 
 
 @is_autoregressive.instead("future_set_to_zero", "autoregressive",

@@ -23,7 +23,7 @@ RAISES = "the section Raises of the docstring of `padding_mask`"
 CHECK = '    if np.any(lengths < 0) or np.any(lengths > t):\n        raise ValueError("a length is out of range")\n'
 
 padding_mask.wrong("inverted", "padding", {"keys <": "keys >="}, does="Your mask is True for the padding.",
-    right="True marks the keys that may be attended to. " + FIRST)
+    right="True marks the keys that queries may attend to. " + FIRST)
 padding_mask.wrong("one_too_many", "padding", {"keys <": "keys <="}, does="Your mask allows one key too many.", right=FIRST)
 padding_mask.wrong("one_too_few", "padding", {"keys <": "keys + 1 <"}, does="Your mask hides the last key of each sequence.",
     right=FIRST)
@@ -53,7 +53,7 @@ padding_mask.wrong("pairs", "padding", {"seen[:, np.newaxis, :]": "seen[:, np.ne
 padding_mask.wrong("heads_axis", "padding", {"[:, np.newaxis, :]": "[:, np.newaxis, np.newaxis, :]"},
     does="Your mask has an extra axis.", right=THREE_AXES)
 padding_mask.wrong("width_of_the_longest", "padding", {"np.arange(t)": "np.arange(lengths.max())"},
-    does="Your mask is as wide as the longest length.", right="The last axis has length t.")
+    does="Your mask is only as wide as the longest sequence.", right="The last axis has length t.")
 padding_mask.wrong("numbers", "padding", {"return seen[:, np.newaxis, :]": "return seen[:, np.newaxis, :].astype(float)"},
     {"return seen[:, np.newaxis, :]": "return seen[:, np.newaxis, :].astype(int)"}, does="Your mask contains numbers.", right=BOOLEAN,
     read="numpy.ndarray.astype")

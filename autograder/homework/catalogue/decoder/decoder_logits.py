@@ -118,11 +118,11 @@ decoder_logits.wrong("embedding_in_place", "logits",
     right="Add them to a new array: x + positions.", read=COPIES)
 decoder_logits.wrong("positions_cached", "logits", {"(tokens, params, n_heads):": "(tokens, params, n_heads, cache={}):",
     "    x = x + positions": "    positions = cache.setdefault(t, positions)\n    x = x + positions"}, memory=True,
-    does="Your code reuses the positional encoding of an earlier call with the same number of tokens, even if the width differs.",
+    does="Your code reuses the positional encoding from an earlier call with the same number of tokens, even if the width differs.",
     right="Compute the positional encoding for the width of this model.", read=KEPT)
 decoder_logits.wrong("params_cached", "logits", {"(tokens, params, n_heads):": "(tokens, params, n_heads, cache={}):",
     "    x = embed(": "    params = cache.setdefault(params[\"embedding\"].shape, params)\n    x = embed("}, memory=True,
-    does="Your code reuses the parameters of an earlier call.", right="Use the params of this call.", read=KEPT)
+    does="Your code reuses the parameters from an earlier call.", right="Use the params passed to this call.", read=KEPT)
 decoder_logits.wrong("float64_result", "dtype", {"positions.astype(x.dtype)": "positions"})
 
 

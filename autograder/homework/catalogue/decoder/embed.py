@@ -22,10 +22,10 @@ def embed(tokens, table):
 embed.wrong("unchecked", "embed", {"if too_small or too_large": "if False"},
     {"too_small or too_large": "too_small and too_large"},
     does="Your code accepts a token outside the vocabulary. If you combine the two conditions with `and`, use `or`. "
-    "NumPy reads a negative token from the end of the table.", right=TABLE,
+    "NumPy counts a negative index from the end of the table.", right=TABLE,
     read="the NumPy user guide, Integer array indexing")
 embed.wrong("negative_accepted", "embed", {"too_small or too_large": "too_large"},
-    does="Your code accepts negative tokens, which NumPy reads from the end of the table.", right=TABLE,
+    does="Your code accepts negative tokens, which NumPy counts from the end of the table.", right=TABLE,
     read="the NumPy user guide, Integer array indexing")
 embed.wrong("large_unchecked", "embed", {"too_small or too_large": "too_small"},
     does="Your code does not check for tokens that are too large.", right=TABLE, read=EMBED)

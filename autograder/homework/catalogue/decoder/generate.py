@@ -53,10 +53,10 @@ generate.wrong("eos_in_prompt", "stopping", {"        if token == eos:\n        
     {"if token == eos": "if eos is not None and eos in tokens"}, {"if token == eos": "if eos is not None and eos in text"},
     {"    text = tokens.astype(int)\n": "    text = tokens.astype(int)\n    if eos is not None and eos in text:\n"
     "        return text[: list(text).index(eos) + 1]\n"},
-    does="Your code also stops at an eos in the prompt.", right="Stop only at an eos that was produced.", read=GREEDY)
+    does="Your code also stops at an eos in the prompt.", right="Stop only at an eos that your code has produced.", read=GREEDY)
 generate.wrong("eos_checked_first", "stopping", {"        if token == eos:\n            break\n": "",
     "        context = text\n": "        if text[-1] == eos:\n            break\n        context = text\n"},
-    does="Your code does not continue a prompt that ends with eos.", right="Stop only at an eos that was produced.",
+    does="Your code does not continue a prompt that ends with eos.", right="Stop only at an eos that your code has produced.",
     read=GREEDY)
 generate.wrong("eos_zero_is_none", "stopping", {"if token == eos": "if eos and token == eos"},
     does="Your code treats eos=0 as no eos, because 0 is falsy.", right="Test `eos is not None`.",
@@ -68,7 +68,7 @@ generate.wrong("none_is_last", "stopping", {"if token == eos": "if token == (len
     does="Without an eos, your code stops at the last token of the vocabulary.", right="With eos=None, stop only after max_new_tokens tokens.",
     read="the signature of `generate`")
 generate.wrong("eos_identity", "stopping", {"if token == eos": "if token is eos and token <= 256"},
-    does="Your code compares with eos using `is`, which works only for small integers.", right="Compare using ==.",
+    does="Your code compares with eos using `is`, which works only for small integers.", right="Compare with ==.",
     read="the Python language reference, Identity comparisons")
 generate.wrong("stops_at_repetition", "stopping", {"if token == eos": "if token == eos or token == text[-2]"},
     does="Your code stops when a token repeats the previous one.", right=STOP, read=GREEDY)
@@ -88,10 +88,10 @@ generate.wrong("sampled", "generate", {"token = int(np.argmax(row))":
 generate.wrong("first_row", "generate", {"logits[-1]": "logits[0]"},
     does="Your code chooses the next token from the first row of the logits.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("row_before_last", "generate", {"logits[-1]": "logits[max(len(logits) - 2, 0)]"},
-    does="Your code chooses the next token from the second to last row of the logits.", right=WHOLE_TEXT, read=GREEDY)
+    does="Your code chooses the next token from the second-to-last row of the logits.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("whole_logits", "generate", {"np.argmax(row)": "np.argmax(logits) % len(row)"},
     {"np.argmax(row)": "np.argmax(logits.max(axis=0))"},
-    does="Your code chooses the largest logit of all rows.", right=WHOLE_TEXT, read=GREEDY)
+    does="Your code chooses the largest logit across all rows.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("newest_token_only", "generate", {"context = text": "context = text[-1:]"},
     does="Your code passes only the newest token to the decoder.", right=WHOLE_TEXT, read=GREEDY)
 generate.wrong("new_tokens_only", "generate",
@@ -117,13 +117,13 @@ generate.wrong("float_tokens", "generate", {"return text": "return text.astype(f
 generate.wrong("remembered", "generate", {"eos=None)": "eos=None, new=[])",
     "    for _": "    text = np.append(text, new).astype(int)\n    for _",
     "        if token": "        new.append(token)\n        if token"}, memory=True,
-    does="Your code keeps the tokens of an earlier call.",
+    does="Your code keeps the tokens from an earlier call.",
     right="Start from the prompt of this call: a mutable default value is created only once.",
     read=KEPT)
 generate.wrong("one_step_cached", "generate", {"eos=None)": "eos=None, cache={})",
     "decoder_logits(context, params, n_heads)": "cache.setdefault(context.tobytes(), decoder_logits(context, params, n_heads))"},
     memory=True,
-    does="Your code reuses the logits of an earlier call with the same tokens.", right="Compute the logits in every call: the parameters may differ.", read=KEPT)
+    does="Your code reuses the logits from an earlier call with the same tokens.", right="Compute the logits in every call: the parameters may differ.", read=KEPT)
 
 
 LOOKUP = {

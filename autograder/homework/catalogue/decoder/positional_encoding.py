@@ -42,12 +42,12 @@ for length in (64, 512):
         does=f"Your code restarts at 0 at position {length}.", right=OWN, read=PE)
 positional_encoding.wrong("clamped", "positions", {"np.arange(t)": "np.minimum(np.arange(t), 63)"},
     {"np.arange(t)": "np.minimum(np.arange(t), 511)"},
-    does="Your code gives all positions from 63 or 511 on the same encoding.", right=OWN, read=PE)
+    does="Your code gives the same encoding to all positions from 63 or 511 on.", right=OWN, read=PE)
 positional_encoding.wrong("half_exponent", "positions", {"np.arange(0, d_model, 2)": "np.arange(d_model // 2)"},
     {"10000.0": "100.0"},
     does="Your exponent is half of the correct one.", right=SHARED, read=PE)
 positional_encoding.wrong("double_exponent", "positions", {"np.arange(0, d_model, 2)": "2 * np.arange(0, d_model, 2)"},
-    does="Your exponent is twice the correct one, as when i runs over 0, 2, 4, ... and is doubled again.", right=SHARED, read=PE)
+    does="Your exponent is twice the correct one, as happens when i runs over 0, 2, 4, ... and is doubled again.", right=SHARED, read=PE)
 positional_encoding.wrong("own_frequency", "positions", {"np.arange(0, d_model, 2)": "np.arange(d_model)", PAIRS: COLUMNS},
     {"np.arange(0, d_model, 2)": "2 * np.arange(d_model)", PAIRS: COLUMNS},
     does="Your code gives every column its own frequency.", right=SHARED, read=PE)

@@ -122,7 +122,7 @@ layer_norm.wrong("changes_x", "purity", {"    centred = x - mean": "    x -= mea
 layer_norm.wrong("statistics_kept", "purity", {"eps=1e-5)": "eps=1e-5, kept={})",
     "    centred": '    mean = kept.setdefault(("mean", x.shape), mean)\n    centred',
     "    normalised": '    var = kept.setdefault(("var", x.shape), var)\n    normalised'}, memory=True,
-    does="Your code reuses the mean and variance of an earlier call.", right="Compute them from the x of this call.",
+    does="Your code reuses the mean and variance from an earlier call.", right="Compute them from the x of this call.",
     read=KEPT)
 layer_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"})
 

@@ -79,7 +79,7 @@ rms_norm.wrong("changes_x", "purity",
     {"    normalised = x / np.sqrt(mean_square + eps)": "    x /= np.sqrt(mean_square + eps)\n    normalised = x"})
 rms_norm.wrong("scale_kept", "purity", {"eps=1e-6)": "eps=1e-6, kept={})",
     "    normalised": "    mean_square = kept.setdefault(x.shape, mean_square)\n    normalised"}, memory=True,
-    does="Your code reuses the mean square of an earlier call.", right="Compute it from the x of this call.",
+    does="Your code reuses the mean square from an earlier call.", right="Compute it from the x of this call.",
     read=KEPT)
 rms_norm.wrong("float64_result", "dtype", {"gamma *": "np.float64(1) * gamma *"})
 

@@ -31,7 +31,7 @@ multi_head_attention.wrong("no_w_o", "multi_head", {'merged @ params["w_o"]': "m
     does="Your code does not multiply by w_o.", right="The result is merged @ w_o.", read=MULTI)
 multi_head_attention.wrong("no_w_o_for_one_head", "multi_head",
     {"    result = ": "    if n_heads == 1:\n        return merged\n    result = "},
-    does="Your code does not multiply by w_o if there is one head.", right="Multiply by w_o for one head too.", read=MULTI)
+    does="Your code does not multiply by w_o when there is only one head.", right="Multiply by w_o even when there is only one head.", read=MULTI)
 multi_head_attention.wrong("w_o_transposed", "multi_head", {'merged @ params["w_o"]': 'merged @ params["w_o"].T'},
     does="Your code multiplies by the transpose of w_o.", right="The result is merged @ w_o.", read=MULTI)
 multi_head_attention.wrong("w_o_first", "multi_head",
@@ -98,9 +98,9 @@ multi_head_attention.wrong("interleaved", "multi_head",
     "merge_heads(output)": "np.moveaxis(output, -3, -1).reshape(x.shape)"},
     {"split_heads(q, n_heads), split_heads(k, n_heads), split_heads(v, n_heads)":
     "[np.moveaxis(a.reshape(*a.shape[:-1], -1, n_heads), -1, -3) for a in (q, k, v)]"},
-    does="Your head h takes every n_heads-th feature.", right="Head h takes the h-th run of consecutive features.", read=MULTI)
+    does="Your code assigns every n_heads-th feature to the same head.", right="Head h gets the h-th block of consecutive features.", read=MULTI)
 multi_head_attention.wrong("merged_by_reshape", "multi_head", {"merge_heads(output)": "output.reshape(x.shape)"},
-    does="Your code merges the heads with only a reshape, which mixes tokens.", right="Move the axis of the heads behind the tokens, then reshape.",
+    does="Your code merges the heads with only a reshape, which mixes tokens.", right="Move the head axis after the token axis, then reshape.",
     read=MULTI)
 multi_head_attention.wrong("heads_reversed", "multi_head", {"merge_heads(output)": "merge_heads(output[..., ::-1, :, :])"},
     does="Your code merges the heads in reverse order.", right="Head 0 comes first.", read=MULTI)
@@ -161,7 +161,7 @@ multi_head_attention.wrong("mask_truthiness", "multi_head_mask", {"if mask is no
     read="the NumPy documentation, numpy.any and numpy.all")
 multi_head_attention.wrong("minus_1e9", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if heads_mask is None else np.where(heads_mask.any(axis=-1, keepdims=True), output, v.mean(axis=-2, keepdims=True)))"},
-    does="A query with no allowed key gets equal weights, as when masked scores are a finite number such as -1e9.", right="Such a query gets zero weights and a zero output.", read=MULTI)
+    does="A query with no allowed key gets equal weights, as happens when masked scores are a finite number such as -1e9.", right="Such a query gets zero weights and a zero output.", read=MULTI)
 multi_head_attention.wrong("nan_when_nothing_is_seen", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if heads_mask is None else np.where(heads_mask.any(axis=-1, keepdims=True), output, np.nan))"},
     does="A query with no allowed key gets nan, from -inf minus -inf.", right="Such a query gets zero weights and a zero output.", read=MULTI)
@@ -181,7 +181,7 @@ multi_head_attention.wrong("changes_params", "purity", {'params["w_o"]': 'params
     {"    merged =": "    params['weights'] = weights\n    merged ="})
 multi_head_attention.wrong("remembers", "purity",
     {"mask=None):": "mask=None, cache={}):", '    q = x @ params["w_q"]': '    params = cache.setdefault(x.shape, params)\n    q = x @ params["w_q"]'},
-    memory=True, does="Your code reuses the parameters of an earlier call.", right="Use the params of this call.", read=KEPT)
+    memory=True, does="Your code reuses the parameters from an earlier call.", right="Use the params passed to this call.", read=KEPT)
 multi_head_attention.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 

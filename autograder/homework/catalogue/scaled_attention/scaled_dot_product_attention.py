@@ -114,7 +114,7 @@ scaled_dot_product_attention.wrong("epsilon_in_the_sum", "attention", {"    outp
     "    top = scores.max(axis=-1, keepdims=True)\n"
     "    total = np.exp(scores - np.where(np.isneginf(top), 0.0, top)).sum(axis=-1, keepdims=True)\n"
     "    weights = weights * total / (total + 1e-6)\n    output ="},
-    does="Your code adds a small number to the sum, so the weights do not sum to 1.", right="Handle only a sum of zero.",
+    does="Your code adds a small number to the sum, so the weights do not sum to 1.", right="Only a sum of zero needs special treatment.",
     read=FORMULA)
 scaled_dot_product_attention.wrong("mask_ignored", "mask", {"if mask is not None": "if False"},
     does="Your code does not use the mask.", right=BEFORE, read="the docstring of `scaled_dot_product_attention`")
@@ -153,7 +153,7 @@ scaled_dot_product_attention.wrong("zero_scores_hidden", "mask",
 scaled_dot_product_attention.wrong("mask_added", "mask", {"np.where(mask, scores, -np.inf)": "scores + mask"},
     does="Your code adds the mask to the scores.", right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("small_finite", "mask", {"scores, -np.inf": "scores, -10.0"}, {"np.where(mask, scores, -np.inf)": "np.where(mask, scores, scores - 100.0)"},
-    does="Your code lowers masked scores too little, so masked keys get weight.", right=BEFORE, read=DOCSTRING)
+    does="Your code does not lower masked scores enough, so masked keys still get weight.", right=BEFORE, read=DOCSTRING)
 scaled_dot_product_attention.wrong("mask_after_softmax", "mask", {"np.where(mask, scores, -np.inf)": "scores",
     "softmax(scores)": "softmax(scores)\n    weights = weights if mask is None else np.where(mask, weights, 0.0)"},
     does="Your code masks the weights after the softmax, so the remaining weights do not sum to 1.", right=BEFORE, read=DOCSTRING)
@@ -219,7 +219,7 @@ scaled_dot_product_attention.wrong("changes_mask", "purity",
     {"np.where(mask, scores, -np.inf)": "np.where(np.logical_not(mask, out=mask), -np.inf, scores)"})
 scaled_dot_product_attention.wrong("remembers", "purity", {"mask=None)": "mask=None, kept={})", "    weights = softmax(scores)":
     "    weights = kept.setdefault(scores.shape, softmax(scores))"}, memory=True,
-    does="Your code reuses the weights of an earlier call.", right="Compute them from the arguments of this call.", read=KEPT)
+    does="Your code reuses the weights from an earlier call.", right="Compute them from the arguments of this call.", read=KEPT)
 scaled_dot_product_attention.wrong("float64_result", "dtype", {"scores / scale": "scores / np.sqrt(q.shape[-1])"})
 
 

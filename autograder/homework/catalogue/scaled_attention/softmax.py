@@ -114,7 +114,7 @@ softmax.wrong("changes_scores", "purity", {"np.exp(scores - shift)": "np.exp(np.
 softmax.wrong("remembers", "purity", {"axis=-1)": "axis=-1, kept={})",
     "    shift": "    largest = kept.setdefault(scores.shape, largest)\n    shift",
     "    divisor": "    total = kept.setdefault((scores.shape, 0), total)\n    divisor"}, memory=True,
-    does="Your code reuses statistics of an earlier call.", right="Compute them from the scores of this call.", read=KEPT)
+    does="Your code reuses statistics from an earlier call.", right="Compute them from the scores of this call.", read=KEPT)
 softmax.wrong("float64_result", "dtype", {"return weights": "return weights.astype(float)"})
 
 

@@ -24,7 +24,7 @@ def split_heads(x, n_heads):
 
 split_heads.wrong("reshape_only", "split_heads", {"(*leading, t, n_heads, d_head)": "(*leading, n_heads, t, d_head)",
     "np.swapaxes(heads, -3, -2)": "heads"},
-    does="Your code only reshapes, which mixes tokens.", right="Split the last axis, then move the axis of the heads before the tokens.",
+    does="Your code only reshapes, which mixes tokens.", right="Split the last axis, then move the head axis before the token axis.",
     read=SPLIT)
 split_heads.wrong("interleaved", "split_heads", {"(*leading, t, n_heads, d_head)": "(*leading, t, d_head, n_heads)",
     "np.swapaxes(heads, -3, -2)": "np.moveaxis(heads, -1, -3)"}, does="Your head h takes every n_heads-th feature.", right=RUNS,
@@ -68,9 +68,9 @@ split_heads.wrong("tokens_must_divide", "split_heads", {"if d_model % n_heads": 
     does="Your ValueError depends on the number of tokens.", right=DIVIDES,
     read="the section Raises of the docstring of `split_heads`")
 split_heads.wrong("one_head_refused", "split_heads", {"!= 0:": "!= 0 or n_heads == 1:"},
-    does="Your code rejects one head.", right="Accept n_heads = 1.", read=SPLIT)
+    does="Your code rejects n_heads = 1.", right="Accept n_heads = 1.", read=SPLIT)
 split_heads.wrong("full_width_refused", "split_heads", {"!= 0:": "!= 0 or n_heads == d_model:"},
-    does="Your code rejects as many heads as features.", right="Accept n_heads = d_model.", read=SPLIT)
+    does="Your code rejects n_heads = d_model.", right="Accept n_heads = d_model.", read=SPLIT)
 split_heads.wrong("changes_x", "purity",
     {"x.reshape(*leading, t, n_heads, d_head)": "x\n    heads.shape = (*leading, t, n_heads, d_head)"},
     {"    heads = ": "    x *= 2\n    x /= 4\n    heads = "})

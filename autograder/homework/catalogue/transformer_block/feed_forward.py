@@ -78,7 +78,7 @@ feed_forward.wrong("changes_params", "purity",
     {'hidden = hidden + params["b_1"]': 'hidden = params["b_1"] = hidden + params["b_1"]'})
 feed_forward.wrong("remembers", "purity", {"(x, params):": "(x, params, cache={}):",
     "    hidden = x": '    params = cache.setdefault(params["w_1"].shape, params)\n    hidden = x'},
-    memory=True, does="Your code reuses the parameters of an earlier call.", right="Use the params of this call.", read=KEPT)
+    memory=True, does="Your code reuses the parameters from an earlier call.", right="Use the params passed to this call.", read=KEPT)
 feed_forward.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 

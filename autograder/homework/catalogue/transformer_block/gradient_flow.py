@@ -26,9 +26,9 @@ def gradient_flow(jacobians, grad_out, residual=True):
 gradient_flow.wrong("no_transpose", "gradient_flow", {"jacobian.T @ g": "jacobian @ g"},
     does="Your code multiplies by the Jacobian instead of its transpose.", right=BACK, read=FLOW)
 gradient_flow.wrong("first_layer_first", "gradient_flow", {"in jacobians[::-1]": "in jacobians"},
-    does="Your code starts at layer 1.", right=BACK, read=FLOW)
+    does="Your code starts with layer 1.", right=BACK, read=FLOW)
 gradient_flow.wrong("output_first", "gradient_flow", {"gradients = gradients[::-1]": "gradients = gradients[:]"},
-    does="Your norms are in the order from output to input.", right="Return the norm at the network's input first.", read=FLOW)
+    does="Your norms are ordered from output to input.", right="Return the norm at the network's input first.", read=FLOW)
 gradient_flow.wrong("without_grad_out", "gradient_flow", {"gradients = [g]": "gradients = []"},
     does="Your code leaves out the norm of grad_out itself.", right="Return L + 1 norms, with the norm of grad_out last.",
     read=FLOW)
@@ -94,7 +94,7 @@ gradient_flow.wrong("small_number_added", "gradient_flow",
     does="Your code adds a small number to each norm.", right="Return the norms unchanged, even if they are tiny.", read=FLOW)
 gradient_flow.wrong("small_norms_cut", "gradient_flow", {"return result": "return np.where(result < 1e-12, 0, result)"},
     {"return result": "return np.maximum(result, 1e-12)"}, {"return result": "return np.maximum(result, 1e-8)"},
-    does="Your code replaces small norms by 0 or by a lower bound.", right="Return the norms unchanged, even if they are tiny.", read=FLOW)
+    does="Your code replaces small norms with 0 or with a lower bound.", right="Return the norms unchanged, even if they are tiny.", read=FLOW)
 gradient_flow.wrong("normalised", "gradient_flow", {"return result": "return result / result[-1]"},
     does="Your code divides the norms by the norm of grad_out.", right="Return the norms unchanged.", read=FLOW)
 gradient_flow.wrong("unit_gradients", "gradient_flow",
@@ -123,7 +123,7 @@ gradient_flow.wrong("changes_grad_out", "purity",
     "gradients = [g]": "gradients = [g.copy()]", "gradients.append(g)": "gradients.append(g.copy())"})
 gradient_flow.wrong("remembers", "purity", {"residual=True):": "residual=True, cache={}):",
     "    g = grad_out": "    jacobians = cache.setdefault(jacobians.shape, jacobians)\n    g = grad_out"},
-    memory=True, does="Your code reuses the Jacobians of an earlier call.", right="Use the Jacobians of this call.", read=KEPT)
+    memory=True, does="Your code reuses the Jacobians from an earlier call.", right="Use the Jacobians of this call.", read=KEPT)
 gradient_flow.wrong("float64_result", "dtype", {", dtype=grad_out.dtype": ", dtype=float"})
 
 

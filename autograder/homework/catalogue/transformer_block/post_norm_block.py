@@ -69,9 +69,9 @@ post_norm_block.wrong("no_attention", "post_norm", {"x + attended": "x"},
 post_norm_block.wrong("norms_swapped", "post_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_2"], params["ln_1"]'},
     does="Your code swaps ln_1 and ln_2.", right=OWN, read=POST_FORMULA)
 post_norm_block.wrong("one_norm_twice", "post_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_1"], params["ln_1"]'},
-    does="Both your norms use ln_1.", right=OWN, read=POST_FORMULA)
+    does="Both of your norms use ln_1.", right=OWN, read=POST_FORMULA)
 post_norm_block.wrong("second_norm_twice", "post_norm", {'params["ln_1"], params["ln_2"]': 'params["ln_2"], params["ln_2"]'},
-    does="Both your norms use ln_2.", right=OWN, read=POST_FORMULA)
+    does="Both of your norms use ln_2.", right=OWN, read=POST_FORMULA)
 post_norm_block.wrong("dict_order", "post_norm",
     {f'params["{name}"]': f"list(params.values())[{place}]" for place, name in enumerate(("ln_1", "attention", "ln_2", "ffn"))},
     {'first["gamma"], first["beta"]': "*first.values()", 'second["gamma"], second["beta"]': "*second.values()"},
@@ -111,7 +111,7 @@ post_norm_block.wrong("changes_x", "purity", {"total = x + attended": "x += atte
 post_norm_block.wrong("changes_params", "purity", {'params["ln_1"], params["ln_2"]': 'params.pop("ln_1"), params["ln_2"]'})
 post_norm_block.wrong("remembers", "purity", {"mask=None):": "mask=None, cache={}):",
     "    first,": '    params = cache.setdefault(x.shape, params)\n    first,'},
-    memory=True, does="Your code reuses the parameters of an earlier call.", right="Use the params of this call.", read=KEPT)
+    memory=True, does="Your code reuses the parameters from an earlier call.", right="Use the params passed to this call.", read=KEPT)
 post_norm_block.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 

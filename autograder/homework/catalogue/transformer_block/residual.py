@@ -54,7 +54,7 @@ residual.wrong("row_by_row", "residual", {"sublayer(x)": "np.stack([sublayer(row
 residual.wrong("changes_x", "purity", {"x + branch": "np.add(x, branch, out=x)"})
 residual.wrong("remembers", "purity", {"(x, sublayer):": "(x, sublayer, cache={}):",
     "    result =": "    branch = cache.setdefault(x.shape, branch)\n    result ="}, memory=True,
-    does="Your code reuses the output of an earlier call.", right="Call the sublayer in every call.", read=KEPT)
+    does="Your code reuses the output from an earlier call.", right="Call the sublayer in every call.", read=KEPT)
 residual.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 

@@ -35,9 +35,9 @@ transformer_stack.wrong("default_post", "stack", {'norm="pre", mask': 'norm="pos
 transformer_stack.wrong("reversed", "stack", {"in blocks": "in blocks[::-1]"},
     does="Your code applies the blocks in reverse order.", right=ORDER, read=STACK)
 transformer_stack.wrong("first_block_only", "stack", {"in blocks": "in blocks[:1]"},
-    does="Your code applies only the first block, as a return inside the loop does.", right=ORDER, read=STACK)
+    does="Your code applies only the first block, as happens with a return inside the loop.", right=ORDER, read=STACK)
 transformer_stack.wrong("last_block_only", "stack", {"layer(h,": "layer(x,"}, {"in blocks": "in blocks[-1:]"},
-    does="Only the last block has an effect, as when every block receives x.", right=ORDER, read=STACK)
+    does="Only the last block has an effect, as happens when every block receives x.", right=ORDER, read=STACK)
 transformer_stack.wrong("skips_last", "stack", {"in blocks": "in blocks[:-1]"},
     does="Your code leaves out the last block.", right=ORDER, read=STACK)
 transformer_stack.wrong("skips_first", "stack", {"in blocks": "in blocks[1:]"},
@@ -98,7 +98,7 @@ transformer_stack.wrong("substring", "norm_names", {"if norm not in known": 'if 
     {"if norm not in known": 'if norm not in "prepost"'},
     {"if norm not in known": 'if norm not in "pre, post"'}, {"if norm not in known": 'if norm not in "pre/post"'},
     {"if norm not in known": 'if norm not in "pre" and norm not in "post"'},
-    does="Your code tests whether norm is part of a string, so it accepts '' and 'p' too.", right=EXACTLY,
+    does="Your code tests whether norm is a substring of another string, so it accepts '' and 'p' too.", right=EXACTLY,
     read="the Python language reference, Membership test operations")
 transformer_stack.wrong("prefix", "norm_names",
     {"    known": '    norm = next((name for name in ("pre", "post") if norm.startswith(name)), norm)\n    known'},
@@ -120,7 +120,7 @@ transformer_stack.wrong("changes_blocks", "purity", {"in blocks": "in [blocks.po
 transformer_stack.wrong("changes_x", "purity", {"h = layer(h, params, n_heads, mask)": "h[...] = layer(h, params, n_heads, mask)"})
 transformer_stack.wrong("remembers", "purity", {"mask=None):": "mask=None, cache={}):",
     "    h = x": "    blocks = cache.setdefault((x.shape, len(blocks)), blocks)\n    h = x"},
-    memory=True, does="Your code reuses the blocks of an earlier call.", right="Use the blocks of this call.", read=KEPT)
+    memory=True, does="Your code reuses the blocks from an earlier call.", right="Use the blocks of this call.", read=KEPT)
 transformer_stack.wrong("float64_result", "dtype", {"return h": "return h.astype(float)"})
 
 

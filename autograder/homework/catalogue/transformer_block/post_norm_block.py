@@ -49,7 +49,11 @@ post_norm_block.wrong("both_sides", "post_norm",
     {"multi_head_attention(x,": 'multi_head_attention(layer_norm(x, first["gamma"], first["beta"]),'},
     {"multi_head_attention(x,": 'multi_head_attention(layer_norm(x, first["gamma"], first["beta"]),',
      "feed_forward(h,": 'feed_forward(layer_norm(h, second["gamma"], second["beta"]),'},
-    does="Your code normalises the input of a sublayer as well as the sum.", right=POST, read=POST_FORMULA)
+    does="Your code normalises the input of a sublayer.", right=POST, read=POST_FORMULA)
+post_norm_block.wrong("pre_norm_attention", "post_norm",
+    {"multi_head_attention(x,": 'multi_head_attention(layer_norm(x, first["gamma"], first["beta"]),',
+    'layer_norm(total, first["gamma"], first["beta"])': "total"},
+    does="Your code applies LN_1 to the input of the attention instead of to the sum.", right=POST, read=POST_FORMULA)
 post_norm_block.wrong("second_residual_from_x", "post_norm", {"last = h +": "last = x +"},
     does="Your second residual adds x instead of h.", right=POST, read=POST_FORMULA)
 post_norm_block.wrong("residual_before_norm", "post_norm", {"last = h +": "last = total +"},

@@ -143,7 +143,7 @@ def alike(step: Step, first: Reply, second: Reply) -> bool:
     if first.error is not None and second.error is not None:
         return first.error.kind == second.error.kind
     if first.error is not None or second.error is not None:
-        return _breaks_down(first, second) or _breaks_down(second, first)
+        return not step.rules.error and (_breaks_down(first, second) or _breaks_down(second, first))
     if step.rules.error:
         # Where an error is due it does not matter what is returned; nothing at all is a return that is missing.
         return (first.value is None) == (second.value is None)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tour.brushes import BLUE, GREEN, GREY, PURPLE, RED, bars, canvas, grid, heat, label, legend, outline, token
+from tour.plotting import BLUE, GREEN, GREY, PURPLE, RED, bars, canvas, grid, heat, label, legend, outline, token
 
 STAGES = ("all", "1 raw", "2 centred", "3 normalised", "4 scaled")
 

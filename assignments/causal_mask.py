@@ -1,8 +1,8 @@
-"""Masks, and a way to measure who can see whom.
+"""Masks, and a way to measure which output depends on which input.
 
-A mask is a boolean array, row = query, column = key, True where the query may look. It acts on the scores
-before the softmax: zeroing weights after the softmax leaves rows that no longer sum to 1, and the hidden
-scores still act through the denominator.
+A mask is a boolean array, row = query, column = key, True where the query may attend to the key. It is applied to the
+scores before the softmax: if weights are set to zero after the softmax, rows no longer sum to 1, and the masked
+scores still contribute to the denominator.
 
 Source: Vaswani and others, Attention Is All You Need (2017), https://arxiv.org/abs/1706.03762, section 3.2.3.
 """
@@ -13,12 +13,12 @@ import numpy as np
 
 
 def causal_mask(t: int) -> np.ndarray:
-    """Allow every position to see itself and the positions before it.
+    """Allow every position to attend to itself and to the positions before it.
 
         mask[i, j] = (j <= i)
 
     The diagonal is True: row i predicts the token after position i, so it may use token i. Without the
-    diagonal the first row would see nothing.
+    diagonal, the first position could attend to nothing.
 
     Arguments: t >= 1.
     Returns: (t, t) bool.
@@ -37,7 +37,7 @@ def padding_mask(lengths: np.ndarray, t: int) -> np.ndarray:
 
         mask[i, 0, j] = (j < lengths[i])
 
-    The axis of length 1 stands for the queries: all of them see the same keys.
+    The axis of length 1 is for the queries: all of them may attend to the same keys.
 
     Arguments: lengths (b,) ints; t >= 1, the common length after padding.
     Returns: (b, 1, t) bool.
@@ -53,36 +53,35 @@ def padding_mask(lengths: np.ndarray, t: int) -> np.ndarray:
 
 
 def apply_mask(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Hide scores from the softmax that comes next.
+    """Set masked scores to -inf, so that the softmax that follows gives them zero weight.
 
-        result = scores where mask is True, -inf where it is False
+        result = scores where mask is True, -inf where mask is False
 
     Arguments: scores (..., t_q, t_k); mask bool, broadcastable to the shape of scores.
     Returns: a new array of the shape and dtype of scores; scores is not changed.
     Source: Vaswani and others (2017), section 3.2.3.
 
-    >>> apply_mask(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
-    array([[  1., -inf],
+    >>> apply_mask(np.array([[5.0, 2.0], [3.0, 4.0]]), np.array([[True, False], [True, True]]))
+    array([[  5., -inf],
            [  3.,   4.]])
     """
     raise NotImplementedError("apply_mask is not written yet")
 
 
 def dependency_matrix(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, delta: float = 1e-3) -> np.ndarray:
-    """Find out by experiment which output rows of f depend on which input rows.
+    """Measure which output rows of f depend on which input rows.
 
-        result[i, j] = some change of row j of x, of about the size delta, moves f(x)[i] by more than 1e-8
+        result[i, j] = True if changing row j of x by about delta changes f(x)[i] by more than 1e-8
 
-    Things to think of: the change must differ from feature to feature (a layer norm does not see a uniform
-    shift, nor a stretching of the row); one change alone can go unnoticed (relu does not see a step down from
-    0); f may return its argument itself, so do not go on writing into what it was given; a row of x may be
-    all zeros, so a factor is no change.
+    One change per row is enough, in one direction. Add a different amount to each feature, because a layer norm does
+    not react to a uniform shift or a scaling of the row. Add rather than multiply, because a row of x may be all zeros.
+    Pass f a new array each time, because f may return its argument itself.
 
-    Arguments: f maps (t, d) to finite (t, d_out); x (t, d); delta the size of the changes.
-    Returns: (t, t) bool. f may be called as often as needed; x is not changed.
-    Source: the definition of a derivative by finite differences, asked only whether it is zero.
+    Arguments: f maps (t, d) to finite (t, d_out); x (t, d); delta, the approximate size of a change.
+    Returns: (t, t) bool. f may be called any number of times; x is not changed.
+    Source: finite differences, except that we only ask whether the derivative is zero.
 
-    >>> dependency_matrix(lambda x: np.cumsum(x, axis=0), np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]]))
+    >>> dependency_matrix(lambda x: np.cumsum(x, axis=0), np.array([[2.0, 1.0], [0.0, 0.0], [3.0, -1.0]]))
     array([[ True, False, False],
            [ True,  True, False],
            [ True,  True,  True]])
@@ -91,17 +90,17 @@ def dependency_matrix(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, delt
 
 
 def is_autoregressive(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> bool:
-    """Say whether no output row of f depends on a later input row.
+    """Return whether no output row of f depends on a later input row.
 
-        True when dependency_matrix(f, x) has no True above its diagonal
+        True if dependency_matrix(f, x) has no True above its diagonal
 
     An output row may depend on the input row of the same position.
 
     Arguments: f maps (t, d) to finite (t, d_out); x (t, d).
     Returns: a Python bool.
-    Source: the same experiment as dependency_matrix.
+    Source: the definition of an autoregressive model; measured with dependency_matrix.
 
-    >>> x = np.array([[1.0, 2.0], [0.0, 0.0], [3.0, -1.0]])
+    >>> x = np.array([[2.0, 1.0], [0.0, 0.0], [3.0, -1.0]])
     >>> bool(is_autoregressive(lambda x: np.cumsum(x, axis=0), x))
     True
     >>> bool(is_autoregressive(lambda x: x - x.mean(axis=0), x))

@@ -1,10 +1,10 @@
-"""A decoder-only Transformer: from tokens to the probability of what comes next.
+"""A decoder-only Transformer: from tokens to the probability of the next token.
 
 Tokens are a 1-D integer array. The parameters of a decoder:
 
     {"embedding" (vocab, d), "blocks": [block parameters, ...], "w_out" (d, vocab), "b_out" (vocab,)}
 
-with block parameters as in transformer_block.py. Row i of the logits is about the token at position i + 1.
+with block parameters as in transformer_block.py. Row i of the logits predicts the token at position i + 1.
 
 Sources: Vaswani and others, Attention Is All You Need (2017), https://arxiv.org/abs/1706.03762; Radford and
 others, Language Models are Unsupervised Multitask Learners (2019), the paper on GPT-2; Bengio and others, A
@@ -20,12 +20,12 @@ from transformer_block import transformer_stack
 
 
 def positional_encoding(t: int, d_model: int) -> np.ndarray:
-    """Give every position a vector of sines and cosines, from fast to slow waves.
+    """Encode every position as a vector of sines and cosines, from high to low frequencies.
 
         result[p, 2i]     = sin(p / 10000**(2i / d_model))
         result[p, 2i + 1] = cos(p / 10000**(2i / d_model))
 
-    Arguments: t positions, from p = 0; d_model even.
+    Arguments: t, the number of positions p = 0, ..., t - 1; d_model, which must be even.
     Returns: (t, d_model) float64.
     Raises: ValueError if d_model is odd.
     Source: Vaswani and others (2017), section 3.5.
@@ -54,13 +54,13 @@ def embed(tokens: np.ndarray, table: np.ndarray) -> np.ndarray:
 
     Arguments: tokens (t,) ints; table (vocab, d).
     Returns: (t, d), in the dtype of table.
-    Raises: ValueError if a token is negative or not below vocab. (NumPy would take a negative index from the
-    end.)
+    Raises: ValueError if a token is negative or not below vocab. (NumPy would count a negative index from the
+    end of the table.)
     Source: Vaswani and others (2017), section 3.4.
 
-    >>> embed(np.array([2, 0, 2]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    >>> embed(np.array([2, 0, 2]), np.array([[7.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     array([[5., 6.],
-           [1., 2.],
+           [7., 2.],
            [5., 6.]])
     """
     # BEGIN SOLUTION
@@ -71,31 +71,32 @@ def embed(tokens: np.ndarray, table: np.ndarray) -> np.ndarray:
 
 
 def decoder_logits(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> np.ndarray:
-    """Score every token of the vocabulary as the successor of every position.
+    """Compute, for every position, the logits of the next token.
 
         x      = embedding of the tokens + positional encoding
         logits = stack(x) @ w_out + b_out
 
-    The stack has pre-norm blocks and works under the causal mask. There is no final norm.
+    The stack uses pre-norm blocks and the causal mask. There is no final norm.
 
     Arguments: tokens (t,) ints with t >= 1; params of a decoder (see the top of this file); n_heads.
-    Returns: (t, vocab), in the dtype of the parameters. The positional encoding
-    is float64, so it has to be brought to that dtype.
+    Returns: (t, vocab), in the dtype of the parameters. The positional encoding is float64, so convert it
+    to that dtype.
     Source: Vaswani and others (2017), figure 1, right side, without the encoder; pre-norm as in Radford and
     others (2019), section 2.3.
 
     >>> params = {"embedding": np.array([[0.5, 0.0], [0.0, 0.5]]), "blocks": [],
-    ...           "w_out": np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 2.0]]), "b_out": np.array([0.0, 0.0, -3.0])}
+    ...           "w_out": np.array([[0.5, 0.0, 2.0], [0.0, 1.0, 2.0]]), "b_out": np.array([0.5, 0.0, -3.0])}
     >>> decoder_logits(np.array([0, 1]), params, n_heads=1).round(4)
-    array([[0.5   , 1.    , 0.    ],
-           [0.8415, 1.0403, 0.7635]])
-    >>> zero, ln = np.zeros((2, 2)), {"gamma": np.ones(2), "beta": np.zeros(2)}
-    >>> attention = {"w_q": zero, "w_k": zero, "w_v": np.eye(2), "w_o": np.eye(2)}
-    >>> ffn = {"w_1": np.eye(2), "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": np.array([0.0, 0.5])}
+    array([[0.75  , 1.    , 0.    ],
+           [0.9207, 1.0403, 0.7635]])
+    >>> zero, two, half = np.zeros((2, 2)), np.diag([2.0, 1.0]), np.diag([0.5, 1.0])
+    >>> ln = {"gamma": np.array([2.0, 1.0]), "beta": np.array([-1.0, 0.0])}
+    >>> attention = {"w_q": zero, "w_k": zero, "w_v": two, "w_o": half}
+    >>> ffn = {"w_1": two, "b_1": np.array([0.5, 0.0]), "w_2": half, "b_2": np.array([-0.5, 0.5])}
     >>> params["blocks"] = 2 * [{"ln_1": ln, "attention": attention, "ln_2": ln, "ffn": ffn}]
     >>> decoder_logits(np.array([1, 0]), params, n_heads=1).round(4)
-    array([[-2.    ,  6.5   ,  6.    ],
-           [ 3.3414,  1.5403,  6.7635]])
+    array([[-3.    ,  6.5   , -4.    ],
+           [-1.3293,  4.5398, -1.2375]])
     """
     # BEGIN SOLUTION
     x = 1.0 * embed(tokens, params["embedding"])
@@ -107,16 +108,16 @@ def decoder_logits(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> 
 
 
 def sequence_log_prob(tokens: np.ndarray, params: dict[str, Any], n_heads: int) -> float:
-    """The logarithm of the probability that the decoder gives to a sequence, after its first token.
+    """Compute the log-probability that the decoder assigns to a sequence, given its first token.
 
         log p = sum over i >= 1 of log p(tokens[i] given tokens[:i])
         log softmax(s)_k = s_k - log(sum_j exp(s_j))
 
-    tokens[i] is scored by row i - 1 of the logits, which has seen tokens[:i]. Subtract the largest logit of a
-    row before exp, so that large logits do not overflow.
+    Row i - 1 of the logits, which depends on tokens[:i], scores tokens[i]. Subtract the largest logit of a
+    row before you apply exp, so that large logits do not overflow.
 
     Arguments: tokens (t,) ints with t >= 1; params of a decoder; n_heads.
-    Returns: a float; 0.0 for one token, which is given and not scored.
+    Returns: a float; 0.0 for a single token, since the first token is given and not scored.
     Source: the chain rule of probability; Bengio and others (2003), section 1.
 
     >>> params = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": np.zeros((2, 2)),
@@ -141,23 +142,23 @@ def generate(
 ) -> np.ndarray:
     """Continue a prompt greedily, one token at a time.
 
-        next token = the one with the largest logit in the last row; the lowest id wins a tie
+        next token = the one with the largest logit in the last row; in a tie, the lowest id
 
-    Stop right after eos has been produced (it stays in the result), else after max_new_tokens. An eos in the
+    Stop right after generating eos (which is part of the result), or after max_new_tokens tokens. An eos in the
     prompt does not count.
 
     Arguments: tokens, the prompt (t,) ints with t >= 1; params of a decoder; n_heads; max_new_tokens >= 0;
     eos a token id or None.
     Returns: a 1-D int array, the prompt and its continuation. The prompt itself is not changed.
-    Source: Radford and others (2019); the search is greedy decoding.
+    Source: greedy decoding, for a language model as in Radford and others (2019).
 
-    >>> params = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.zeros(4),
-    ...           "w_out": np.roll(np.eye(4), 1, axis=1)}  # each token is followed by the next id, 3 by 0
+    >>> params = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.array([-0.5, 0.0, 0.0, 0.0]),
+    ...           "w_out": np.roll(np.eye(4), 1, axis=1) - 0.5}  # each token is followed by the next id, 3 by 0
     >>> generate(np.array([1]), params, n_heads=1, max_new_tokens=5)
     array([1, 2, 3, 0, 1, 2])
     >>> generate(np.array([1]), params, n_heads=1, max_new_tokens=5, eos=3)
     array([1, 2, 3])
-    >>> params.update(embedding=np.zeros((4, 4)), w_out=np.eye(4))  # now only the position of the last token counts
+    >>> params.update(embedding=np.zeros((4, 4)), w_out=2 * np.eye(4))  # now only the position of the last token matters
     >>> generate(np.array([0]), params, n_heads=1, max_new_tokens=3)
     array([0, 1, 3, 3])
     """

@@ -1,7 +1,7 @@
 """Softmax, scaled dot-product attention and multi-head attention.
 
-A query is compared with every key; the softmax of the scores says how much of each value the query takes.
-Masks are boolean arrays with at least two dimensions, True where a query may look.
+Each query is compared with every key; the softmax of the scores gives the weight of each value in the output.
+Masks are boolean arrays with at least two dimensions, True where a query may attend to a key.
 
 Source: Vaswani and others, Attention Is All You Need (2017), https://arxiv.org/abs/1706.03762, section 3.2.
 """
@@ -16,17 +16,17 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 
         softmax(s)_i = exp(s_i) / sum_j exp(s_j)
 
-    Subtracting one number from all scores of a slice changes nothing in the quotient; subtract the largest
-    one, and exp cannot overflow. A score of -inf gets the weight 0. A slice that is -inf throughout gives
-    zeros (there is nothing to choose from), without a warning.
+    Subtracting the same number from all scores of a slice does not change the result; subtract the largest
+    score, and exp cannot overflow. A score of -inf gets weight 0. A slice in which every score is -inf gives
+    all zeros, without a warning.
 
     Arguments: scores with at least one dimension, entries finite or -inf; axis one int.
-    Returns: the shape of scores, in their dtype.
+    Returns: an array with the shape and dtype of scores.
     Source: Vaswani and others (2017), equation 1.
 
     >>> softmax(np.array([10.0, 2.0, 3.0, 1.0])).round(4)
     array([9.986e-01, 3.000e-04, 9.000e-04, 1.000e-04])
-    >>> softmax(np.array([[0.0, 1.0, -np.inf], [5.0, 5.0, 5.0]])).round(4)
+    >>> softmax(np.array([[2.0, 3.0, -np.inf], [5.0, 5.0, 5.0]])).round(4)
     array([[0.2689, 0.7311, 0.    ],
            [0.3333, 0.3333, 0.3333]])
     """
@@ -41,13 +41,13 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 def scaled_dot_product_attention(
     q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Average the values with the weights that queries and keys agree on.
+    """Return a weighted average of the values; the weights come from comparing queries with keys.
 
         weights = softmax(q @ k^T / sqrt(d_k)) over the keys
         output  = weights @ v
 
-    d_k is the width of queries and keys. Where mask is False the score becomes -inf before the softmax. A
-    query that may see nothing gets zero weights and a zero output.
+    d_k is the dimension of queries and keys. If mask is False, the score is set to -inf before the softmax. A
+    query that may attend to no key gets zero weights and a zero output.
 
     Arguments: q (..., t_q, d_k), k (..., t_k, d_k), v (..., t_k, d_v) with the same leading axes; mask None
     or bool, broadcastable to (..., t_q, t_k).
@@ -55,7 +55,7 @@ def scaled_dot_product_attention(
     (float32_array / np.sqrt(8) is float64 in NumPy 2; dividing by a Python float is not).
     Source: Vaswani and others (2017), equation 1.
 
-    The word "cat" looks at the six words of "The cat sat on the mat":
+    The word "cat" attends to the six words of "The cat sat on the mat":
 
     >>> query = np.array([[1.0, 0.0, 1.0]])
     >>> keys = np.array([[1.0, 0, 0], [1, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
@@ -66,17 +66,17 @@ def scaled_dot_product_attention(
     >>> output.round(4)
     array([[0.3409, 0.3181, 0.4319]])
 
-    Two queries under a mask; the values are wider than the keys:
+    Two queries with a mask; d_v is larger than d_k:
 
-    >>> queries = np.array([[1.0, 2.0, 0.0], [0.0, 2.0, 3.0]])
+    >>> queries = np.array([[2.0, 1.0, 0.0], [0.0, 2.0, 3.0]])
     >>> mask = np.array([[True, True, False], [False, True, True]])
-    >>> output, weights = scaled_dot_product_attention(queries, keys[:3], np.eye(3, 4), mask)
+    >>> output, weights = scaled_dot_product_attention(queries, 2 * keys[:3], 5 * np.eye(3, 4), mask)
     >>> weights.round(4)
     array([[0.3595, 0.6405, 0.    ],
-           [0.    , 0.2396, 0.7604]])
+           [0.    , 0.0903, 0.9097]])
     >>> output.round(4)
-    array([[0.3595, 0.6405, 0.    , 0.    ],
-           [0.    , 0.2396, 0.7604, 0.    ]])
+    array([[1.7977, 3.2023, 0.    , 0.    ],
+           [0.    , 0.4517, 4.5483, 0.    ]])
     """
     # BEGIN SOLUTION
     d_k = q.shape[-1]
@@ -89,7 +89,7 @@ def scaled_dot_product_attention(
 
 
 def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
-    """Deal the features of every token out to the heads, in consecutive runs.
+    """Split the features of every token into heads, in consecutive blocks.
 
         result[..., h, p, :] = x[..., p, h * d_head : (h + 1) * d_head]   with d_head = d_model // n_heads
 
@@ -98,13 +98,13 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     Raises: ValueError if n_heads does not divide d_model.
     Source: Vaswani and others (2017), section 3.2.2.
 
-    >>> split_heads(np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), 2)
-    array([[[1., 2.],
+    >>> split_heads(np.array([[9.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), 2)
+    array([[[9., 2.],
             [5., 6.]],
     <BLANKLINE>
            [[3., 4.],
             [7., 8.]]])
-    >>> split_heads(np.ones((3, 6)), 2).shape
+    >>> split_heads(np.arange(2.0, 20.0).reshape(3, 6), 2).shape
     (2, 3, 3)
     """
     # BEGIN SOLUTION
@@ -117,7 +117,7 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
 
 
 def merge_heads(x: np.ndarray) -> np.ndarray:
-    """Put the heads of every token side by side again: the inverse of split_heads.
+    """Concatenate the heads of every token: the inverse of split_heads.
 
         result[..., p, h * d_head : (h + 1) * d_head] = x[..., h, p, :]
 
@@ -125,8 +125,8 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
     Returns: (..., t, n_heads * d_head), in the dtype of x.
     Source: Vaswani and others (2017), section 3.2.2.
 
-    >>> merge_heads(np.array([[[1.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]))
-    array([[1., 2., 3., 4.],
+    >>> merge_heads(np.array([[[9.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]))
+    array([[9., 2., 3., 4.],
            [5., 6., 7., 8.]])
     """
     # BEGIN SOLUTION
@@ -138,35 +138,35 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
 def multi_head_attention(
     x: np.ndarray, params: dict[str, np.ndarray], n_heads: int, mask: np.ndarray | None = None
 ) -> np.ndarray:
-    """Let several heads attend side by side, each with its own run of the projected features.
+    """Let several heads attend in parallel, each on its own block of the projected features.
 
         q, k, v = x @ w_q, x @ w_k, x @ w_v, each split into heads
         result  = merge_heads(attention of each head) @ w_o
 
-    Each head is d_head = d_model / n_heads wide, so its scores are divided by sqrt(d_head).
+    Each head has d_head = d_model / n_heads features, so its scores are divided by sqrt(d_head).
 
     Arguments: x (..., t, d_model); params with "w_q", "w_k", "w_v", "w_o", each (d_model, d_model), no
-    biases; n_heads, which divides d_model; mask None or bool, broadcastable to (..., t, t), the same for all
-    heads (a mask (b, t, t) has no axis for the heads yet).
+    biases; n_heads, which divides d_model; mask None or bool, broadcastable to (..., t, t), shared by all
+    heads (a mask of shape (b, t, t) has no axis for the heads; you have to add it).
     Returns: (..., t, d_model), in the dtype of the arguments.
     Source: Vaswani and others (2017), section 3.2.2.
 
-    >>> eye = np.eye(2)
-    >>> params = {"w_q": eye, "w_k": eye, "w_v": eye, "w_o": 10 * eye}
-    >>> multi_head_attention(np.array([[1.0, 0.0], [0.0, 2.0]]), params, n_heads=2).round(4)
+    >>> twice = 2 * np.eye(2)
+    >>> params = {"w_q": twice, "w_k": twice, "w_v": twice, "w_o": 5 * twice}
+    >>> multi_head_attention(np.array([[0.5, 0.0], [0.0, 1.0]]), params, n_heads=2).round(4)
     array([[ 7.3106, 10.    ],
            [ 5.    , 19.6403]])
-    >>> params = {"w_q": np.array([[1.0, 2.0], [0.0, 1.0]]), "w_k": np.array([[1.0, 0.0], [1.0, 1.0]]),
-    ...           "w_v": np.array([[0.0, 1.0], [3.0, 1.0]]), "w_o": np.array([[1.0, 1.0], [0.0, 2.0]])}
-    >>> x = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> params = {"w_q": np.array([[2.0, 1.0], [0.0, 1.0]]), "w_k": np.array([[0.5, 0.0], [1.0, 1.0]]),
+    ...           "w_v": np.array([[-1.0, 1.0], [3.0, 1.0]]), "w_o": np.array([[2.0, 1.0], [0.0, 1.0]])}
+    >>> x = np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> multi_head_attention(x, params, n_heads=1).round(4)
-    array([[5.2893, 9.2435],
-           [5.1676, 9.0768],
-           [5.6432, 9.6306]])
+    array([[4.0103, 3.8184],
+           [3.22  , 3.2089],
+           [4.0168, 3.7027]])
     >>> multi_head_attention(x, params, n_heads=1, mask=np.tril(np.ones((3, 3), dtype=bool))).round(4)
-    array([[0.    , 2.    ],
-           [5.6652, 9.5535],
-           [5.6432, 9.6306]])
+    array([[-4.    ,  0.    ],
+           [ 2.6976,  2.679 ],
+           [ 4.0168,  3.7027]])
     """
     # BEGIN SOLUTION
     x = 1.0 * x

@@ -1,7 +1,7 @@
-"""The Transformer block in both orders, stacks of blocks, and what happens to gradients in them.
+"""The Transformer block, pre-norm and post-norm; stacks of blocks; and how gradients flow through them.
 
-A block has two sub-layers, attention and a feed-forward network. Each is wrapped in an addition (residual)
-and a layer norm; the order of these two is what "pre-norm" and "post-norm" mean. The parameters of one block:
+A block has two sub-layers, attention and a feed-forward network (MLP). Each has a residual connection and a layer norm;
+"pre-norm" and "post-norm" say which of the two comes first. The parameters of one block:
 
     {"ln_1": {"gamma", "beta"}, "attention": {"w_q", "w_k", "w_v", "w_o"},
      "ln_2": {"gamma", "beta"}, "ffn": {"w_1" (d, h), "b_1" (h,), "w_2" (h, d), "b_2" (d,)}}
@@ -20,18 +20,18 @@ from scaled_attention import multi_head_attention
 
 
 def feed_forward(x: np.ndarray, params: dict[str, np.ndarray]) -> np.ndarray:
-    """Send every token on its own through a network with one hidden layer.
+    """Apply the feed-forward network (MLP) with one hidden layer to every token separately.
 
-        y = relu(x @ w_1 + b_1) @ w_2 + b_2        relu(a) = max(a, 0), entry by entry
+        y = relu(x @ w_1 + b_1) @ w_2 + b_2        relu(a) = max(a, 0), elementwise
 
     Arguments: x (..., d); params with "w_1" (d, h), "b_1" (h,), "w_2" (h, d), "b_2" (d,).
     Returns: (..., d), in the dtype of the arguments.
     Source: Vaswani and others (2017), equation 2.
 
-    >>> params = {"w_1": np.array([[1.0, -1.0, 2.0], [0.0, 1.0, 1.0]]), "b_1": np.array([0.0, 1.0, -2.0]),
-    ...           "w_2": np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 2.0]]), "b_2": np.array([0.5, -0.5])}
+    >>> params = {"w_1": np.array([[2.0, -1.0, 1.0], [0.0, 1.0, 1.0]]), "b_1": np.array([0.5, 1.0, -2.0]),
+    ...           "w_2": np.array([[2.0, 0.0], [0.0, 1.0], [3.0, 2.0]]), "b_2": np.array([0.5, -0.5])}
     >>> feed_forward(np.array([[2.0, 1.0], [-1.0, 1.0]]), params)
-    array([[11.5,  5.5],
+    array([[12.5,  1.5],
            [ 0.5,  2.5]])
     >>> feed_forward(np.array([-2.0, -3.0]), {**params, "w_2": -params["w_2"]})
     array([ 0.5, -0.5])
@@ -43,7 +43,7 @@ def feed_forward(x: np.ndarray, params: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def residual(x: np.ndarray, sublayer: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Add to x what a sub-layer makes of it.
+    """Add the output of a sub-layer to its input: a residual connection.
 
         y = x + sublayer(x)
 
@@ -62,7 +62,7 @@ def residual(x: np.ndarray, sublayer: Callable[[np.ndarray], np.ndarray]) -> np.
 def pre_norm_block(
     x: np.ndarray, params: dict[str, dict[str, np.ndarray]], n_heads: int, mask: np.ndarray | None = None
 ) -> np.ndarray:
-    """Normalise on the way into each sub-layer; the additions get x and h as they are.
+    """Normalise the input of each sub-layer; the residual connections use x and h without normalisation.
 
         h = x + MHA(LN_1(x))
         y = h + FFN(LN_2(h))
@@ -74,19 +74,19 @@ def pre_norm_block(
     Returns: (..., t, d), in the dtype of the arguments.
     Source: Xiong and others (2020), table 1, right side; the order of GPT-2.
 
-    >>> zero, eye = np.zeros((2, 2)), np.eye(2)
-    >>> params = {"ln_1": {"gamma": np.ones(2), "beta": np.zeros(2)},
-    ...           "attention": {"w_q": zero, "w_k": zero, "w_v": eye, "w_o": eye},
-    ...           "ln_2": {"gamma": np.ones(2), "beta": np.zeros(2)},
-    ...           "ffn": {"w_1": eye, "b_1": np.zeros(2), "w_2": eye, "b_2": np.zeros(2)}}
+    >>> zero, two, half = np.zeros((2, 2)), np.diag([2.0, 1.0]), np.diag([0.5, 1.0])
+    >>> params = {"ln_1": {"gamma": np.array([3.0, 1.0]), "beta": np.array([0.5, 0.0])},
+    ...           "attention": {"w_q": zero, "w_k": zero, "w_v": two, "w_o": half},
+    ...           "ln_2": {"gamma": np.array([2.0, 1.0]), "beta": np.array([-1.0, 0.0])},
+    ...           "ffn": {"w_1": two, "b_1": np.array([0.5, 0.0]), "w_2": half, "b_2": np.array([-0.5, 0.0])}}
     >>> causal = np.array([[True, False], [True, True]])
     >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1, mask=causal).round(4)
-    array([[5., 0.],
-           [2., 8.]])
-    >>> params["ln_2"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([0.0, 0.5])}
+    array([[7.25, 0.  ],
+           [2.  , 8.  ]])
+    >>> params["ln_2"] = {"gamma": np.array([4.0, 1.0]), "beta": np.array([-2.0, 0.5])}
     >>> pre_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=2).round(4)
-    array([[6. , 1. ],
-           [2. , 8.5]])
+    array([[5.25, 1.  ],
+           [2.  , 8.5 ]])
     """
     # BEGIN SOLUTION
     ln_1, ln_2 = params["ln_1"], params["ln_2"]
@@ -100,7 +100,7 @@ def pre_norm_block(
 def post_norm_block(
     x: np.ndarray, params: dict[str, dict[str, np.ndarray]], n_heads: int, mask: np.ndarray | None = None
 ) -> np.ndarray:
-    """Normalise after each addition.
+    """Normalise after each residual connection.
 
         h = LN_1(x + MHA(x))
         y = LN_2(h + FFN(h))
@@ -112,19 +112,19 @@ def post_norm_block(
     Returns: (..., t, d), in the dtype of the arguments.
     Source: Vaswani and others (2017), section 3.1; Xiong and others (2020), table 1, left side.
 
-    >>> zero, eye = np.zeros((2, 2)), np.eye(2)
-    >>> params = {"ln_1": {"gamma": np.ones(2), "beta": np.zeros(2)},
-    ...           "attention": {"w_q": zero, "w_k": zero, "w_v": eye, "w_o": eye},
-    ...           "ln_2": {"gamma": np.array([1.0, 2.0]), "beta": np.array([0.0, 5.0])},
-    ...           "ffn": {"w_1": eye, "b_1": np.zeros(2), "w_2": eye, "b_2": np.zeros(2)}}
+    >>> zero, two, half = np.zeros((2, 2)), np.diag([2.0, 1.0]), np.diag([0.5, 1.0])
+    >>> params = {"ln_1": {"gamma": np.array([2.0, 1.0]), "beta": np.array([-1.0, 0.0])},
+    ...           "attention": {"w_q": zero, "w_k": zero, "w_v": two, "w_o": half},
+    ...           "ln_2": {"gamma": np.array([3.0, 2.0]), "beta": np.array([0.5, 5.0])},
+    ...           "ffn": {"w_1": two, "b_1": np.array([0.5, 0.0]), "w_2": half, "b_2": np.array([-0.5, 0.0])}}
     >>> post_norm_block(np.array([[3.0, 1.0], [2.0, 7.0]]), params, n_heads=1).round(4)
-    array([[ 1.,  3.],
-           [-1.,  7.]])
+    array([[ 3.5,  3. ],
+           [-2.5,  7. ]])
     >>> causal = np.array([[True, False], [True, True]])
-    >>> params["ln_1"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([0.0, 0.5])}
+    >>> params["ln_1"] = {"gamma": np.array([3.0, 1.0]), "beta": np.array([-2.0, 0.5])}
     >>> post_norm_block(np.array([[3.0, 1.0], [0.0, 20.0]]), params, n_heads=1, mask=causal).round(4)
-    array([[ 1.,  3.],
-           [-1.,  7.]])
+    array([[ 3.5,  3. ],
+           [-2.5,  7. ]])
     """
     # BEGIN SOLUTION
     ln_1, ln_2 = params["ln_1"], params["ln_2"]
@@ -142,27 +142,28 @@ def transformer_stack(
     norm: str = "pre",
     mask: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Apply blocks one after the other, the first of the list first.
+    """Apply the blocks in the order of the list.
 
         x -> block_1(x) -> block_2(block_1(x)) -> ...
 
     Arguments: x (..., t, d); blocks a list of block parameters (an empty list returns x); n_heads, which
-    divides d; norm "pre" or "post", the order in all blocks; mask None or bool, the same for all blocks.
+    divides d; norm "pre" or "post", the same for all blocks; mask None or bool, the same for all blocks.
     Returns: (..., t, d), in the dtype of the arguments.
-    Raises: ValueError for a norm other than exactly "pre" or "post", also when there are no blocks.
+    Raises: ValueError for a norm other than exactly "pre" or "post", even if there are no blocks.
     Source: Vaswani and others (2017), section 3.1.
 
-    >>> zero, ln = np.zeros((2, 2)), {"gamma": np.ones(2), "beta": np.zeros(2)}
+    >>> zero, two = np.zeros((2, 2)), np.diag([2.0, 1.0])
+    >>> ln = {"gamma": np.array([2.0, 1.0]), "beta": np.array([0.5, 0.0])}
     >>> def block(w_1, b_2):
     ...     return {"ln_1": ln, "attention": {"w_q": zero, "w_k": zero, "w_v": zero, "w_o": zero},
-    ...             "ln_2": ln, "ffn": {"w_1": w_1, "b_1": np.zeros(2), "w_2": np.eye(2), "b_2": b_2}}
-    >>> blocks = [block(np.eye(2), np.zeros(2)), block(zero, np.array([0.0, 10.0]))]
+    ...             "ln_2": ln, "ffn": {"w_1": w_1, "b_1": np.array([-0.5, 0.0]), "w_2": two, "b_2": b_2}}
+    >>> blocks = [block(two, np.array([0.5, 0.0])), block(zero, np.array([-3.0, 10.0]))]
     >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1).round(4)
-    array([[ 4., 11.],
-           [ 2., 19.]])
+    array([[ 9.5, 11. ],
+           [-0.5, 19. ]])
     >>> transformer_stack(np.array([[3.0, 1.0], [2.0, 8.0]]), blocks, n_heads=1, norm="post").round(4)
-    array([[-1.,  1.],
-           [-1.,  1.]])
+    array([[-1.5,  1. ],
+           [-1.5,  1. ]])
     """
     # BEGIN SOLUTION
     orders = {"pre": pre_norm_block, "post": post_norm_block}
@@ -175,30 +176,30 @@ def transformer_stack(
 
 
 def gradient_flow(jacobians: np.ndarray, grad_out: np.ndarray, residual: bool = True) -> np.ndarray:
-    """Follow the length of a gradient from the output of a network back to its input.
+    """Follow the norm of a gradient from the output of a network back to its input.
 
-    With J_l = jacobians[l], J_l[i, j] = d f_l(x)_i / d x_j, and the gradient g as a column:
+    With J_l = jacobians[l], J_l[i, j] = d f_l(x)_i / d x_j, and the gradient g as a column vector:
 
         layer x + f_l(x):  g_before = g_after + J_l^T g_after
         layer f_l(x):      g_before = J_l^T g_after
 
-    The addition gives the gradient a path of its own, which keeps a small J_l from making it vanish. It is
-    not a guarantee: J_l = -I stops it altogether, and large J_l make it grow.
+    The residual connection gives the gradient a direct path, so that a small J_l does not make it vanish. This is
+    no guarantee: J_l = -I makes the gradient zero, and large J_l make it grow.
 
     Arguments: jacobians (L, d, d), layer 1 first; grad_out (d,), the gradient at the network's output;
     residual, whether each layer is x + f_l(x).
-    Returns: (L + 1,), the Euclidean norms, at the network's input first, of grad_out itself last; in the
-    dtype of the arguments.
+    Returns: (L + 1,), the Euclidean norms of the gradients, ordered from the network's input to its output; the
+    last one is the norm of grad_out. In the dtype of the arguments.
     Source: the chain rule; He and others, https://arxiv.org/abs/1603.05027, equation 5.
 
-    >>> halves = np.array([[[-0.5]], [[-0.5]], [[-0.5]]])
-    >>> gradient_flow(halves, np.array([1.0]))
-    array([0.125, 0.25 , 0.5  , 1.   ])
-    >>> jacobians = np.array([[[1.0, 2.0], [0.0, -0.5]], [[0.0, 1.0], [0.5, 1.0]]])
-    >>> gradient_flow(jacobians, np.array([1.0, 3.0])).round(4)
-    array([9.8615, 7.433 , 3.1623])
-    >>> gradient_flow(jacobians, np.array([1.0, 3.0]), residual=False).round(4)
-    array([1.8028, 4.272 , 3.1623])
+    >>> layers = np.array([[[-0.5]], [[-0.75]], [[-0.5]]])
+    >>> gradient_flow(layers, np.array([8.0]))
+    array([0.5, 1. , 4. , 8. ])
+    >>> jacobians = np.array([[[2.0, 1.0], [0.0, -0.5]], [[0.0, 1.0], [0.5, 1.0]]])
+    >>> gradient_flow(jacobians, np.array([2.0, 3.0])).round(4)
+    array([12.9035,  8.7321,  3.6056])
+    >>> gradient_flow(jacobians, np.array([2.0, 3.0]), residual=False).round(4)
+    array([3.1623, 5.2202, 3.6056])
     """
     # BEGIN SOLUTION
     gradient = 1.0 * grad_out

@@ -1,13 +1,13 @@
-"""Calls of your functions, and what the checks say about them.
+"""Calls your functions, and reports what is wrong with their results.
 
 A check reads
 
     call.layer_norm(x, gamma, beta).gives(expected)
 
-call.layer_norm(...) only notes what is to be called. gives(), raises() and the others make the call. When it
-does not do what is expected, they end in CheckFailed with a short text: what was called, what came back, what
-was expected, why the two differ. When the module cannot be imported or the function is not written yet, they
-end in NotReady, with one line. Of all calls it is noted what came back, for known_mistakes.
+call.layer_norm(...) only describes the call. gives(), raises() and the others make it. If the result is wrong, they raise
+CheckFailed with a short text: what was called, what it returned, what was expected, and how the two differ. If the
+module cannot be imported or the function is not written yet, they raise NotReady, with one line. The result of every call
+is recorded for known_mistakes.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from typing import Any
 
 import known_mistakes
 import numpy as np
-from endless_loops import SECONDS
 from known_mistakes import Seen
-from student_errors import CheckFailed, NotReady, Stopped, TooLong, where, where_it_stood
+from student_errors import CheckFailed, Interrupted, NotReady, Stopped, TooLong, where, where_it_was
 from student_limits import as_graded
 from student_modules import alone, cut_off, find, not_written
 from student_values.changes import WORK_ON_COPIES, Change, Snapshot, part
@@ -38,23 +37,24 @@ from student_values.differences import NO_RETURN, REMEMBERED, UNSTEADY, differen
 from student_values.display import display, literal, pair
 from student_values.errors import no_such_call
 from student_values.tree import arrays, copied
+from time_limit import SECONDS, limit
 
-WIDTH = 74  # of a text that stands to the right of "Called    ", so that lines end before column 88
+WIDTH = 74  # of the text to the right of "Called    ", so that lines end before column 88
 
-# Of max(1, the largest expected number): ten times what correct solutions differ by from numbers printed with six decimals.
+# As a share of max(1, largest expected number): ten times the rounding of numbers that are printed with six decimals.
 TOLERANCE = 5e-6
 
-COPY = "Work on a copy: x = x + y makes a new array, x += y writes into the one of the caller."
+COPY = "Work on a copy: x = x + y makes a new array, x += y writes into the caller's array."
 FLOAT32 = "In NumPy 2, float32_array / np.sqrt(8) is float64, and float32_array / math.sqrt(8) is float32."
 
 TIMES = 5
 
-# What came back of the calls of each function, by (module, function), in the order in which they were made.
+# The results of the calls of each function, by (module, function), in the order of the calls.
 SEEN: dict[tuple[str, str], list[Seen]] = defaultdict(list)
 
 
 class Caller:
-    """The functions of one student module: caller.f(x) is the call f(x), not made yet."""
+    """The functions of one student module: caller.f(x) describes the call f(x) without making it."""
 
     def __init__(self, module: str, notes: list[Call] | None = None, again: Again | None = None) -> None:
         self._module, self._options = module, {"notes": notes, "again": again}
@@ -65,14 +65,14 @@ class Caller:
 
 @dataclass(frozen=True)
 class Again:
-    """All calls of one function, or of all ("") are made, also those in a check behind one that fails; none ends a check."""
+    """Makes all calls of one function, or of every function (""): a wrong result does not end a check."""
 
     function: str = ""
     errors: list[CheckFailed] = field(default_factory=list)
 
 
 def _going_on(asked: Callable[..., None]) -> Callable[..., None]:
-    """A method of Call that with `again` raises no CheckFailed."""
+    """A method of Call that does not raise CheckFailed if the call has `again`."""
 
     @functools.wraps(asked)
     def made(call: Call, *args: Any, **kwargs: Any) -> None:
@@ -89,7 +89,7 @@ def _going_on(asked: Callable[..., None]) -> Callable[..., None]:
 
 
 def calls_of(check: Callable[[Caller], None], module: str) -> list[Call]:
-    """All calls in a public check, in their order, without making any of them."""
+    """All calls in a public check, in order, without making them."""
     notes: list[Call] = []
     check(Caller(module, notes))
     return notes
@@ -104,16 +104,16 @@ def calls_in(module: str) -> list[Call]:
 
 
 def functions_in(module: str) -> list[str]:
-    """The functions that the public checks of a module call, in their order."""
+    """The functions that the public checks of a module call, in order."""
     return list(dict.fromkeys(call.function for call in calls_in(module)))
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a student's function, made when one of the methods below asks for its result.
+    """One call of a student's function, made when one of the methods below needs its result.
 
-    With `notes`, nothing is called, and the call is appended there; `told` is whether its check has the right
-    result, which is `expected` if it is a value.
+    With `notes`, nothing is called, and the call is appended there. `told`: whether the check contains the correct
+    result; `expected` is that result if it is a value.
     """
 
     module: str
@@ -129,28 +129,28 @@ class Call:
     expected: Any = field(default=None, compare=False)
 
     def returning(self, *names: str) -> Call:
-        """The same call, which returns a tuple whose parts have these names."""
+        """The same call; it returns a tuple whose parts have these names."""
         return replace(self, names=names)
 
     def then(self, part: str, choose: Callable[[Any], Any]) -> Call:
-        """The same call, of whose result only choose(result) is looked at; part says what that is."""
+        """The same call, but only choose(result) is checked; `part` is a description of it."""
         return replace(self, part=part, choose=choose)
 
     @_going_on
     def gives(self, expected: Any, tolerance: float = TOLERANCE) -> None:
-        """The result has the kind, the shape and the values of expected, and is float32 where that is."""
+        """The result has the type, shape and values of expected, and is float32 where expected is."""
         if replace(self, expected=expected)._noted():
             return
         result, entry = self._result()
         right = equal(expected, result, tolerance)
-        self._note(entry, right, tolerance)  # the mistakes of the table are told apart by their values
+        self._note(entry, right, tolerance)  # the table distinguishes mistakes by their values
         single = any(array.dtype == np.float32 for array in arrays(expected))
         if not right or not equal(expected, result, tolerance, dtype=single):
             why = self._why(expected, result, tolerance, dtype=single and right)
             if not right and self.again is None:
                 why = self._unsteady(expected, tolerance) or why
             shown = self._shown(expected, result)
-            if right:  # further digits would draw the eye off
+            if right:  # only the dtype is wrong: more digits would distract
                 shown = [
                     display(value, like=expected, names=self.names, width=WIDTH - 12) for value in (expected, result)
                 ]
@@ -158,7 +158,7 @@ class Call:
 
     @_going_on
     def agrees_with(self, other: Call) -> None:
-        """Both calls, which differ in some arguments, give the same."""
+        """Both calls, which differ in some arguments, give the same result."""
         if replace(self, told=False)._noted():
             replace(other, told=False)._noted()
             return
@@ -175,7 +175,7 @@ class Call:
 
     @_going_on
     def fulfils(self, expected: str, fault: Callable[[Any], str]) -> None:
-        """fault(result), which says what is wrong with the result, is empty; expected says it in words."""
+        """fault(result), a description of what is wrong with the result, is empty; `expected` describes a correct result."""
         if self._noted():
             return
         result, entry = self._result()
@@ -186,27 +186,27 @@ class Call:
 
     @_going_on
     def raises(self, error: type[Exception], because: str) -> None:
-        """The call ends with this exception, or a subclass of it."""
+        """The call raises this exception, or a subclass of it."""
         if self._noted():
             return
         wanted = f"{error.__name__}, because {because}"
         result, other, _ = self._made()
         if other is None:
-            # A call that should raise and returns nothing is told from one that goes on with its arguments.
+            # A call that returns None is distinguished from one that computes a result.
             entry = known_mistakes.NO_ERROR if result is not None else known_mistakes.as_entry(None)
             self._note(entry, False, TOLERANCE)
             raise self._failed(returned=self._shown(result, result)[1], expected=wanted)
         right = isinstance(other, error) and not isinstance(other, NotImplementedError)
         self._note(known_mistakes.as_entry(raised=type(other).__name__), right, TOLERANCE)
         if not right:
-            raise self._failed(stopped=where(other), expected=wanted, why=self._does_not_bind())
+            raise self._failed(stopped=where(other, self.module), expected=wanted, why=self._does_not_bind())
 
     def due(self, reference: Callable[..., Any]) -> dict[str, Any]:
-        """What known_mistakes notes of a right result: the one that the check has, else what the reference gives."""
+        """The entry of known_mistakes for a correct result: the one in the check, else that of the reference."""
         return self.entry_of(reference) if self.expected is None else known_mistakes.as_entry(self.expected)
 
     def entry_of(self, function: Callable[..., Any]) -> dict[str, Any]:
-        """What known_mistakes notes of this call if `function` stands in the place of the student's."""
+        """The entry of known_mistakes for this call of `function` instead of the student's."""
         args, kwargs = copied(self.args), copied(self.kwargs)
         snapshot = Snapshot([*args, *kwargs.values()])
         try:
@@ -228,17 +228,17 @@ class Call:
         return [*names, *(f"number {i + 1}" for i in range(len(names), len(self.args))), *self.kwargs]
 
     def _result(self) -> tuple[Any, dict[str, Any]]:
-        """What is looked at of the result, and the table's entry for all of it."""
+        """The part of the result that is checked, and the table's entry for the whole result."""
         result, error, changes = self._made()
         if error is not None:
             self._note(known_mistakes.as_entry(raised=type(error).__name__), False, TOLERANCE)
-            raise self._failed(stopped=where(error), why=self._does_not_bind())
+            raise self._failed(stopped=where(error, self.module), why=self._does_not_bind())
         function = find(self.module, self.function)
         entry = self._entry(function, result, changes)
         if changes:
             self._note(entry, False, TOLERANCE)
             said = changed_in_words(self._names(function), changes)
-            raise self._failed(COPY, why=f"It changed its arguments: {said}. {WORK_ON_COPIES}")
+            raise self._failed(COPY, why=f"It modified its arguments: {said}. {WORK_ON_COPIES}")
         try:
             return self.choose(result), entry
         except Exception:
@@ -247,16 +247,18 @@ class Call:
             raise self._failed(hint, returned=self._shown(result, result)[1], why=f"It has no {self.part}.") from None
 
     def _made(self) -> tuple[Any, BaseException | None, list[Change]]:
-        """Make the call: its result, the error that ended it, and how it has changed its arguments."""
+        """Make the call: its result, the error that it raised, and the changes to its arguments."""
         function = find(self.module, self.function)
         args, kwargs = copied(self.args), copied(self.kwargs)
         snapshot = Snapshot([*args, *kwargs.values()])
         try:
-            with as_graded():
+            with as_graded(), limit():
                 result = function(*args, **kwargs)
-        except TooLong as error:
+        except (TooLong, KeyboardInterrupt) as error:
             cut_off(self.module, self.function)
-            raise self._failed(stopped=where_it_stood(error, SECONDS)) from None
+            by_time = isinstance(error, TooLong)
+            at = where_it_was(error, f"stopped after {SECONDS:g} seconds" if by_time else "stopped by Ctrl-C")
+            raise self._failed(stopped=at, error=CheckFailed if by_time else Interrupted) from None
         except Stopped as stopped:
             raise NotReady(str(stopped)) from None
         except NotImplementedError as error:
@@ -266,32 +268,32 @@ class Call:
         return result, None, snapshot.differences()
 
     def _does_not_bind(self) -> str:
-        """A sentence about a function that does not take these arguments, "" where it does."""
+        """A sentence about a function that does not accept these arguments; "" if it does."""
         try:
             inspect.signature(find(self.module, self.function)).bind(*self.args, **self.kwargs)
         except TypeError:
             parameters = known_mistakes.known(self.module, self.function).get("parameters", "")
             return no_such_call(self.function, parameters)
-        except ValueError:  # a function without a signature that Python knows
+        except ValueError:  # Python does not know its signature
             pass
         return ""
 
     def _unsteady(self, expected: Any, tolerance: float) -> str:
-        """A sentence about a result that depends on more than the arguments, "" where it does not."""
+        """A sentence about a result that depends on more than the arguments; "" if it does not."""
         try:
-            with as_graded(), redirect_stdout(StringIO()):
+            with as_graded(), limit(), redirect_stdout(StringIO()):
                 results = [
                     self.choose(alone(self.module, self.function)(*copied(self.args), **copied(self.kwargs)))
                     for _ in range(TIMES)
                 ]
-        except (Exception, SystemExit):
+        except (Exception, SystemExit, TooLong):
             return ""
         if not all(equal(results[0], other, tolerance) for other in results):
             return UNSTEADY
         return REMEMBERED if equal(expected, results[0], tolerance) else ""
 
     def _why(self, expected: Any, result: Any, tolerance: float, dtype: bool = False) -> str:
-        """Why a result is refused, as on the grade."""
+        """Why a result is wrong, in the same words as the grader."""
         docstring = "" if self.part else inspect.getdoc(find(self.module, self.function)) or ""
         wrong_form = form(expected, result, tolerance, dtype, what_returns(docstring), self.names)
         return f"{wrong_form} {difference(expected, result, tolerance, self.names)}".strip()
@@ -307,19 +309,19 @@ class Call:
             self.notes.append(self)
         return self.notes is not None
 
-    def _failed(self, hint: str = "", **lines: str) -> CheckFailed:
-        called = f"{self}\nand of that {self.part}" if self.part else str(self)
+    def _failed(self, hint: str = "", error: type[CheckFailed] = CheckFailed, **lines: str) -> CheckFailed:
+        called = f"{self}\nChecked: {self.part}" if self.part else str(self)
         rows = [("called", called), *lines.items()]
         text = "\n".join(labelled(title, text) for title, text in rows if text)
         at = re.match(r"\w+\.py, line \d+", lines.get("stopped", ""))
-        return CheckFailed(text, (self.module, self.function), hint, at[0] if at else "")
+        return error(text, (self.module, self.function), hint, at[0] if at else "")
 
     def __str__(self) -> str:
         return self._with(source)
 
     @property
     def key(self) -> str:
-        """The call in known_mistakes: as Python, but with the names of lent functions, which no Python spells anew."""
+        """The call as it is written in known_mistakes: Python, with functions by name."""
         return self._with(lambda arg: arg.__name__ if inspect.isfunction(arg) else source(arg))
 
     def _with(self, code: Callable[[Any], str]) -> str:
@@ -333,13 +335,13 @@ def source(value: Any) -> str:
 
 
 def labelled(title: str, text: str) -> str:
-    """Lines of a message, with their title in front; tables keep the lines that they have."""
+    """The lines of a message, with their title in front; tables keep their lines."""
     laid_out = text if title in ("returned", "expected") and "\n" in text else fill(text)
     return f"{title.capitalize():9} " + laid_out.replace("\n", "\n" + " " * 10)
 
 
 def fill(text: str, width: int = WIDTH) -> str:
-    """Break the lines of a text, also of code, at spaces, but not within a short list of numbers."""
+    """Break lines of text or code at spaces, but not within a short list of numbers."""
     kept = re.sub(r"\[[^\[\]]{1,50}\]|\([^()]{1,30}\)", lambda row: row[0].replace(" ", "\0"), text)
     lines = [textwrap.fill(line, width, break_on_hyphens=False, break_long_words=False) for line in kept.splitlines()]
     return "\n".join(lines).replace("\0", " ")

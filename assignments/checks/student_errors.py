@@ -1,4 +1,4 @@
-"""What is said about an exception: file, line and reason, in words."""
+"""How an exception is reported: file, line and reason."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import ast
 import linecache
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 
-from student_values.errors import NO_LINE, advice, in_words, text_of
+from student_values.errors import NO_LINE, advice, text_of
 from student_values.source import is_stub
 
 CHECKS = Path(__file__).resolve().parent
@@ -20,7 +20,7 @@ MODULES = sorted(path.stem.removeprefix("test_") for path in CHECKS.glob("test_*
 
 
 class CheckFailed(AssertionError):
-    """A check that failed: its text is written for the student, `hint` is what is to be seen from the text alone.
+    """A failed check. Its text is for the student; `hint` is advice that needs no known mistake.
 
     `at` is the line that stopped the call, "" if none did.
     """
@@ -31,23 +31,35 @@ class CheckFailed(AssertionError):
 
 
 class NotReady(CheckFailed):
-    """A function that cannot be tried: not written yet, in a module that cannot be imported, without an end."""
+    """A function that cannot be called: not written yet, did not finish, or its module cannot be imported.
+
+    `cause` is the module that cannot be imported, "" if none.
+    """
+
+    cause = ""
 
 
 class NotWritten(NotReady):
-    """A function that is still a stub, or needs one that is."""
+    """A function that is still a stub, or calls one that is."""
+
+
+class Interrupted(CheckFailed):
+    """A call that was stopped by Ctrl-C."""
 
 
 class TooLong(BaseException):
-    """A call that does not seem to end, and the loop that it was in; no Exception, so that `except Exception` lets it pass."""
+    """A call that takes too long, and the loop that it was in; no Exception, so that `except Exception` does not catch it."""
 
-    def __init__(self, file: str = "", line: int = 0) -> None:
+    def __init__(self, file: str = "", line: int = 0, deleted: Callable[[], None] = lambda: None) -> None:
         super().__init__()
-        self.file, self.line = file, line
+        self.file, self.line, self.deleted = file, line, deleted
+
+    def __del__(self) -> None:
+        self.deleted()  # also where a bare `except:` caught it
 
 
 class Stopped(BaseException):
-    """Raised where a function without an end is called once more; no Exception, so that nothing swallows it."""
+    """A function that did not finish was called again; no Exception, so that `except Exception` does not catch it."""
 
 
 @cache
@@ -58,10 +70,10 @@ def is_students(file: str) -> bool:
     return inside and "site-packages" not in path.parts and path.suffix == ".py"
 
 
-def where(error: BaseException) -> str:
-    """File, line and reason of an exception, from the last line of the student's own code that led to it.
+def where(error: BaseException, module: str = "") -> str:
+    """File, line and reason of an exception: the last line of `module` that led to it, else the last of any student file.
 
-    While a file is imported, that is the last one outside of functions.
+    The line that raised it is added if that is another file. While a file is imported, only lines outside of functions count.
     """
     if isinstance(error, SyntaxError) and error.filename:
         said = f"{Path(error.filename).name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
@@ -74,27 +86,31 @@ def where(error: BaseException) -> str:
     reason = words(error)
     if not frames or (isinstance(error, ModuleNotFoundError) and error.name in MODULES):
         return reason
-    path, line, text = frames[-1]
-    return f"{path.name}, line {line}: {reason}" + (f"\n    {text}" if text else "")
+    path, line, text = next((frame for frame in reversed(frames) if frame[0].stem == module), frames[-1])
+    said = f"{path.name}, line {line}: {reason}" + (f"\n    {text}" if text else "")
+    raised = frames[-1]
+    if raised[0] != path:
+        said += f"\nraised in {raised[0].name}, line {raised[1]}:\n    {raised[2]}"
+    return said
 
 
-def where_it_stood(error: TooLong, seconds: float) -> str:
-    """The loop in which a call was stopped that did not end; else the line at which it stood, and what that line had called."""
+def where_it_was(error: BaseException, stopped: str) -> str:
+    """Where a call was when it was stopped: in which loop, else at which line, and in which function called by that line."""
     frames = list(_own(error.__traceback__))
-    if error.line:
+    if isinstance(error, TooLong) and error.line:
         text = linecache.getline(str(FOLDER / error.file), error.line).strip()
-        return f"{error.file}, line {error.line}: stopped after {seconds:g} seconds; look for a loop that never ends\n    {text}"
+        return f"{error.file}, line {error.line}: {stopped}; look for a loop that never ends\n    {text}"
     if not frames:
-        return f"stopped after {seconds:g} seconds"
+        return stopped
     (path, line, text), inner = frames[0], frames[-1]
-    said = f"{path.name}, line {line}: stopped after {seconds:g} seconds\n    {text}"
+    said = f"{path.name}, line {line}: {stopped}\n    {text}"
     if len(frames) > 1:
-        said += f"\nwhich had called {inner[0].name}, line {inner[1]}:\n    {inner[2]}"
+        said += f"\nwhich called {inner[0].name}, line {inner[1]}:\n    {inner[2]}"
     return said
 
 
 def unwritten(error: NotImplementedError) -> tuple[str, str, str]:
-    """The function that ended in NotImplementedError, its file, and a sentence about it."""
+    """The function that raised NotImplementedError, its file, and a sentence about it."""
     frames = list(_own(error.__traceback__))
     if not frames:
         return "", "", str(error).partition("\n")[0] or "something is not written yet"
@@ -107,26 +123,26 @@ def unwritten(error: NotImplementedError) -> tuple[str, str, str]:
 
 
 def words(error: BaseException) -> str:
-    """The kind of an error, the first line of its text, and what to do about it where that is known."""
+    """The kind of an error, the first line of its text, and what to do about it, if known."""
     if isinstance(error, ModuleNotFoundError) and error.name in MODULES:
-        return f"{error.name}.py is missing: it must lie beside the folder {CHECKS.name}"
+        return f"{error.name}.py is missing: it belongs next to the folder {CHECKS.name}"
     name, said = type(error).__name__, "" if isinstance(error, SystemExit) else text_of(error, is_students)
     if said.startswith("pytest: reading from stdin"):
         name, said = "EOFError", NO_LINE  # as where there is no pytest
-    text = re.sub(r" \([^()]*\.py\)$", "", in_words(name, said))  # the place of a file says nothing
+    text = re.sub(r" \([^()]*\.py\)$", "", said.partition("\n")[0])  # without the path that an ImportError ends with
     reason, what_to_do = f"{name}: {text}".removesuffix(": "), advice(name, said)
     return f"{reason}. {what_to_do}" if what_to_do else reason
 
 
 def _own(trace: TracebackType | None, function: str = "") -> Iterator[tuple[Path, int, str]]:
-    """The lines of the student's code on the way to an exception, the outermost first; on request those of one function."""
+    """The lines of the student's code in a traceback, outermost first; with `function`, only those of that function."""
     for frame in traceback.extract_tb(trace):
         if is_students(frame.filename) and function in ("", frame.name):
             yield Path(frame.filename), frame.lineno or 0, frame.line or ""
 
 
 def _function_at(path: Path, line: int) -> ast.FunctionDef | None:
-    """The innermost function of a file that has this line."""
+    """The innermost function of a file that contains this line."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     around = [node for node in found if node.lineno <= line <= (node.end_lineno or 0)]

@@ -1,4 +1,4 @@
-"""Refuses your code what the grader's sandbox refuses: other packages than NumPy, processes, sockets, pipes, files elsewhere."""
+"""Rejects what the grader's sandbox rejects: packages other than NumPy, processes, sockets, pipes, files elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from student_errors import FOLDER, is_students
 
-# What Python says before it does something: the beginnings of these names, and what changes a place, which is then named first.
+# Audit events of Python that are rejected: those that begin with one of these names, and those that read or change other files.
 REFUSED = (
     "fcntl.",
     "mmap.",
@@ -44,7 +44,7 @@ CHANGES = (
     "os.truncate",
     "os.utime",
 )
-# As on the grade, where nothing can be written but a folder that is the code's own.
+# As in the grader, code can write only to a temporary folder of its own.
 TEMPORARY = tempfile.mkdtemp(prefix="homework-")
 WRITTEN = (TEMPORARY, os.devnull)
 READ = (
@@ -63,7 +63,7 @@ RUNNING: list[bool] = []  # not empty while the student's code runs
 
 @contextmanager
 def as_graded() -> Iterator[None]:
-    """Run the student's code as it is run when it is graded."""
+    """Run the student's code under the rules of the grader."""
     before, tempfile.tempdir = tempfile.tempdir, TEMPORARY
     RUNNING.append(True)
     try:
@@ -74,7 +74,7 @@ def as_graded() -> Iterator[None]:
 
 
 def _watch(event: str, args: tuple[Any, ...]) -> None:
-    """Python says what is about to happen; an exception from here takes the place of it."""
+    """An audit hook: an exception raised here prevents the event."""
     if not RUNNING:
         return
     if event == "import" and not _is_there(top := args[0].partition(".")[0]):
@@ -91,24 +91,24 @@ def _refuse() -> None:
 
 
 def _without_event(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of which Python says nothing before it runs, refused while the student's code runs."""
+    """A function without an audit event, rejected while the student's code runs."""
     return lambda *args: _refuse() if RUNNING else function(*args)
 
 
 def _is_there(module: str) -> bool:
-    """Whether the grader has a module; those that begin with _ are parts of Python."""
+    """Whether the grader has a module; names that begin with _ belong to Python."""
     own = (FOLDER / module).is_dir() or (FOLDER / f"{module}.py").is_file()
     return own or module == "numpy" or module.startswith("_") or module in sys.stdlib_module_names
 
 
 def _is_within(file: Any, places: tuple[str, ...]) -> bool:
-    """Whether a file, or a folder, lies in one of these places; what is open already does, None is the present folder."""
+    """Whether a file or folder is in one of these places. Open files are; None is the current folder."""
     path = Path(os.devnull if isinstance(file, int) else os.path.realpath(os.fsdecode(file or ".")))
     return any(path.is_relative_to(os.path.realpath(place)) for place in places)
 
 
 def _imported(name: str, names: Any = None, local: Any = None, fromlist: Any = (), level: int = 0) -> Any:
-    """An import by the student's code, also of what has been imported before, of which Python says nothing."""
+    """An import by the student's code; Python has no audit event for modules that are already imported."""
     top, file = name.partition(".")[0], (names or {}).get("__file__") or ""
     if RUNNING and not level and not _is_there(top) and is_students(file):
         raise ModuleNotFoundError(f"No module named {top!r}", name=top)

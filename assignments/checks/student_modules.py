@@ -1,4 +1,4 @@
-"""Your modules: how a function of one is found, what it needs, and why it cannot be called."""
+"""Finds the functions of your modules, what they call, and why they cannot be called."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-from endless_loops import SECONDS
 from student_errors import (
     CHECKS,
     FOLDER,
@@ -24,7 +23,7 @@ from student_errors import (
     is_students,
     unwritten,
     where,
-    where_it_stood,
+    where_it_was,
 )
 from student_limits import as_graded
 from student_values.errors import CIRCULAR, missing
@@ -32,18 +31,28 @@ from student_values.errors import place as place_of
 from student_values.names import mend, resembles
 from student_values.source import definitions as functions_of
 from student_values.source import is_stub, no_python, twice
+from time_limit import SECONDS, limit
 
-ENDLESS: set[tuple[str, str]] = set()
-LOADING: set[str] = set()  # modules may import one another
+UNFINISHED: set[tuple[str, str]] = set()
+LOADING: set[str] = set()  # modules may import each other
+
+
+class Broken(NamedTuple):
+    """Why a module cannot be imported, and which module has to be fixed."""
+
+    text: str
+    cause: str
 
 
 def find(module: str, function: str) -> Callable[..., Any]:
-    """The student's function, or NotReady with the reason in one line."""
-    if (module, function) in ENDLESS:
-        raise NotReady(f"{function} is not called any more: it did not end, see above")
+    """The student's function; raises NotReady with the reason where there is none to call."""
+    if (module, function) in UNFINISHED:
+        raise NotReady(f"{function} was not called again because it did not finish (see above)")
     loaded = load(module)
-    if isinstance(loaded, str):
-        raise NotReady(loaded)
+    if isinstance(loaded, Broken):
+        error = NotReady(loaded.text)
+        error.cause = loaded.cause
+        raise error
     found: Callable[..., Any] | None = getattr(loaded, function, None)
     if not callable(found):
         raise NotReady(missing(function, module))
@@ -53,41 +62,41 @@ def find(module: str, function: str) -> Callable[..., Any]:
 
 
 @functools.cache
-def load(module: str) -> ModuleType | str:
-    """The student's module, or one line that says why it cannot be imported."""
+def load(module: str) -> ModuleType | Broken:
+    """The student's module, or why it cannot be imported."""
     files = sorted(path.name for path in FOLDER.iterdir())
     name = f"{module}.py"
     if name not in files:
         near = next((file for file in files if resembles(file, module)), "")
         advice = (
-            f", but there is {near}: {mend(near, name)}" if near else f": it must lie beside the folder {CHECKS.name}"
+            f", but there is {near}: {mend(near, name)}" if near else f": it belongs next to the folder {CHECKS.name}"
         )
-        return f"{name} is missing{advice}"
+        return Broken(f"{name} is missing{advice}", module)
     data = (FOLDER / name).read_bytes()
     if said := no_python(data, name):
-        return said
+        return Broken(said, module)
     LOADING.add(module)
     try:
-        with as_graded():
+        with as_graded(), limit():
             return importlib.import_module(module)
     except TooLong as error:
-        other = Path(error.file).stem
-        if other in {*MODULES} - LOADING:
-            return f"{name} needs {other}.py, which cannot be imported"
-        return where_it_stood(error, SECONDS).partition("\n")[0]
+        if (other := Path(error.file).stem) in {*MODULES} - LOADING:
+            return Broken(f"{name} imports {other}.py, which cannot be imported", other)
+        return Broken(where_it_was(error, f"stopped after {SECONDS:g} seconds").partition("\n")[0], module)
     except (Exception, SystemExit) as error:
         reason, other = where(error), ended_in(error)
-        if other in {*MODULES} - LOADING and CIRCULAR not in reason and isinstance(load(other), str):
-            return f"{name} needs {other}.py, which cannot be imported"
+        if other in {*MODULES} - LOADING and CIRCULAR not in reason and isinstance(found := load(other), Broken):
+            return Broken(f"{name} imports {other}.py, which cannot be imported", found.cause)
         if not isinstance(error, SyntaxError):
             reason = reason.partition("\n")[0]
-        return reason if reason.startswith(f"{module}.py,") else f"{module}.py cannot be imported: {reason}"
+        said = reason if reason.startswith(f"{module}.py,") else f"{module}.py cannot be imported: {reason}"
+        return Broken(said, module)
     finally:
         LOADING.discard(module)
 
 
 def alone(module: str, function: str) -> Callable[..., Any]:
-    """A function in student's modules that have only just been imported."""
+    """The function, from a fresh import of the student's modules."""
     loaded = [name for name, found in sys.modules.items() if is_students(getattr(found, "__file__", None) or "")]
     before = {name: sys.modules.pop(name) for name in loaded}
     try:
@@ -99,7 +108,7 @@ def alone(module: str, function: str) -> Callable[..., Any]:
 
 
 def ended_in(error: BaseException) -> str:
-    """The module that an import ended in, as far as its error says so."""
+    """The module in which an import failed, as far as its error tells."""
     if isinstance(error, SyntaxError) and error.filename:
         return Path(error.filename).stem
     if isinstance(error, ImportError) and error.name in MODULES:
@@ -108,24 +117,24 @@ def ended_in(error: BaseException) -> str:
 
 
 def not_written(module: str, function: str, error: NotImplementedError) -> NotReady:
-    """The line for a function that still ends in NotImplementedError, or needs one that does."""
+    """The error for a function that raises NotImplementedError, or calls one that does."""
     name, file, reason = unwritten(error)
     kind = NotWritten if reason.endswith("is not written yet") else NotReady
     if name in (function, ""):
         return kind(reason)
     if file != f"{module}.py" and file not in reason:
         reason = reason.replace(name, f"{name} ({file})", 1)
-    return kind(f"{reason}, and {function} needs it")
+    return kind(f"{reason}, and {function} calls it")
 
 
 def unwritten_functions(module: str, functions: list[str]) -> list[str]:
-    """Those of the functions that compute nothing yet."""
+    """The functions in this list that are still stubs."""
     found = definitions(module)
     return [function for function in functions if function in found and is_stub(found[function][-1])]
 
 
 def silent_stubs(module: str) -> list[str]:
-    """The functions that compute nothing yet and do not raise NotImplementedError, which would tell those that need them."""
+    """The stubs that do not raise NotImplementedError, so that their callers do not notice."""
     found = definitions(module)
     return [
         name for name in unwritten_functions(module, [*found]) if "NotImplementedError" not in ast.dump(found[name][-1])
@@ -133,40 +142,40 @@ def silent_stubs(module: str) -> list[str]:
 
 
 def defined_twice(module: str, functions: list[str]) -> list[str]:
-    """A sentence about each of the functions of which only the last definition counts."""
+    """A sentence about each function that is defined more than once."""
     return [said for function in functions if (said := twice(function, definitions(module).get(function, [])))]
 
 
 def place(module: str, function: str) -> str:
-    """Where a function stands: layernorm.py, line 37."""
+    """Where a function is defined: layernorm.py, line 37."""
     found = definitions(module).get(function)
     return f"{module}.py" + (f", line {found[-1].lineno}" if found else "")
 
 
 @functools.cache
 def definitions(module: str) -> dict[str, list[ast.FunctionDef]]:
-    """The functions of a file by name; none where it cannot be read."""
+    """The functions of a file by name; none if it cannot be parsed."""
     path = FOLDER / f"{module}.py"
     return functions_of(path.read_bytes()) if path.is_file() else {}
 
 
 def cut_off(module: str, function: str) -> None:
-    """Put something that ends at once in the place of a function that does not, wherever the student's code has it."""
-    ENDLESS.add((module, function))
-    endless = getattr(sys.modules[module], function)
+    """Replace a function that does not finish by one that raises Stopped, wherever the student's code has imported it."""
+    UNFINISHED.add((module, function))
+    unfinished = getattr(sys.modules[module], function)
 
     def stopped(*args: Any, **kwargs: Any) -> None:
-        raise Stopped(f"a function that needs {function} is not called: that one did not end, see above")
+        raise Stopped(f"functions that call {function} were not run, because it did not finish (see above)")
 
     for loaded in [*sys.modules.values()]:
         if is_students(getattr(loaded, "__file__", None) or ""):
             for name, value in [*vars(loaded).items()]:
-                if value is endless:
+                if value is unfinished:
                     setattr(loaded, name, stopped)
 
 
 def needs(module: str, function: str) -> set[tuple[str, str]]:
-    """The functions of the homework that a student's function calls, itself or through others, as (module, name)."""
+    """The contract functions that a student's function calls, directly or not, as (module, name)."""
     found: set[tuple[str, str]] = set()
     start = getattr(sys.modules.get(module), function, None)
     waiting = [start] if inspect.isfunction(start) else []
@@ -181,7 +190,7 @@ def needs(module: str, function: str) -> set[tuple[str, str]]:
 
 
 def _named_in(code: CodeType, names: dict[str, Any]) -> list[Any]:
-    """The functions that the names in a piece of code may stand for, also as layernorm.layer_norm."""
+    """The functions that the names in a piece of code may refer to, also as layernorm.layer_norm."""
     nested = [const for const in code.co_consts if isinstance(const, CodeType)]
     direct = [names.get(name, sys.modules.get(name) if name in MODULES else None) for name in code.co_names]
     modules = [value for value in direct if isinstance(value, ModuleType) and value.__name__ in MODULES]

@@ -4,24 +4,24 @@ import numpy as np
 from student_calls import Caller
 
 # Two queries look at three keys; the values are wider than the keys.
-Q = np.array([[1.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
-K = np.array([[1.0, 0.0, 0.0], [1.0, 0.5, 0.0], [0.0, 0.0, 2.0]])
-V = np.array([[1.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.5, 0.0], [3.0, 0.0, 1.0, 1.0]])
+Q = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
+K = np.array([[0.5, 0.0, 0.0], [1.0, 0.5, 0.0], [0.0, 0.0, 2.0]])
+V = np.array([[4.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.5, 0.0], [3.0, 0.0, 1.0, 1.0]])
 PARTS = ("output", "weights")
 
-X = np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0]])
-HEADS = np.array([[[1.0, 2.0], [5.0, 6.0], [9.0, 10.0]], [[3.0, 4.0], [7.0, 8.0], [11.0, 12.0]]])
+X = np.array([[0.5, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0]])
+HEADS = np.array([[[0.5, 2.0], [5.0, 6.0], [9.0, 10.0]], [[3.0, 4.0], [7.0, 8.0], [11.0, 12.0]]])
 
 SENTENCES = np.array(
     [
-        [[1.0, 0.0, 2.0, 0.0], [0.0, 2.0, 1.0, 1.0], [3.0, 1.0, 0.0, 1.0]],
-        [[0.0, 1.0, 1.0, 2.0], [2.0, 0.0, 1.0, 0.0], [1.0, 1.0, 1.0, 3.0]],
+        [[2.0, 0.0, 1.0, 0.0], [0.0, 2.0, 1.0, 1.0], [3.0, 1.0, 0.0, 1.0]],
+        [[3.0, 1.0, 1.0, 2.0], [2.0, 0.0, 1.0, 0.0], [1.0, 1.0, 1.0, 3.0]],
     ]
 )
 PARAMS = {
-    "w_q": np.array([[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]),
-    "w_k": np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.5], [0.0, 0.0, 0.0, 1.0]]),
-    "w_v": np.array([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 2.0]]),
+    "w_q": np.array([[-1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]),
+    "w_k": np.array([[0.5, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.5], [0.0, 0.0, 0.0, 1.0]]),
+    "w_v": np.array([[2.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 2.0]]),
     "w_o": np.array([[5.0, 0.0, 0.0, 0.0], [1.0, 5.0, 0.0, 0.0], [0.0, 0.0, 5.0, 0.0], [0.0, 0.0, 0.0, 5.0]]),
 }
 
@@ -33,7 +33,7 @@ def test_softmax(call: Caller) -> None:
 
 
 def test_softmax_along_another_axis(call: Caller) -> None:
-    call.softmax(np.array([[0.0, 5.0, 1.0], [2.0, 5.0, 1.0]]), axis=0).gives(
+    call.softmax(np.array([[4.0, 5.0, 1.0], [6.0, 5.0, 1.0]]), axis=0).gives(
         np.array([[0.119203, 0.5, 0.5], [0.880797, 0.5, 0.5]])
     )
 
@@ -59,8 +59,8 @@ def test_softmax_of_minus_infinity(call: Caller) -> None:
 def test_attention(call: Caller) -> None:
     call.scaled_dot_product_attention(Q, K, V).returning(*PARTS).gives(
         (
-            np.array([[1.677708, 0.264458, 0.603312, 1.0], [1.766634, 0.29916, 0.682477, 0.868784]]),
-            np.array([[0.264458, 0.264458, 0.471083], [0.167943, 0.29916, 0.532897]]),
+            np.array([[2.04793, 0.390414, 0.585621, 0.828758], [2.270464, 0.29916, 0.682477, 0.868784]]),
+            np.array([[0.219172, 0.390414, 0.390414], [0.167943, 0.29916, 0.532897]]),
         )
     )
 
@@ -69,8 +69,8 @@ def test_attention_under_a_mask(call: Caller) -> None:
     mask = np.array([[True, True, False], [False, True, True]])
     call.scaled_dot_product_attention(Q, K, V, mask).returning(*PARTS).gives(
         (
-            np.array([[0.5, 0.5, 0.25, 1.0], [1.921372, 0.359543, 0.820229, 0.640457]]),
-            np.array([[0.5, 0.5, 0.0], [0.0, 0.359543, 0.640457]]),
+            np.array([[1.43817, 0.640457, 0.320229, 0.719085], [1.921372, 0.359543, 0.820229, 0.640457]]),
+            np.array([[0.359543, 0.640457, 0.0], [0.0, 0.359543, 0.640457]]),
         )
     )
 
@@ -79,7 +79,7 @@ def test_attention_of_a_query_that_sees_nothing(call: Caller) -> None:
     mask = np.array([[True, False, True], [False, False, False]])
     call.scaled_dot_product_attention(Q, K, V, mask).returning(*PARTS).gives(
         (
-            np.array([[2.280915, 0.0, 0.640457, 1.359543], [0.0, 0.0, 0.0, 0.0]]),
+            np.array([[3.359543, 0.0, 0.640457, 1.359543], [0.0, 0.0, 0.0, 0.0]]),
             np.array([[0.359543, 0.0, 0.640457], [0.0, 0.0, 0.0]]),
         )
     )
@@ -87,9 +87,11 @@ def test_attention_of_a_query_that_sees_nothing(call: Caller) -> None:
 
 def test_attention_that_hides_the_largest_score(call: Caller) -> None:
     mask = np.array([[True, True, False], [True, False, True]])
-    call.scaled_dot_product_attention(np.array([[0.0, 5000.0, 10000.0], [-900.0, 0.0, -900.0]]), K, V, mask).returning(
-        *PARTS
-    ).gives((np.array([[0.0, 1.0, 0.5, 0.0], [1.0, 0.0, 0.0, 2.0]]), np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])))
+    call.scaled_dot_product_attention(
+        np.array([[-20.0, 5000.0, 10000.0], [-1800.0, 1800.0, -900.0]]), K, V, mask
+    ).returning(*PARTS).gives(
+        (np.array([[0.0, 1.0, 0.5, 0.0], [4.0, 0.0, 0.0, 2.0]]), np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]))
+    )
 
 
 def test_attention_in_a_batch(call: Caller) -> None:
@@ -98,23 +100,23 @@ def test_attention_in_a_batch(call: Caller) -> None:
         (
             np.array(
                 [
-                    [[0.5, 0.5, 0.25, 1.0], [0.359543, 0.640457, 0.320229, 0.719085]],
-                    [[1.921372, 0.359543, 0.820229, 0.640457], [1.921372, 0.359543, 0.820229, 0.640457]],
+                    [[1.43817, 0.640457, 0.320229, 0.719085], [1.43817, 0.640457, 0.320229, 0.719085]],
+                    [[1.5, 0.5, 0.75, 0.5], [1.921372, 0.359543, 0.820229, 0.640457]],
                 ]
             ),
-            np.array([[[0.5, 0.5], [0.359543, 0.640457]], [[0.359543, 0.640457], [0.359543, 0.640457]]]),
+            np.array([[[0.359543, 0.640457], [0.359543, 0.640457]], [[0.5, 0.5], [0.359543, 0.640457]]]),
         )
     )
 
 
 def test_attention_of_other_sizes(call: Caller) -> None:
     """One sentence, two queries, three keys of five features, values of four."""
-    q = np.array([[[1.0, 0.0, 2.0, 0.0, 1.0], [0.0, 1.0, 0.0, 3.0, 0.0]]])
-    k = np.array([[[1.0, 1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 3.0]]])
+    q = np.array([[[3.0, 0.0, 2.0, 0.0, 1.0], [0.0, 1.0, 0.0, 3.0, 0.0]]])
+    k = np.array([[[0.5, 1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 3.0]]])
     call.scaled_dot_product_attention(q, k, V[np.newaxis]).returning(*PARTS).gives(
         (
-            np.array([[[1.597062, 0.280588, 0.579118, 1.0], [1.664271, 0.312173, 0.644308, 0.887433]]]),
-            np.array([[[0.280588, 0.280588, 0.438825], [0.199605, 0.312173, 0.488222]]]),
+            np.array([[[2.541379, 0.262156, 0.541076, 1.065691], [2.263088, 0.312173, 0.644308, 0.887433]]]),
+            np.array([[[0.327846, 0.262156, 0.409998], [0.199605, 0.312173, 0.488222]]]),
         )
     )
 
@@ -127,23 +129,22 @@ def test_attention_under_masks_of_a_batch(call: Caller) -> None:
         (
             np.array(
                 [
-                    [[1.0, 0.0, 0.0, 2.0], [0.359543, 0.640457, 0.320229, 0.719085]],
-                    [[1.921372, 0.359543, 0.820229, 0.640457], [3.0, 0.0, 1.0, 1.0]],
+                    [[4.0, 0.0, 0.0, 2.0], [1.43817, 0.640457, 0.320229, 0.719085]],
+                    [[1.5, 0.5, 0.75, 0.5], [3.0, 0.0, 1.0, 1.0]],
                 ]
             ),
-            np.array([[[1.0, 0.0], [0.359543, 0.640457]], [[0.359543, 0.640457], [0.0, 1.0]]]),
+            np.array([[[1.0, 0.0], [0.359543, 0.640457]], [[0.5, 0.5], [0.0, 1.0]]]),
         )
     )
-    weights = np.array([[1.0, 0.0], [0.359543, 0.640457]])
     call.scaled_dot_product_attention(q, k, v, masks[0]).returning(*PARTS).gives(
         (
             np.array(
                 [
-                    [[1.0, 0.0, 0.0, 2.0], [0.359543, 0.640457, 0.320229, 0.719085]],
+                    [[4.0, 0.0, 0.0, 2.0], [1.43817, 0.640457, 0.320229, 0.719085]],
                     [[0.0, 1.0, 0.5, 0.0], [1.921372, 0.359543, 0.820229, 0.640457]],
                 ]
             ),
-            np.array([weights, weights]),
+            np.array([[[1.0, 0.0], [0.359543, 0.640457]], [[1.0, 0.0], [0.359543, 0.640457]]]),
         )
     )
 
@@ -151,7 +152,7 @@ def test_attention_under_masks_of_a_batch(call: Caller) -> None:
 def test_heads_are_split(call: Caller) -> None:
     call.split_heads(X, 2).gives(HEADS)
     call.split_heads(X, 1).gives(X[np.newaxis])
-    call.split_heads(np.ones((2, 5, 8)), 4).gives(np.ones((2, 4, 5, 2)))
+    call.split_heads(np.array([X, X + 12]), 2).gives(np.array([HEADS, HEADS + 12]))
 
 
 def test_heads_of_unequal_width(call: Caller) -> None:
@@ -160,8 +161,7 @@ def test_heads_of_unequal_width(call: Caller) -> None:
 
 def test_heads_are_merged(call: Caller) -> None:
     call.merge_heads(HEADS).gives(X)
-    call.merge_heads(np.ones((8, 5, 4))).gives(np.ones((5, 32)))
-    call.merge_heads(np.ones((2, 4, 1, 3))).gives(np.ones((2, 1, 12)))
+    call.merge_heads(np.array([[HEADS[:, 0]], [HEADS[:, 1]]]).swapaxes(1, 2)).gives(X[:2, np.newaxis])
     call.merge_heads(np.array([HEADS, HEADS + 12])).gives(np.array([X, X + 12]))
 
 
@@ -169,21 +169,21 @@ def test_multi_head_attention(call: Caller) -> None:
     call.multi_head_attention(SENTENCES[0], PARAMS, 2).gives(
         np.array(
             [
-                [5.631753, 4.293473, 5.619311, 12.920459],
-                [4.944924, 0.413071, 3.5401, 9.220562],
-                [4.552838, 2.223445, 5.795053, 9.49264],
+                [8.325725, 4.735713, 7.179731, 14.259931],
+                [27.966099, 1.635791, 5.0, 12.966637],
+                [11.226066, 4.560256, 8.409792, 11.984141],
             ]
         )
     )
 
 
 def test_multi_head_attention_with_one_head(call: Caller) -> None:
-    call.multi_head_attention(SENTENCES[1], {**PARAMS, "w_q": np.eye(4)}, 1).gives(
+    call.multi_head_attention(SENTENCES[1], {**PARAMS, "w_q": 2 * np.eye(4)}, 1).gives(
         np.array(
             [
-                [14.360349, 5.0, 4.892004, 30.513032],
-                [5.571233, 5.0, 1.673795, 17.018518],
-                [15.264411, 5.0, 4.95155, 32.987033],
+                [36.94835, 5.0, 4.994511, 34.972553],
+                [34.754972, 5.0, 3.776358, 28.881788],
+                [27.787596, 5.0, 4.99967, 34.998352],
             ]
         )
     )
@@ -192,7 +192,7 @@ def test_multi_head_attention_with_one_head(call: Caller) -> None:
 def test_multi_head_attention_under_a_causal_mask(call: Caller) -> None:
     mask = np.array([[True, False, False], [True, True, False], [True, True, True]])
     call.multi_head_attention(SENTENCES[0], PARAMS, 2, mask).gives(
-        np.array([[2.0, 10.0, 0.0, 5.0], [4.0, 7.5, 3.302385, 6.651192], [4.552838, 2.223445, 5.795053, 9.49264]])
+        np.array([[21.0, 5.0, 0.0, 10.0], [13.5, 5.0, 5.0, 10.0], [11.226066, 4.560256, 8.409792, 11.984141]])
     )
 
 
@@ -203,14 +203,14 @@ def test_multi_head_attention_with_padding(call: Caller) -> None:
         np.array(
             [
                 [
-                    [5.631753, 4.293473, 5.619311, 12.920459],
-                    [4.944924, 0.413071, 3.5401, 9.220562],
-                    [4.552838, 2.223445, 5.795053, 9.49264],
+                    [8.325725, 4.735713, 7.179731, 14.259931],
+                    [27.966099, 1.635791, 5.0, 12.966637],
+                    [11.226066, 4.560256, 8.409792, 11.984141],
                 ],
                 [
-                    [4.302385, 5.0, 2.5, 15.0],
-                    [7.697615, 5.0, 4.720964, 19.441928],
-                    [4.302385, 5.0, 4.022148, 18.044297],
+                    [31.0, 5.0, 4.92917, 34.645849],
+                    [31.0, 5.0, 4.720964, 33.60482],
+                    [34.395231, 5.0, 4.022148, 30.110742],
                 ],
             ]
         )
@@ -221,20 +221,22 @@ def test_float32_stays_float32(call: Caller) -> None:
     q, k, v = (x.astype(np.float32) for x in (Q, K, V))
     call.scaled_dot_product_attention(q, k, v).returning(*PARTS).gives(
         (
-            np.array([[1.677708, 0.264458, 0.603312, 1.0], [1.766634, 0.29916, 0.682477, 0.868784]], dtype=np.float32),
-            np.array([[0.264458, 0.264458, 0.471083], [0.167943, 0.29916, 0.532897]], dtype=np.float32),
+            np.array(
+                [[2.04793, 0.390414, 0.585621, 0.828758], [2.270464, 0.29916, 0.682477, 0.868784]], dtype=np.float32
+            ),
+            np.array([[0.219172, 0.390414, 0.390414], [0.167943, 0.29916, 0.532897]], dtype=np.float32),
         )
     )
 
 
 def test_float32_stays_float32_in_softmax(call: Caller) -> None:
-    call.softmax(np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]], dtype=np.float32)).gives(
+    call.softmax(np.array([[2.0, 1.0, 3.0], [0.0, 0.0, 3.0]], dtype=np.float32)).gives(
         np.array([[0.244728, 0.090031, 0.665241], [0.045279, 0.045279, 0.909443]], dtype=np.float32)
     )
 
 
 def test_float32_stays_float32_when_heads_are_split_and_merged(call: Caller) -> None:
-    x, heads = (2 * X).astype(np.float32), (2 * HEADS).astype(np.float32)
+    x, heads = (3 * X).astype(np.float32), (3 * HEADS).astype(np.float32)
     call.split_heads(x, 2).gives(heads)
     call.merge_heads(heads).gives(x)
 
@@ -244,9 +246,9 @@ def test_float32_stays_float32_in_the_heads(call: Caller) -> None:
     call.multi_head_attention(SENTENCES[0].astype(np.float32), params, 2).gives(
         np.array(
             [
-                [5.631752, 4.293473, 5.619311, 12.92046],
-                [4.944924, 0.413072, 3.540101, 9.220562],
-                [4.552838, 2.223445, 5.795053, 9.49264],
+                [8.325726, 4.735713, 7.17973, 14.259932],
+                [27.966099, 1.635791, 5.0, 12.966638],
+                [11.226066, 4.560256, 8.409792, 11.98414],
             ],
             dtype=np.float32,
         )

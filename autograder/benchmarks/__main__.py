@@ -1,4 +1,4 @@
-"""Measure, print, and put the figures into the README: `python -m autograder.benchmarks [--quick]`."""
+"""Measure, print, and write the figures to the documentation: `python -m autograder.benchmarks [--quick]`."""
 
 import platform
 import re
@@ -26,6 +26,7 @@ from autograder.intake.submission import Submission
 from autograder.sandbox.messages import prepared
 
 WORKERS = 2
+PAGE = kit.PACKAGE / "docs" / "reference" / "figures.md"
 START, END = "<!-- figures -->", "<!-- end of figures -->"
 
 
@@ -165,10 +166,13 @@ def main() -> None:
         endless, grown = deadline(grader), growth(grader, sizes)
     text = _report(rate, wired, floored, styled, grown, endless)
     print(text)
-    readme = kit.home() / "README.md"
-    if not quick and readme.is_file():
-        pattern = re.compile(f"{START}.*{END}", re.DOTALL)
-        readme.write_text(pattern.sub(lambda _: f"{START}\n{text}\n{END}", readme.read_text()))
+    if not quick and PAGE.is_file():
+        PAGE.write_text(with_figures(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8", newline="\n")
+
+
+def with_figures(page: str, figures: str) -> str:
+    """The page with these figures between its two markers."""
+    return re.sub(f"{START}.*{END}", lambda _: f"{START}\n{figures}\n{END}", page, flags=re.DOTALL)
 
 
 def _report(rate: Any, wired: Any, floored: Any, styled: Any, grown: Any, endless: float) -> str:

@@ -31,7 +31,7 @@ from autograder.sandbox.budget import Limits
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
 WRITES = 3  # failed writes in a row
 BREAKS = 50  # crashes in a row, without one result between them
-NO_WORKERS = "no worker could be made ready"
+NO_WORKERS = "the grading process could not start"
 
 
 @dataclass
@@ -81,8 +81,8 @@ def run(
         except Exception as error:
             raise CommandError(f"{NO_WORKERS}: {type(error).__name__}: {error}") from error
         if kit != pool.kit_digest():
-            advice = "install the same everywhere"
-            raise CommandError(f"{NO_WORKERS}: they have another version of the kit than this command; {advice}")
+            advice = "install the same version everywhere"
+            raise CommandError(f"{NO_WORKERS}: the workers have a different version of the kit; {advice}")
         outcome = ClassGrades(kit, layers)
         return _Batch(store, workers, limits, display, outcome, running, fresh, accept_names).all(entries)
     finally:
@@ -124,7 +124,7 @@ class _Batch:
                 self._broken()
         for entry in entries if self.outcome.stopped else ():
             if entry.key not in self.outcome.grades:
-                self.outcome.faults.setdefault(entry.key, "the run was stopped before its turn")
+                self.outcome.faults.setdefault(entry.key, "the run stopped before this submission")
         return self.outcome
 
     def _jobs(self, entries: Sequence[Entry]) -> Iterator[_Job]:
@@ -198,7 +198,7 @@ class _Batch:
             self._settle(future)
         self.breaks += 1
         if self.breaks >= BREAKS:
-            self.outcome.stopped = "the worker processes end again and again"
+            self.outcome.stopped = "the worker processes keep crashing"
         lost = list(self.running.values())
         self.running.clear()
         self.workers.renew()
@@ -208,14 +208,14 @@ class _Batch:
     def _gone(self) -> None:
         """The executor takes no more work, or has dropped what it had: a cluster whose scheduler has ended."""
         self.running.clear()
-        self.outcome.stopped = "the workers cannot be reached any more"
+        self.outcome.stopped = "the workers can no longer be reached"
 
     def _crashed(self, job: _Job, alone: bool) -> None:
         job = replace(job, crashes=job.crashes + alone)
         if job.crashes < TRIES:
             self.suspects.append(job)
         else:
-            self._fault(job.entry, "grading it ended the worker process, again and again")
+            self._fault(job.entry, "grading it crashed the worker process repeatedly")
 
     def _write(self, job: _Job, document: Document) -> None:
         try:
@@ -231,7 +231,7 @@ class _Batch:
 
     def _graded(self, grade: Grade, kept: bool = False) -> None:
         self.outcome.grades[grade.key] = grade
-        self.display.advance(grade.score, kept, counts=not grade.empty)
+        self.display.advance(grade.score, kept)
 
     def _fault(self, entry: Entry, why: str) -> None:
         self.outcome.faults[entry.key] = " ".join(why.split())

@@ -28,7 +28,7 @@ from autograder.intake.entries import Student
 from autograder.intake.submission import Submission
 from autograder.release.prerequisites import MASTER
 from autograder.values.compare import magnitude
-from autograder.values.source import UNREADABLE, parsed
+from autograder.values.source import UNREADABLE, decoded, parsed
 from autograder.values.tree import leaves
 
 LONGEST = 6000  # characters of a function that are kept
@@ -155,7 +155,7 @@ def standalone(text: bytes, function: str) -> str:
 
 @lru_cache(1)  # for all functions of a file
 def _tree(text: bytes) -> ast.Module:
-    return ast.parse(text)
+    return ast.parse(decoded(text))
 
 
 def _standalone(tree: ast.Module, function: str) -> ast.stmt | None:

@@ -144,6 +144,7 @@ def _grade(submission: Submission) -> dict[str, Any]:
         raise
     document = results.gradescope(result)
     document["extra_data"] |= {
+        "submitted": [module for module in rubric.current().modules if f"{module}.py" in submission.files],
         "unexplained": [asdict(lesson) for lesson in lessons.unexplained(result)],
         "guesses": [asdict(lesson) for lesson in lessons.guesses(submission)],
     }
@@ -241,7 +242,7 @@ def cluster(address: str) -> Pool:
         client: Any = distributed.Client(address, timeout=CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
     except Exception as error:  # a wrong address may be a ValueError, an OSError, a TimeoutError, a TypeError
         advice = "give its address, as tcp://host:8786"
-        raise ArgumentsError(f"--cluster {address}: there is no Dask scheduler ({error}); {advice}") from error
+        raise ArgumentsError(f"--cluster {address}: no Dask scheduler found ({error}); {advice}") from error
     try:
         _check(client, address)
     except BaseException:
@@ -274,7 +275,7 @@ def _check(client: Any, address: str) -> None:
     others = [worker for worker, answer in kits.items() if answer != kit_digest()]
     if others:
         what = "another kit (rubric, solutions, package, NumPy or Python) than this command"
-        advice = "install the same everywhere and start the workers anew"
+        advice = "install the same version everywhere and restart the workers"
         raise ArgumentsError(f"--cluster {address}: {_named(others)} has {what}; {advice}")
 
 

@@ -9,6 +9,8 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from math import inf
 from pathlib import Path
 from textwrap import indent
@@ -89,7 +91,7 @@ def table(rows: Sequence[StudentRow]) -> str:
         lines.append(
             [
                 *_canvas(row),
-                *[student.name, student.sid, student.email, *scores, row.status, entry.key, entry.created_at],
+                *[student.name, student.sid, student.email, *scores, row.status, entry.key, _submitted(row)],
                 *((raw, number(row.deduction) if row.late else less) if final else ()),
                 *[row.late or ("late" if row.entry.late else ""), uploads, row.remark],
                 *marks,
@@ -97,6 +99,14 @@ def table(rows: Sequence[StudentRow]) -> str:
             ]
         )
     return csv_text(lines)
+
+
+def _submitted(row: StudentRow) -> str:
+    """The time of a submission, in the time zone of its due date."""
+    due = row.due or rubric.current().due
+    if due is None or not row.entry.created_at:
+        return row.entry.created_at
+    return datetime.fromisoformat(row.entry.created_at).astimezone(due.tzinfo).isoformat(timespec="seconds")
 
 
 def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
@@ -193,28 +203,63 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     points = row.grade.points  # none of a criterion that was dropped
     lost = [test for test in tests if points.get(test["extra_data"]["criterion"], inf) < test["max_score"]]
     if row.score is None:
-        yield "**Excused: no points count.**"
+        yield "**Excused: no score.**"
     else:
         cause = reason((_criterion(test, rubric).module, test["extra_data"].get("misconceptions", [])) for test in lost)
         yield f"**{number(row.score)} of {number(row.grade.max_score)} points{cause}.**"
     if row.deduction:
         raw, less = number(row.grade.score), number(row.deduction)
-        yield f"The work earned {raw} points; {less} were taken off, because it was {row.late}."
+        yield f"The submission earned {raw} points; {less} were deducted because it was {row.late}."
     for override in row.overrides:
-        yield f"Set by hand: {markdown(override)}"
+        yield f"Manual override: {markdown(override)}"
+    sections = {module: list(_lost_parts(module, tests, lost, rubric, row)) for module in rubric.groups}
     if lost:
-        yield "What was lost, with the reasons below:"
-        yield "\n".join(f"- LOST {_line(test, rubric, row)}" for test in lost)
+        yield "Lost points, explained below:"
+        yield "\n".join(f"- {part.points} points: {part.what}" for parts in sections.values() for part in parts)
     yield str(document.get("output", "")).partition("\n\n")[2].strip()  # without its own sentence on the points
-    for module in rubric.groups:
-        lost_here = [test for test in lost if _criterion(test, rubric).module == module]
-        if lost_here:
+    for module, parts in sections.items():
+        if parts:
             title = "The whole model" if module == INTEGRATION else rubric.modules[module].title
             yield f"## {markdown(title)}"
-            for test in lost_here:
-                yield f"### {_line(test, rubric, row)}"
-                yield str(test.get("output", "")).strip()
+            for part in parts:
+                yield f"### {part.what}: {part.points}"
+                yield part.output
     yield from _rest([test for test in tests if test not in lost], rubric, row)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A lost criterion of a page, or a file of which all criteria were lost for one reason."""
+
+    what: str
+    points: str
+    output: str
+
+
+def _lost_parts(
+    module: str, tests: Sequence[Mapping[str, Any]], lost: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow
+) -> Iterator[_Part]:
+    """The lost criteria of a module; as one part where all have the same message, because the file could not be used."""
+    assert row.grade is not None
+    points = row.grade.points
+    own = [
+        test for test in tests if _criterion(test, rubric).module == module and _criterion(test, rubric).id in points
+    ]
+    outputs = {str(test.get("output", "")).strip() for test in own}
+    if (
+        module != INTEGRATION
+        and len(own) > 1
+        and len(outputs) == 1
+        and outputs != {""}
+        and all(test in lost for test in own)
+    ):
+        earned = sum(points[_criterion(test, rubric).id] for test in own)
+        most = sum(test["max_score"] for test in own)
+        yield _Part(f"`{module}.py`, all {len(own)} criteria", f"{number(earned)} of {number(most)}", *outputs)
+        return
+    for test in own:
+        if test in lost:
+            yield _Part(*_described(test, rubric, row), str(test.get("output", "")).strip())
 
 
 def _criterion(test: Mapping[str, Any], rubric: Rubric) -> Criterion:
@@ -231,8 +276,12 @@ def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -
 
 
 def _line(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> str:
-    """A criterion by its id, what it is about, and its points, after what was dropped, given or set by hand."""
+    return ": ".join(_described(test, rubric, row))
+
+
+def _described(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> tuple[str, str]:
+    """A criterion by its id and what it is about, and its points, after what was dropped, given or overridden."""
     assert row.grade is not None
     criterion, points = _criterion(test, rubric), row.grade.points
     earned = f"{number(points[criterion.id])} of {number(test['max_score'])}" if criterion.id in points else "dropped"
-    return f"`{criterion.id}`: {markdown(criterion.about)}: {earned}"
+    return f"`{criterion.id}`: {markdown(criterion.about)}", earned

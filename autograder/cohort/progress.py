@@ -3,44 +3,64 @@
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
-from statistics import median
+from collections.abc import Callable, Iterator, Mapping
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 INTERVAL = 10.0  # seconds between two lines in a log
 
 
 @contextlib.contextmanager
-def waiting(text: str, stream: TextIO) -> Iterator[None]:
-    """Say what is done, and every few seconds for how long already: for work that says nothing itself."""
-    print(f"{text} ...", file=stream, flush=True)
-    done, began = threading.Event(), time.monotonic()
+def stages(weights: Mapping[str, float], stream: TextIO) -> Iterator[Callable[[str], None]]:
+    """Show the stages of a long piece of work by their names: a bar that moves on a terminal, else a line for each.
 
-    def tick() -> None:
-        while not done.wait(INTERVAL):
-            print(f"... {time.monotonic() - began:.0f} s", file=stream, flush=True)
+    The value is called with the name of each stage when it begins; `weights` are their shares of the time.
+    """
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=Console(file=stream))
+    task, end, stopped = bar.add_task("", total=sum(weights.values())), 0.0, threading.Event()
 
-    teller = threading.Thread(target=tick, daemon=True)
-    teller.start()
+    def begin(name: str) -> None:
+        nonlocal end
+        if stream.isatty():
+            bar.update(task, description=name, completed=end)
+        else:
+            print(f"{name} ...", file=stream, flush=True)
+        end += weights[name]
+
+    def move() -> None:
+        while not stopped.wait(0.25):  # ever closer to the end of the stage, which has a length that nobody knows
+            bar.advance(task, 0.03 * (end - bar.tasks[task].completed))
+
+    mover = threading.Thread(target=move, daemon=True)
+    if stream.isatty():
+        bar.start()
+        mover.start()
     try:
-        yield
+        yield begin
     finally:
-        done.set()
-        teller.join()
+        stopped.set()
+        if stream.isatty():
+            mover.join()
+            bar.stop()
 
 
 class Display:
-    """Counts what is done, and shows it on `stream` if there is one.
+    """Counts graded submissions, and shows the count on `stream` if there is one.
 
-    `kept` results stood already, no score is a fault, and the median is of those that count.
+    `kept` results are from an earlier run; no score means a grader error.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.total = self.done = self.kept = self.faults = 0
-        self.scores: list[float] = []
         self.stream, self.said, self.last = stream, time.monotonic(), 0
         columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[status]}"))
         bar = Progress(TextColumn("Grading"), *columns, console=Console(file=stream), refresh_per_second=4)
@@ -52,13 +72,12 @@ class Display:
             self.bar.add_task("", total=total, status="")
             self.bar.start()
 
-    def advance(self, score: float | None, kept: bool = False, counts: bool = True) -> None:
+    def advance(self, score: float | None, kept: bool = False) -> None:
         self.done += 1
         self.kept += kept
         self.faults += score is None
-        self.scores += [] if score is None or not counts else [score]
         if self.bar:
-            self.bar.update(self.bar.task_ids[0], completed=self.done, status=self._status())
+            self.bar.update(self.bar.task_ids[0], completed=self.done, status=", ".join(self._parts()))
         elif self.stream and time.monotonic() - self.said >= INTERVAL:
             self._say()
 
@@ -70,10 +89,8 @@ class Display:
 
     def _say(self) -> None:
         self.said, self.last = time.monotonic(), self.done
-        print(f"{self.done} of {self.total}: {self._status()}", file=self.stream, flush=True)
+        print(", ".join([f"{self.done} of {self.total}", *self._parts()]), file=self.stream, flush=True)
 
-    def _status(self) -> str:
-        parts = [f"median {median(self.scores):g}"] if self.scores else []
-        parts += [f"{self.kept} unchanged"] if self.kept else []
-        parts += [f"{self.faults} faults"] if self.faults else []
-        return ", ".join(parts)
+    def _parts(self) -> list[str]:
+        errors = "1 grader error" if self.faults == 1 else f"{self.faults} grader errors"
+        return [f"{self.kept} unchanged"] * bool(self.kept) + [errors] * bool(self.faults)

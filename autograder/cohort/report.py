@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import sqrt
+from math import ceil, sqrt
 from statistics import fmean, median, pstdev
 from typing import Any
 
@@ -30,7 +30,7 @@ from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox import layers
 
 TEMPLATES = kit.PACKAGE / "cohort" / "templates"
-BINS = 20
+BINS, TICKS = 25, 12  # the most bars, and the most steps of the axis, of the histogram
 HARDEST = 3  # criteria that are named beside the picture
 
 
@@ -76,10 +76,6 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     grades = submissions_that_count(run.rows)
     groups = lessons.groups({grade.key: grade.unexplained for grade in grades}, [row.student for row in run.rows])
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
-    counts = histogram(grades)
-    most = max(grades[0].max_score if grades else 0, 1)
-    tallest = max(*counts, 1)
-    edges = [number(most * i / BINS) for i in range(BINS + 1)]
     items = item_analysis(grades)
     titles = {name: module.title for name, module in rubric.current().modules.items()}
     titles[INTEGRATION] = "The whole model"
@@ -92,10 +88,7 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
         "grades": grades,
         "overview": overview(grades),
         "most": max((grade.max_score for grade in grades), default=0),
-        "bars": [
-            {"x": i / BINS, "height": count / tallest, "count": count, "label": f"{edges[i]} to {edges[i + 1]}"}
-            for i, count in enumerate(counts)
-        ],
+        "histogram": histogram(grades),
         "modules": [
             {
                 "title": titles.get(scores["module"], scores["module"]),
@@ -136,7 +129,13 @@ def mistakes(rows: Sequence[StudentRow]) -> list[dict[str, Any]]:
             rows_of.setdefault(name, []).append(index)
     ranked = sorted(rows_of.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
-        {"id": name, "sentence": _described(name)[0], "read": _described(name)[1], "rows": indices}
+        {
+            "id": name,
+            "place": _place(name),
+            "sentence": _described(name)[0],
+            "read": _described(name)[1],
+            "rows": indices,
+        }
         for name, indices in ranked
     ]
 
@@ -145,6 +144,12 @@ def _described(name: str) -> tuple[str, str]:
     """The sentence and the reading of a misconception, without Markdown; empty for one that is not known today."""
     mistake = known_mistakes.find(name)
     return (mistake.sentence.replace("`", ""), mistake.read.replace("`", "")) if mistake is not None else ("", "")
+
+
+def _place(name: str) -> str:
+    """The function and the file of a misconception."""
+    mistake = known_mistakes.find(name)
+    return f"{name.partition('.')[0]} in {mistake.module}.py" if mistake is not None else name.partition(".")[0]
 
 
 def _subtotals(grade: Grade | None) -> dict[str, tuple[float, float]]:
@@ -182,6 +187,8 @@ def _layers(grades: Sequence[Grade]) -> list[tuple[tuple[str, ...], tuple[str, .
 
 # The picture of a class
 
+EARNED, LOST, NAMED, UNUSABLE = ".", "x", "#", "o"  # what happened to a criterion; report.js has the same
+
 
 def picture(
     grades: Sequence[Grade],
@@ -203,12 +210,15 @@ def picture(
     states, cells, mistakes = [], [], dict[str, int]()
     for criterion in criteria:
         line, named = "", {}
-        for x, marks_of in enumerate(marks):
+        for x, (grade, marks_of) in enumerate(zip(columns, marks, strict=True)):
             mark = marks_of.get(criterion)
-            missed = mark is not None and mark.score < mark.max_score
-            line += "." if not missed else "#" if mark and mark.misconceptions else "x"
-            if missed and mark and mark.misconceptions:
+            if mark is None or mark.score >= mark.max_score:
+                line += EARNED
+            elif mark.misconceptions:
+                line += NAMED
                 named[x] = [mistakes.setdefault(mistake, len(mistakes)) for mistake in mark.misconceptions]
+            else:
+                line += UNUSABLE if criterion.partition(".")[0] in grade.unusable else LOST
         states.append(line)
         cells.append(named)
     data = {
@@ -223,8 +233,9 @@ def picture(
     return {
         "width": len(columns),
         "height": len(criteria),
-        "lost": _path(states, "x"),
-        "named": _path(states, "#"),
+        "lost": _path(states, LOST),
+        "named": _path(states, NAMED),
+        "unusable": _path(states, UNUSABLE),
         "groups": tuple(Counter(criterion.partition(".")[0] for criterion in criteria).items()),
         "data": data,
     }
@@ -305,13 +316,36 @@ def overview(grades: Sequence[Grade]) -> dict[str, float] | None:
     }
 
 
-def histogram(grades: Sequence[Grade]) -> list[int]:
-    """How many scores lie in each of BINS equal parts from 0 to the maximum; full marks belong to the last."""
-    counts = [0] * BINS
+@dataclass(frozen=True)
+class Histogram:
+    """Bars of one width in points from 0 to `end`, and the places of the axis' numbers."""
+
+    counts: tuple[int, ...]
+    width: float
+    ticks: tuple[float, ...]
+
+    @property
+    def end(self) -> float:
+        return self.width * len(self.counts)
+
+    def label(self, bar: int) -> str:
+        return f"{number(self.width * bar)} to {number(self.width * (bar + 1))}"
+
+
+def histogram(grades: Sequence[Grade]) -> Histogram:
+    """How many scores lie in each bar; full marks belong to the last, and every score is counted once."""
+    most = max((grade.max_score for grade in grades), default=0) or 1.0
+    width, step = _round_step(most, BINS), _round_step(most, TICKS)
+    counts = [0] * ceil(most / width - 1e-9)
     for grade in grades:
-        share = grade.score / grade.max_score if grade.max_score else 0.0
-        counts[min(BINS - 1, max(0, int(share * BINS + 1e-9)))] += 1
-    return counts
+        counts[min(len(counts) - 1, max(0, int(grade.score / width + 1e-9)))] += 1
+    return Histogram(tuple(counts), width, tuple(step * i for i in range(int(most / step + 1e-9) + 1)))
+
+
+def _round_step(length: float, most: int) -> float:
+    """The smallest of ..., 1, 2, 5, 10, 20, ... of which at most `most` cover a length."""
+    steps = (digit * 10.0**power for power in range(-3, 9) for digit in (1, 2, 5))
+    return next(step for step in steps if length / step <= most + 1e-9)
 
 
 def item_analysis(grades: Sequence[Grade]) -> list[Item]:

@@ -51,6 +51,7 @@ BY_HAND = """a csv such as
   ada@example.org,total,90,oral exam"""
 TOTAL, EXCUSED = "total", "ex"
 NOTHING = "nothing to grade in it"
+ERROR = "Grader error"  # the status of a submission without a grade
 NAMED = 3  # people that a message names
 Made = TypeVar("Made")
 
@@ -66,7 +67,7 @@ def _lines(path: Path, example: str, needed: tuple[str, ...] = ()) -> Iterator[t
     except OSError as error:
         raise ArgumentsError(f"{path}: cannot be read ({error.strerror or error}); give {example}") from None
     if b"\0" in data and not data.startswith(UTF_16):
-        raise ArgumentsError(f"{path}: is no csv; a workbook of Excel must be saved as csv (UTF-8). Give {example}")
+        raise ArgumentsError(f"{path}: is not a CSV file; save an Excel workbook as CSV (UTF-8). Give {example}")
     try:
         text = _decoded(data)
         separator = max(SEPARATORS, key=text.partition("\n")[0].count)
@@ -76,7 +77,7 @@ def _lines(path: Path, example: str, needed: tuple[str, ...] = ()) -> Iterator[t
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
     absent = [name for name in needed if name not in header]
     if absent:
-        raise ArgumentsError(f"{path}:1: there is no column {absent[0]!r}; needed is {example}")
+        raise ArgumentsError(f"{path}:1: there is no column {absent[0]!r}; give {example}")
     for line, row in enumerate(rows[1:], 2):
         if any(cell.strip() for cell in row):
             yield f"{path}:{line}", {name: cell.strip() for name, cell in zip(header, row, strict=False)}
@@ -140,7 +141,7 @@ def roster(path: Path, rubric: Rubric) -> list[Person]:
     if not merged:
         columns = ", ".join((*SID, *EMAIL, *CANVAS, "identifier"))
         raise ArgumentsError(
-            f"{path}: no student has an address or an id; columns that have one: {columns}. Give {PEOPLE}"
+            f"{path}: no student has an email address or ID; columns for them: {columns}. Give {PEOPLE}"
         )
     return merged
 
@@ -227,7 +228,7 @@ def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, tim
             raise ValueError(text)
         return None, timedelta(hours=extension)
     except (ValueError, OverflowError):
-        raise ValueError(f"extension_hours is {hours!r}, which is no number of hours, as 48 is") from None
+        raise ValueError(f"extension_hours is {hours!r}, which is not a number of hours such as 48") from None
 
 
 def _student(cells: Mapping[str, str]) -> Student:
@@ -296,14 +297,14 @@ def _override(place: str, cells: Mapping[str, str], rubric: Rubric) -> Override:
 def _points(text: str, criterion: str, most: float) -> float | None:
     if text.lower() == EXCUSED:
         if criterion != TOTAL:
-            raise ValueError(f"EX excuses a student from the whole homework: write it for total, not for {criterion}")
+            raise ValueError(f"EX excuses a student from the whole homework: use it with total, not with {criterion}")
         return None
     try:
         points = float(text.replace(",", "."))
     except ValueError:
-        raise ValueError(f"{text!r} is no number of points; EX excuses a student") from None
+        raise ValueError(f"{text!r} is not a number of points; EX excuses a student") from None
     if not 0 <= points <= most:
-        raise ValueError(f"{number(points)} points, but {criterion} has from 0 to {number(most)}")
+        raise ValueError(f"{number(points)} points, but {criterion} allows 0 to {number(most)}")
     return points
 
 
@@ -350,13 +351,13 @@ class StudentRow:
     def status(self) -> str:
         if self.excused or self.absent:
             return "Excused" if self.excused else "Missing"
-        return "Graded" if self.grade else "Fault"
+        return "Graded" if self.grade else ERROR
 
     @property
     def remark(self) -> str:
         """The remark about a row, for an instructor."""
-        parts = [f"not graded, a fault of the grader: {self.fault}"] if self.status == "Fault" else []
-        parts += ["has not handed in anything"] if self.absent else []
+        parts = [f"not graded because of a grader error: {self.fault}"] if self.status == ERROR else []
+        parts += ["no submission"] if self.absent else []
         parts += ["excused by the roster"] if self.excused and not self.overrides else []
         parts += [self.entry.remark] if self.entry.remark else []
         parts += [self.grade.remark] if self.grade is not None and self.grade.remark else []
@@ -365,10 +366,11 @@ class StudentRow:
     @property
     def outcome(self) -> Outcome:
         """The total, and what it owes to no criterion."""
-        reasons = ["has not handed in anything"] if self.absent else []
+        reasons = ["no submission"] if self.absent else []
         reasons += ["excused by the roster"] if self.excused and not self.overrides else []
         if self.deduction and self.total is None:
-            reasons.append(f"{self.late}, {number(self.deduction)} points off")
+            points = number(self.deduction)
+            reasons.append(f"{self.late}, {points} point{'' if points == 1 else 's'} deducted")
         return Outcome(self.entry.key, self.student, self.score, (*reasons, *self.overrides))
 
 
@@ -440,8 +442,8 @@ def problems(
             for students in ([person.student for person in roster], [row.student for row in class_rows])
         )
         wrong = [
-            f"the roster is of another class: nobody who has handed in is in it. In the roster are {there}, ...; "
-            f"uploads are from {here}, ... (they are matched by address or id, else by a name, as that of a folder)"
+            f"the roster does not match the submissions: no submitter is in it. The roster has {there}, ...; "
+            f"the submissions are from {here}, ... (matched by email address or ID, else by name)"
         ]
     return wrong + _by_position(with_roster(class_rows, roster, rubric), overrides)[1]
 
@@ -457,7 +459,8 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
         if row.others:
             uploads = ", ".join(upload.key + f" ({upload.remark})" * bool(upload.remark) for upload in row.others)
             said.append(
-                f"{_who(row)}: of {len(row.others) + 1} uploads {row.entry.key} counts (uploads: {rubric.uploads}), not {uploads}"
+                f"{_who(row)} has {len(row.others) + 1} uploads; grading {row.entry.key} (uploads: {rubric.uploads}), "
+                f"ignoring {uploads}"
             )
     persons = _known((row.student for row in rows), roster)
     strangers = [row for row in rows if roster and not row.absent and row.student not in persons]
@@ -469,11 +472,29 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     several = ", ".join(map(_who, of_several))
     unknown = ", ".join(_who(row) for row in strangers if row not in of_several)
     said += [f"not in the roster: {unknown}"] if unknown else []
-    said += [f"several in the roster have this name: {several}; name the upload by address or id"] if several else []
+    said += (
+        [f"several students in the roster have the name {several}; name the upload after an email address or ID"]
+        if several
+        else []
+    )
+    undated = [row for row in rows if _is_undated(row)] if rubric.late else []
+    if undated:
+        late = "1 upload is" if len(undated) == 1 else f"{len(undated)} uploads are"
+        said.append(
+            f"{late} marked late by Canvas, which does not say by how much, so no points were deducted: "
+            f"{', '.join(map(_who, undated))}; set the total with --overrides"
+        )
     missing = sum(row.status == "Missing" for row in rows)
     counts = "no score" if rubric.missing == "empty" else "0 points"
     return said + (
-        [f"{missing} in the roster without an upload: {counts} (missing: {rubric.missing})"] if missing else []
+        [f"{missing} in the roster without a submission: {counts} (missing: {rubric.missing})"] if missing else []
+    )
+
+
+def _is_undated(row: StudentRow) -> bool:
+    """Whether a late policy concerns work of which no time is known, and nobody has decided about it."""
+    return (
+        row.entry.late and not row.entry.created_at and row.grade is not None and row.total is None and not row.excused
     )
 
 
@@ -667,8 +688,8 @@ def _position(override: Override, rows: Sequence[StudentRow]) -> int:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise ValueError(f"{override.student} is {len(matches)} students; give an address or id")
-    raise ValueError(f"nobody here is called {override.student}")
+            raise ValueError(f"{len(matches)} students are named {override.student}; use an email address or ID")
+    raise ValueError(f"no student is named {override.student}")
 
 
 def _surely(row: StudentRow) -> set[str]:

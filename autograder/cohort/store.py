@@ -12,7 +12,7 @@ import textwrap
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from sys import intern
 from typing import Any
 
@@ -31,8 +31,8 @@ USABLE = {"accepted", "answer", "import", "misnamed", "replaced", "second", "unw
 TOGETHER = {
     "absent": "no file {} in the upload",
     "blank": "nothing in {}: blank",
-    "misnamed": "not graded because of the name: {}",
-    "accepted": "graded in spite of the name: {}",
+    "misnamed": "not graded because of the file name: {}",
+    "accepted": "graded despite the file name: {}",
 }
 REMARK = 500  # characters of what is said about an upload in a table
 
@@ -51,8 +51,9 @@ class Mark:
 @dataclass(frozen=True)
 class Grade:
     """A result without its texts: what tables and reports need. `remark` is what is said about the upload, `empty` why there was
-    nothing in it to grade, `misnamed` are files under another name than the one of a module, `accepted` those graded all the same,
-    `unexplained` functions whose wrong results have no known cause, `guesses` what was guessed in the notebook.
+    nothing in it to grade, `unusable` are modules without a file or with one that cannot be imported, `misnamed` are files under
+    another name than the one of a module, `accepted` those graded all the same, `unexplained` functions whose wrong results have
+    no known cause, `guesses` what was guessed in the notebook.
     """
 
     key: str
@@ -62,6 +63,7 @@ class Grade:
     graded_at: float
     remark: str = ""
     empty: str = ""
+    unusable: tuple[str, ...] = ()
     misnamed: tuple[str, ...] = ()
     accepted: tuple[str, ...] = ()
     unexplained: tuple[Unexplained, ...] = ()
@@ -87,13 +89,15 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
     paths = {kind: [path for note_kind, path, _ in notes if note_kind == kind] for kind in TOGETHER}
     texts = [text for kind, _, text in notes if kind not in TOGETHER]
     texts += [TOGETHER[kind].format(", ".join(paths[kind])) for kind in TOGETHER if paths[kind]]
-    modules = {mark.criterion.partition(".")[0] for mark in marks} - {INTEGRATION}
-    unusable = {PurePosixPath(path).name for kind, path, _ in notes if kind not in USABLE}
-    is_empty = not document["score"] and all(f"{module}.py" in unusable for module in modules)
     misnamed, accepted = (
         tuple(path for kind, path, _ in notes if kind in kinds)
         for kinds in (("misnamed", "unwritten"), ("accepted", "replaced"))
     )
+    modules = dict.fromkeys(
+        mark.criterion.partition(".")[0] for mark in marks if not mark.criterion.startswith(INTEGRATION)
+    )
+    broken = {path.removesuffix(".py") for kind, path, _ in notes if kind == "import"}
+    broken |= modules.keys() - set(extra.get("submitted", modules))
     return Grade(
         key,
         float(document["score"]),
@@ -101,7 +105,8 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         layers,
         graded_at,
         remark=textwrap.shorten(" ".join(texts), REMARK, placeholder=" ..."),
-        empty=_nothing(notes) if is_empty else "",
+        empty="" if extra.get("submitted", True) or misnamed else _nothing(notes),
+        unusable=tuple(module for module in modules if module in broken),
         misnamed=misnamed,
         accepted=accepted,
         unexplained=tuple(
@@ -183,9 +188,7 @@ def run_folder(folder: Path) -> Path:
     """The folder of a run, given itself or the folder of its results. Raises ArgumentsError for what is no run."""
     run = folder.absolute().parent if folder.name == RESULTS and (folder.absolute().parent / RUN).is_file() else folder
     if not (run / RUN).is_file():
-        raise ArgumentsError(
-            f"{folder}: this is no run, it has no {RUN}; give the OUT of an `autograder grade ... -o OUT`"
-        )
+        raise ArgumentsError(f"{folder}: not a run: it has no {RUN}; give the OUT of `autograder grade ... -o OUT`")
     return run
 
 

@@ -17,27 +17,27 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.option("--jobs", type=click.IntRange(1), help="processes at a time; as many as there are cores unless given")
+@click.option("--jobs", type=click.IntRange(1), help="number of worker processes (default: one per core)")
 @click.option(
     "--only",
     default="",
-    help="modules, separated by commas: their mistakes, and all alternatives; functions or ids of mistakes: these alone",
+    help="comma-separated modules (their misconceptions and all alternatives), functions or misconception ids",
 )
 @click.option(
-    "--tolerances", is_flag=True, help="show for each check how far right and wrong solutions are from the value"
+    "--tolerances", is_flag=True, help="show how far correct and wrong solutions are from each expected value"
 )
-@click.option("--pairs", is_flag=True, help="every two mistakes of one function instead (half an hour)")
-@click.option("--rows", type=FILE, help="write what came of each case, as JSON, to be compared with --against later")
-@click.option("--against", type=FILE, help="print only what came out otherwise than in a file that --rows has written")
+@click.option("--pairs", is_flag=True, help="audit every two misconceptions of a function instead (half an hour)")
+@click.option("--rows", type=FILE, help="write the outcome of each case as JSON, for --against")
+@click.option("--against", type=FILE, help="print only the outcomes that differ from a file written by --rows")
 @click.option(
     "--public",
     is_flag=True,
-    help="which mistakes the public checks see and name, and the docstrings' examples see, instead",
+    help="report which misconceptions the public checks and docstring examples detect instead",
 )
-@click.option("--mutants", is_flag=True, help="machine-made mistakes in the references instead")
-@click.option("--blind-spots", is_flag=True, help="which classes of inputs no graded call is in instead")
-@click.option("--repairs", is_flag=True, help="what one edit of the text repairs of mistakes in no list instead")
-@click.option("--steps", is_flag=True, help="what would be lost without each step of the hidden suites instead")
+@click.option("--mutants", is_flag=True, help="audit machine-made mutants of the references instead")
+@click.option("--blind-spots", is_flag=True, help="report the input classes that no graded call covers instead")
+@click.option("--repairs", is_flag=True, help="report which unlisted mistakes a single edit repairs instead")
+@click.option("--steps", is_flag=True, help="report what each hidden test call contributes instead")
 def audit(
     jobs: int | None,
     only: str,
@@ -51,9 +51,9 @@ def audit(
     repairs: bool,
     steps: bool,
 ) -> None:
-    """Prove the grading: every known mistake, code that computes nothing, and every correct alternative on every criterion.
+    """Check the grading: every misconception, trivial code and every correct alternative, against every criterion.
 
-    What is a part of the grading for? Write the rows, switch it off, and see which rows are not as they were:
+    To see what a part of the grading contributes, write the rows, switch the part off and compare:
 
         autograder audit --rows before.json; (edit); autograder audit --against before.json
     """

@@ -78,15 +78,15 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Reply, float]:
 
 @click.command()
 def doctor() -> None:
-    """Say which layers of the sandbox this machine has, and prove it."""
+    """Test which sandbox layers work on this machine."""
     findings = diagnose()
     for layer, (state, why) in findings.items():
         click.echo(f"{layer:<18} {state:<8} {why}")
     lost = [layer for layer, (state, _) in findings.items() if state != "holds"]
     if not lost:
-        click.echo("\nEverything that the sandbox can use is here.")
+        click.echo("\nAll sandbox layers work.")
         return
-    click.echo("\nGrading works all the same: student code runs in processes of its own, and deadlines hold.")
-    click.echo("What does not hold here:")
+    click.echo("\nGrading still works: student code runs in separate processes with deadlines.")
+    click.echo("Missing on this machine:")
     for layer in lost:
         click.echo(f"- {MEANS[layer]} ({layer})")

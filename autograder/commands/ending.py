@@ -26,13 +26,13 @@ def explained(error: Exception) -> tuple[str, int] | None:
             text += "; make room for temporary files, or name another folder for them: TMPDIR=... autograder ..."
         return text, error.status
     if isinstance(error, BrokenExecutor):
-        return "the worker processes end at once; is there enough memory? `--jobs 1` needs the least", FAULT
+        return "the worker processes crash at once; is there enough memory? `--jobs 1` needs the least", FAULT
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         what = error.strerror or str(error) or type(error).__name__
         if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
             what += "; processes share their locks in /dev/shm, which must be writable"  # that error names no file
-        return f"{where}{what}. Nothing is half written: mend it and run the same command again.", FAULT
+        return f"{where}{what}. No file is half written: fix it and run the same command again.", FAULT
     return None
 
 

@@ -45,26 +45,28 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=Folder)
-@click.option("-o", "--out", required=True, type=Folder, help="where results, grades.csv and report.html go")
+@click.option("-o", "--out", required=True, type=Folder, help="folder for results, grades.csv and report.html")
+@click.option("--jobs", type=click.IntRange(min=1), help="submissions to grade in parallel [default: number of cores]")
+@click.option("--fresh", is_flag=True, help="grade everything again, including unchanged submissions")
 @click.option(
-    "--jobs", type=click.IntRange(min=1), help="submissions at a time; as many as there are cores unless given"
-)
-@click.option("--fresh", is_flag=True, help="grade everything again, also what has not changed")
-@click.option(
-    "--accept-names", is_flag=True, help="take `layernorm (1).py`, `LayerNorm.py`, `layernorm.py.txt` for layernorm.py"
+    "--accept-names",
+    is_flag=True,
+    help="grade misnamed files, e.g. `layernorm (1).py`, `LayerNorm.py`, `layernorm.py.txt` as layernorm.py",
 )
 @click.option("--cluster", metavar="ADDRESS", help="grade on the workers of the Dask scheduler at ADDRESS")
-@click.option("--roster", type=Folder, help="a csv of people: names, sections, and who has handed in nothing")
+@click.option(
+    "--roster", type=Folder, help="CSV file of all students: names, sections, due dates; lists missing submissions"
+)
 @click.option(
     "--overrides",
     type=Folder,
     multiple=True,
-    help="a csv of points set by hand: student, criterion, points, reason; may be given several times",
+    help="CSV file of manual overrides: student, criterion, points, reason; repeatable",
 )
-@click.option("--assignment", default="", metavar="TITLE|ID", help="the assignment in Canvas that canvas.csv is for")
-@click.option("--feedback", is_flag=True, help="write a page for each student, OUT/feedback/*.html and *.md")
-@click.option("--anonymous", is_flag=True, help="a report without names, to be shown to the class")
-@click.option("--quiet", is_flag=True, help="say only what went wrong")
+@click.option("--assignment", default="", metavar="TITLE|ID", help="Canvas assignment for canvas.csv")
+@click.option("--feedback", is_flag=True, help="write a feedback page for each student: OUT/feedback/*.html and *.md")
+@click.option("--anonymous", is_flag=True, help="also write a report without names, to show to the class")
+@click.option("--quiet", is_flag=True, help="print only notes and errors")
 def grade(
     paths: tuple[Path, ...],
     out: Path,
@@ -79,10 +81,10 @@ def grade(
     anonymous: bool,
     quiet: bool,
 ) -> None:
-    """Grade submissions in whatever form they come.
+    """Grade submissions in any supported format.
 
     PATH is a folder or zip of one submission or of many, a Gradescope export, a Canvas or Moodle download, or .py
-    files. A run that was stopped goes on where it was when the same command is given again.
+    files. To continue an interrupted run, run the same command again.
     """
     # Imported here for the start-up time of all other commands.
     from autograder.cohort import batch, pool, products, progress, rows, store
@@ -98,7 +100,7 @@ def grade(
     rows.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
-    starting = "Starting the workers, each of which records the hidden tests once ..."
+    starting = "Starting the workers; each records the hidden tests once ..."
     for form in () if quiet else (*submissions.forms, starting):
         click.echo(printable(form), err=True)
     store.write_run(out, paths, submissions.entries)
@@ -106,7 +108,7 @@ def grade(
     try:
         grades = batch.run(submissions.entries, results, workers, current.limits, display, fresh, accept_names)
     except KeyboardInterrupt:
-        ended = CommandError(f"interrupted; what is graded is in {out}. The same command goes on from there.")
+        ended = CommandError(f"interrupted; finished results are in {out}. Run the same command again to continue.")
         ended.status = INTERRUPTED
         raise ended from None
     graded = rows.finished(submissions.entries, grades.grades, grades.faults, current, people, by_hand)
@@ -116,8 +118,7 @@ def grade(
     products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
     if not quiet:
         _print_scores(run.rows)
-        earlier = f" ({run.kept} of them by an earlier run)" if run.kept else ""
-        click.echo(f"{run.graded} graded{earlier}; see {out / 'report.html'}")
+        click.echo(f"{_graded(run)}; see {out / 'report.html'}")
     for problem in run.problems:
         click.echo(f"note: {printable(problem)}", err=True)
     reasons: dict[str, list[str]] = {}
@@ -125,11 +126,11 @@ def grade(
         reasons.setdefault(why, []).append(key)
     for why, keys in list(reasons.items())[:SMALL]:
         more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
-        click.echo(f"FAULT {keys[0]}{more}: {printable(why)}", err=True)
+        click.echo(f"ERROR {keys[0]}{more}: {printable(why)}", err=True)
     if len(reasons) > SMALL:
-        click.echo(f"FAULT and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
+        click.echo(f"ERROR and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
     if grades.stopped:
-        click.echo(f"autograder: stopped: {grades.stopped}. Mend it and run the same command again.", err=True)
+        click.echo(f"autograder: stopped: {grades.stopped}. Fix it and run the same command again.", err=True)
     sys.exit(FAULT if grades.faults or grades.stopped else 0)
 
 
@@ -164,11 +165,13 @@ def _uploads(rows: "list[StudentRow]", accept_names: bool) -> list[str]:
     said = [f"{who[grade.key]}: {grade.empty}" for grade in grades if grade.empty]
     accepted = [grade for grade in grades if grade.accepted]
     misnamed = [grade for grade in grades if grade.misnamed]
-    said += [f"graded in spite of the name: {who[grade.key]}: {', '.join(grade.accepted)}" for grade in accepted]
-    said += [f"not graded because of the name: {who[grade.key]}: {', '.join(grade.misnamed)}" for grade in misnamed]
+    said += [f"graded despite the file name: {who[grade.key]}: {', '.join(grade.accepted)}" for grade in accepted]
+    said += [
+        f"not graded because of the file name: {who[grade.key]}: {', '.join(grade.misnamed)}" for grade in misnamed
+    ]
     if misnamed:
-        taken = "--accept-names takes files under another name where it is clear what is meant"
-        left = "of two different files none is taken: rename one in the unpacked export, or set points by hand"
+        taken = "use --accept-names to grade misnamed files when the intended module is unambiguous"
+        left = "if two different files match, neither is used: rename one in the unpacked export, or set points with --overrides"
         said.append(left if accept_names else taken)
     return said
 
@@ -178,8 +181,8 @@ def _layers(used: tuple[str, ...]) -> list[str]:
     from autograder.sandbox import layers
 
     missing = [layer for layer in layers.NAMES if layer not in used]
-    advice = "`autograder doctor` says why, autograder/docs/container/Dockerfile has all of them"
-    return [f"the sandbox did without {', '.join(missing)}; {advice}"] if missing else []
+    advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all of them"
+    return [f"the sandbox lacks {', '.join(missing)}; {advice}"] if missing else []
 
 
 def _left_over(submissions: "Listing", store: "Store") -> list[str]:
@@ -188,7 +191,19 @@ def _left_over(submissions: "Listing", store: "Store") -> list[str]:
     if not others:
         return []
     named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
-    return [f"{store.results} also holds {len(others)} results of other runs, which are not in grades.csv: {named}"]
+    return [f"{store.results} also has {len(others)} results of other runs, which are not in grades.csv: {named}"]
+
+
+def _graded(run: "Run") -> str:
+    """How many submissions were graded, and the median, which is that of the report."""
+    from autograder.cohort import report
+
+    earlier = f" ({run.kept} unchanged since an earlier run)" if run.kept else ""
+    counting = report.submissions_that_count(run.rows)
+    overview = report.overview(counting)
+    most = max((grade.max_score for grade in counting), default=0)
+    median = f", median {round(overview['median'], 1):g} of {most:g}" if overview else ""
+    return f"{run.graded} graded{earlier}{median}"
 
 
 def _print_scores(rows: "Sequence[StudentRow]") -> None:
@@ -210,7 +225,7 @@ def _print_scores(rows: "Sequence[StudentRow]") -> None:
 @click.argument("old", type=Folder)
 @click.argument("new", type=Folder)
 def compare(old: Path, new: Path) -> None:
-    """Who gains or loses what, by criterion, between two runs of `grade`."""
+    """Show how grades differ between two runs of `grade`, by criterion and student."""
     from autograder.cohort import compare_results
 
     comparison = compare_results.compare_runs(old, new)
@@ -244,10 +259,14 @@ def _student_line(change: "ScoreChange") -> tuple[str, ...]:
 @click.command()
 @click.argument("out", type=Folder)
 @click.option(
-    "--least", type=click.IntRange(1, 100), default=60, show_default=True, help="percent of the shorter one's own code"
+    "--least",
+    type=click.IntRange(1, 100),
+    default=60,
+    show_default=True,
+    help="percent of the shorter submission's own code",
 )
 def similar(out: Path, least: int) -> None:
-    """Which submissions of the run in OUT likely share code; OUT/similar.html shows it side by side."""
+    """Find submissions in OUT that likely share code; write a side-by-side view to OUT/similar.html."""
     from autograder.cohort import similar as similarity
     from autograder.cohort import store
 
@@ -264,19 +283,17 @@ def similar(out: Path, least: int) -> None:
 @click.command()
 @click.argument("out", type=Folder, required=False)
 @click.option(
-    "--least", type=click.IntRange(1), default=2, show_default=True, help="submissions that a draft is made for"
+    "--least", type=click.IntRange(1), default=2, show_default=True, help="minimum number of submissions for a draft"
 )
-@click.option(
-    "--accept", type=Folder, help="put a draft that you have read and filled in into the catalogue of mistakes"
-)
+@click.option("--accept", type=Folder, help="add a draft that you have completed to the misconception library")
 def learn(out: Path | None, least: int, accept: Path | None) -> None:
-    """Write drafts of known mistakes, of what several submissions of the run in OUT have in common, to OUT/drafts."""
+    """Draft misconceptions from wrong results that several submissions in OUT share; write them to OUT/drafts."""
     if (out is None) == (accept is None):
         raise click.UsageError("give the OUT of a run, or --accept FILE")
     if accept is not None:
         from autograder.proof import learning
 
-        click.echo(f"{learning.accept(accept)} has it now. What is next: autograder build, then autograder audit")
+        click.echo(f"{learning.accept(accept)} updated. Next: autograder build, then autograder audit")
     if out is not None:
         from autograder.cohort import lessons, store
         from autograder.feedback.results import write_atomically
@@ -290,7 +307,7 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
             for group in (group for group in every if len(group) >= least):
                 name, text = learning.draft(grader, group)
                 function = lessons.shortest(group).function
-                where = "none: no function of theirs is wrong in this way alone"
+                where = "none: no function has this mistake alone"
                 if text:
                     where = str(out / "drafts" / f"{function}.{name}.txt")
                     write_atomically(Path(where), text)

@@ -14,17 +14,12 @@ from autograder.commands.ending import Commands
 from autograder.faults import CommandError
 from autograder.homework import kit
 
-BUILDING = (
-    "Building: otter assign writes what students get and the zip for Gradescope, then grades the solutions with it"
-)
 PROBLEMS = 8  # of a results.json, that are shown
-PRODUCTS = {
-    "student.zip": "give this to students",
-    "autograder.zip": "upload this to Gradescope",
-    "graded/report.html": "open this in a browser",
-    "graded/grades.csv": "points by criterion",
-    "graded/results": "what each student is told",
-}
+NEXT = (
+    ("graded/report.html", "open the class report in a browser"),
+    ("student.zip", "give this to students"),
+    ("autograder.zip", "upload this to Gradescope"),
+)
 GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose result depends on which kit is installed
 
 
@@ -53,14 +48,15 @@ def other_kit(folder: Path) -> str:
 
 @main.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
-@click.option("--only", default="", help="a smaller homework: modules, separated by commas")
+@click.option("--only", default="", help="build a smaller homework from these modules, separated by commas")
 def build(out: Path, only: str) -> None:
     """Run `otter assign`, refresh assignments/, write OUT/autograder.zip and OUT/student.zip."""
     from autograder.cohort import progress
     from autograder.release import build as building
 
-    with progress.waiting(BUILDING, sys.stderr):
-        written = building.build(out, only=[name.strip() for name in only.split(",") if name.strip()])
+    modules = [name.strip() for name in only.split(",") if name.strip()]
+    with progress.stages(building.STAGES, sys.stderr) as stage:
+        written = building.build(out, only=modules, stage=stage)
     for path in written:
         click.echo(path)
 
@@ -68,7 +64,7 @@ def build(out: Path, only: str) -> None:
 @main.command()
 @click.argument("name")
 def new(name: str) -> None:
-    """Begin a module: its files, its entry in rubric.yaml, its cells of the notebook. It builds and is graded at once."""
+    """Add a module: draft files, an entry in rubric.yaml and notebook cells that build and grade immediately."""
     from autograder.release import new_module
 
     for path in new_module.write(name):
@@ -83,36 +79,35 @@ def demo(out: Path) -> None:
     from autograder.cohort import progress, sample
     from autograder.release import build as building
 
-    with progress.waiting(BUILDING, sys.stdout):
-        building.build(out)
+    with progress.stages(building.STAGES, sys.stdout) as stage:
+        building.build(out, stage=stage)
     sample.make(out / "sample")
-    click.echo("Grading a sample class of seven ...")
     status: int | str | None = 0
     try:
         grade.grade.main([str(out / "sample"), "-o", str(out / "graded"), "--fresh"], standalone_mode=False)
     except SystemExit as ended:
         status = ended.code
-    for name, what in PRODUCTS.items():
-        click.echo(f"  {out / name!s:<28} {what}")
+    click.echo("\nNext steps")
+    for number, (name, what) in enumerate(NEXT, 1):
+        click.echo(f"  {number}. {what}: {out / name}")
     sys.exit(status)
 
 
 @main.command()
 @click.argument("zipped", metavar="ZIP", type=click.Path(path_type=Path))
 @click.argument("upload", metavar="PATH", type=click.Path(path_type=Path))
-@click.option("--here", is_flag=True, help="use the Python packages that are installed: quick, and without a network")
-@click.option("--brief", is_flag=True, help="of the messages print only the first of each moment")
+@click.option("--here", is_flag=True, help="use the installed Python packages; needs no network")
+@click.option("--brief", is_flag=True, help="print only the first message of each group")
 def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
-    """Grade PATH with the zip for Gradescope as Gradescope would, and print what student and instructor will see.
+    """Grade PATH with the Gradescope zip as Gradescope would, and print what students and instructors see.
 
     PATH is a folder or zip of what a student uploads, or one file.
     """
     from autograder.release import rehearsal
 
     if not here:
-        click.echo(
-            "Installing what the zip asks for into a fresh environment; this takes a minute or two ...", err=True
-        )
+        tool = "uv" if rehearsal.uv() else "pip, which takes a minute or two"
+        click.echo(f"Installing the zip's requirements into a fresh environment with {tool} ...", err=True)
     done = rehearsal.rehearse(zipped, upload, here)
     problems = rehearsal.problems(done.document)
     if problems:

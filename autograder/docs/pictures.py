@@ -1,7 +1,7 @@
-"""The two pictures in README.md: what a student and what an instructor gets, drawn from real output.
+"""The two pictures in README.md, drawn from real output: a student's feedback and an instructor's report.
 
-`python -m autograder.docs.pictures` grades a few submissions and draws student.svg and instructor.svg beside this file.
-A test draws them again: when a message or a grade has changed, they are out of date, and it fails.
+`python -m autograder.docs.pictures` grades a few submissions and writes student.svg and instructor.svg. A test draws them
+again and fails if they are out of date.
 """
 
 import textwrap
@@ -20,15 +20,15 @@ from autograder.intake.submission import Submission
 DOCS = Path(__file__).parent
 STUDENT, INSTRUCTOR = DOCS / "student.svg", DOCS / "instructor.svg"
 MISTAKE = "layer_norm.sample_variance"
-# The class: how many students, how far apart in the tables their mistakes lie, and below how many modules are not begun.
+# The class: its size, the distance between the mistakes of two students in the library, and the most modules not begun.
 STUDENTS, STEP, UNFINISHED = 30, 37, 7
 COLUMNS, LINE, WIDTH = 96, 18, 760  # characters of a line, its height and the width of a picture in pixels
-SHOWN = 5  # mistakes that are named beside the class
+SHOWN = 5  # mistakes listed below the class
 COLOURS = {"lost": "#7fa6cf", "named": "#b5532a"}  # as in the report
 
 
 def student(grader: Grader) -> str:
-    """The entries of a module with one mistake, as Gradescope lists them, and the message of the criterion it is charged to."""
+    """The entries of a module with one mistake, as Gradescope lists them, and the message of the first lost criterion."""
     made = sample.wrong(sample.references(), *filter(None, [mistakes.find(MISTAKE)]))
     tests = [test for test in _graded(grader, made)["tests"] if test["name"].startswith("layernorm.")]
     told = next(test for test in tests if MISTAKE in test["extra_data"]["misconceptions"])
@@ -42,7 +42,7 @@ def student(grader: Grader) -> str:
 
 
 def instructor(grader: Grader) -> str:
-    """The picture of a class as in report.html, and its most frequent mistakes."""
+    """The class as report.html draws it, and its most frequent mistakes."""
     picture = report.picture(list(_class(grader)), {}, lambda name: name)
     assert picture is not None
     width, height = picture["width"], picture["height"]
@@ -50,7 +50,7 @@ def instructor(grader: Grader) -> str:
     left, high = 190, 6 * height
     across = (WIDTH - left - 12) / width
     body = [
-        _text(12, LINE, f"{width} submissions, best on the left; a line for each criterion"),
+        _text(12, LINE, f"{width} submissions, best on the left; one row per criterion"),
         f'<g transform="translate({left} {LINE + 10}) scale({across:.4f} 6)">'
         f'<rect width="{width}" height="{height}" fill="#e8edf4"/>{shapes}</g>',
     ]
@@ -58,7 +58,7 @@ def instructor(grader: Grader) -> str:
     for module, count in picture["groups"]:
         body.append(_text(12, LINE + 14 + 6 * (row + count / 2), module))
         row += count
-    lines = ["orange: lost, and the mistake is known; blue: lost", "", *_frequent(picture["data"])]
+    lines = ["orange: lost to a recognised misconception; blue: lost otherwise", "", *_frequent(picture["data"])]
     body += [_text(12, high + LINE * (at + 3), line) for at, line in enumerate(lines)]
     return _svg(high + LINE * (len(lines) + 3), "".join(body))
 

@@ -1,8 +1,7 @@
-"""The map of the source notes: docs/seeds.yaml says where each of their systems is graded, shown or said in the kit.
+"""The map of the source notes: seeds.yaml lists where the homework grades or shows each of their topics.
 
-`python -m autograder.docs.seeds` writes docs/seeds.md from it. What it points to is looked up, so that the map cannot go
-stale: a criterion in rubric.yaml, a test among the public checks, a section of the notebook with the words that must
-stand in it, the docstring of a function, a question of the concept check.
+`python -m autograder.docs.seeds` writes the pages in docs/reference/source-notes/ from it. Every place is looked up: a
+criterion in rubric.yaml, a public check, words in a section of the notebook, a docstring, or a question of the concept check.
 """
 
 import ast
@@ -18,19 +17,26 @@ from pydantic import BaseModel, ConfigDict, Field
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 
-DOCS = Path(__file__).parent
-DATA, ERRATA, PAGE = DOCS / "seeds.yaml", DOCS / "errata.yaml", DOCS / "seeds.md"
+FOLDER = Path(__file__).parent / "reference" / "source-notes"
+DATA, ERRATA = FOLDER / "seeds.yaml", FOLDER / "errata.yaml"
 NOTEBOOK = "transformer.ipynb"
 QUESTIONS = "concept_check"
 
-HEAD = """# Where every topic of the source notes went
+INDEX = "index.md"
+HEAD = """# Source notes: where each topic is covered
 
-The homework is made from five lecture notes, S0 to S4. Every system, formula, example, demonstration and claim in them has
-a row here, {rows} in all: {graded} are graded (by a criterion of `rubric.yaml`, or tried by a public check), the others shown or
-said in the notebook. {corrected} rows say something wrong and are corrected; others are qualified, true under a condition only,
-or open, beyond what a program can decide here. The errata at the end say what the notes get wrong.
+The homework is made from five lecture notes, S0 to S4. Every system, formula, example, demonstration and claim in them has a
+row on one of these pages, {rows} in all. {graded} are graded by a criterion of `rubric.yaml` or tried by a public check. The
+others are in the notebook or a docstring. {corrected} rows are wrong in the notes, and the homework teaches the corrected
+version. Others are qualified (true under a condition) or open (no program here can decide them).
 
-Made by `python -m autograder.docs.seeds` from `seeds.yaml`; a test fails when a place is gone or this page is out of date.
+| page | rows |
+|---|---|
+{pages}
+| [Errata](errata.md) | {errata} |
+
+`python -m autograder.docs.seeds` writes these pages from `seeds.yaml` and `errata.yaml`. A test fails if a place no longer exists
+or a page is out of date.
 """
 
 
@@ -83,22 +89,31 @@ def errata(path: Path = ERRATA) -> dict[str, dict[str, str]]:
     return found
 
 
-def page(found: Mapping[str, Row], wrong: Mapping[str, Mapping[str, str]]) -> str:
-    """The rows, then the errata, as a page in Markdown."""
+def pages(found: Mapping[str, Row], wrong: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The pages in Markdown by file name: an overview, a page for each note, and the errata."""
     graded = sum(row.graded for row in found.values())
     corrected = sum(any("corrected" in wrong[erratum] for erratum in row.errata) for row in found.values())
-    lines = [HEAD.format(rows=len(found), graded=graded, corrected=corrected).rstrip()]
-    for note, ids in itertools.groupby(found, lambda row_id: row_id.partition("-")[0]):
-        lines += ["", f"## {note}", "", "| row | what it is | where | errata |", "|---|---|---|---|"]
+    notes = {note: list(ids) for note, ids in itertools.groupby(found, lambda row_id: row_id.partition("-")[0])}
+    overview = HEAD.format(
+        rows=len(found),
+        graded=graded,
+        corrected=corrected,
+        errata=len(wrong),
+        pages="\n".join(f"| [{note}]({note.lower()}.md) | {len(ids)} |" for note, ids in notes.items()),
+    )
+    written = {INDEX: overview}
+    for note, ids in notes.items():
+        lines = [f"# Source note {note}", "", "| row | what it is | where | errata |", "|---|---|---|---|"]
         for row_id in ids:
             row = found[row_id]
             where = "; ".join(dict.fromkeys(map(str, row.at)))
             marks = ", ".join(f"{verdict} {erratum}" for erratum in row.errata for verdict in wrong[erratum])
             lines.append(f"| {row_id} | {_cell(row.what)} | {_cell(where)} | {marks} |")
-    lines += ["", "## Errata", "", "| erratum | | |", "|---|---|---|"]
+        written[f"{note.lower()}.md"] = "\n".join(lines) + "\n"
+    lines = ["# Errata of the source notes", "", "| erratum | verdict | text |", "|---|---|---|"]
     entries = [(erratum, *entry) for erratum, verdicts in wrong.items() for entry in verdicts.items()]
     lines += [f"| {erratum} | {verdict} | {_cell(text)} |" for erratum, verdict, text in entries]
-    return "\n".join(lines) + "\n"
+    return written | {"errata.md": "\n".join(lines) + "\n"}
 
 
 def _cell(text: str) -> str:
@@ -177,12 +192,13 @@ def _docstrings(path: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Write the page, or say what is missing and exit with 1."""
+    """Write the pages, or print the places that do not exist and exit with 1."""
     found = rows()
     problems = missing(found)
     if problems:
         raise SystemExit("\n".join(problems))
-    PAGE.write_text(page(found, errata()), encoding="utf-8", newline="\n")
+    for name, text in pages(found, errata()).items():
+        (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

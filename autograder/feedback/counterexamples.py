@@ -13,7 +13,6 @@ from autograder.grading.experiments import Tried
 from autograder.grading.record import Record
 from autograder.homework import reference
 from autograder.values.display import display, function_source, literal, pair
-from autograder.values.errors import in_words
 
 LONGEST = 3000  # characters of a value that came back
 
@@ -65,7 +64,7 @@ def _call(record: Record) -> Iterator[str]:
 def _results(record: Record) -> tuple[str, str]:
     """What was expected and what came back, as text."""
     expected, error = record.step.expected, record.step.rules.error
-    wanted = f"{error}, because the docstring refuses these arguments" if error else ""
+    wanted = f"{error}, because the docstring does not allow these arguments" if error else ""
     if record.reply.ended is not None:
         return wanted or display(expected), ended(record.reply.ended, (f"{record.target.module}.py",))
     if record.reply.error is not None:
@@ -83,7 +82,7 @@ def _raised(record: Record) -> str:
     assert error is not None
     if error.hint == "missing":
         return sentence(record)
-    text = said_in_code(in_words(error.kind, error.text))
+    text = said_in_code(error.text.partition("\n")[0])
     place = f"  (line {error.line} of {said_in_code(error.file)})" if error.line else ""
     return f"{error.kind}{': ' if text else ''}{text}{place}"
 

@@ -14,7 +14,7 @@ from autograder.feedback.counterexamples import counterexample
 from autograder.feedback.sentences import briefly, named, needed, reading, seen, sentence, undecided, unwritten
 from autograder.feedback.showing import may_name, tells_as_much
 from autograder.feedback.special import special
-from autograder.feedback.summary import no_answer, not_imported
+from autograder.feedback.summary import no_answer
 from autograder.grading.charge import Graded
 from autograder.grading.experiments import is_unsteady
 from autograder.grading.grader import ModuleResult, Result
@@ -27,15 +27,10 @@ from autograder.values.differences import REMEMBERED, UNSTEADY
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 OF_VALUE = ("value", "shape", "type", "length", "raised", "no_error")
-AT_HOME = "This is the worked example in the docstring of `{function}`: run it at home and compare."
-PUBLIC_IS_RIGHT = (
-    "Your function is right on the small public examples, so think of other shapes, other values and edge cases."
-)
-ANOTHER = "There is another mistake as well."
-TOO_LITTLE = (
-    "It is not earned yet: too few of the functions that this criterion looks at give right results, so that nothing can be "
-    "said of them here."
-)
+AT_HOME = "This is the worked example in the docstring of `{function}`. Run it at home and compare."
+PUBLIC_IS_RIGHT = "Your function passes all the small public examples. Try other shapes, other values and edge cases."
+ANOTHER = "There is at least one more mistake."
+TOO_LITTLE = "Not checked yet: fix more of the functions in this module first."
 
 
 def message(graded: Graded, result: Result) -> str:
@@ -47,22 +42,19 @@ def message(graded: Graded, result: Result) -> str:
 
 def _message(graded: Graded, result: Result) -> str:
     criterion = graded.criterion
+    module = next((m for m in result.modules if m.module == criterion.module), None)
+    if criterion.module != INTEGRATION and module is not None and module.broken is not None:
+        return f"`{criterion.module}.py` could not be used: see the message at the top.\n"
     if criterion.feedback == "score":
-        broken = next((m for m in result.modules if m.module == criterion.module and m.broken is not None), None)
-        if broken is not None:
-            return not_imported(broken, result.submission) + "\n"
-        if graded.passed:
+        if graded.passed or criterion.counted:
             return ""
         # What is no answer at all is no wrong answer.
-        return f"{no_answer(graded.record) or 'Not right yet. For this criterion only the score is shown.'}\n"
+        return f"{no_answer(graded.record) or 'Not correct yet. Only the score is shown for this criterion.'}\n"
     if criterion.module == INTEGRATION:
         return whole.told(graded, result) if graded.blamed or not graded.passed else ""
     if graded.passed:
         return _earned(graded)
-    module = next(m for m in result.modules if m.module == criterion.module)
-    if module.broken is not None:
-        file, first = f"`{module.module}.py` could not be used", next(_earlier(graded, module), None)
-        return f"{file}: see `{first.criterion.id}`.\n" if first else not_imported(module, result.submission) + "\n"
+    assert module is not None
     if said := unwritten(graded.record, result.submission):
         return f"{said}\n"
     record = graded.record
@@ -79,19 +71,19 @@ def _earned(graded: Graded) -> str:
         names = " and ".join(f"`{name}`" for name in graded.blamed)
         lacks = needed(graded.record) if graded.record is not None else ""
         needs = f"`{_function(graded)}` needs {lacks}; " if lacks else ""
-        return f"Earned: {needs}with a correct {names} in place of yours this works.\n"
+        return f"Awarded: {needs}with a correct {names} in place of yours, this works.\n"
     if graded.why != "elsewhere":
         return ""
     single = len({mistake.same for mistake in graded.mistakes}) < 2
     if not graded.charged:
-        return f"Earned: the difference comes from {'a mistake' if single else 'mistakes'} of another criterion.\n"
-    what, cost = ("a mistake that is", "costs") if single else ("mistakes that are", "cost")
+        return f"Awarded: the difference comes from {'a mistake' if single else 'mistakes'} counted under another criterion.\n"
+    what, cost = ("a mistake", "costs") if single else ("mistakes", "cost")
     if graded.mistakes and all(graded.criterion.id in mistake.criteria for mistake in graded.mistakes):
-        what = "the same mistake as the one that is" if single else "the same mistakes as those that are"  # made again
+        what = "the same mistake as the one" if single else "the same mistakes as those"  # made again
     charged = [rubric.current().criteria[name] for name in graded.charged]
     places = [f"`{criterion.id}`" for criterion in charged if may_name(graded.criterion, criterion)]
     under = f"under {' and '.join(places)}" if places else "elsewhere"
-    said = f"Earned: the difference comes from {what} charged {under} and {cost} nothing here."
+    said = f"Awarded: the difference comes from {what} counted {under} and {cost} nothing here."
     return " ".join(filter(None, (said, briefly(graded.mistakes, _function(graded))))) + "\n"
 
 
@@ -145,8 +137,8 @@ class _Lost:
         places = " and ".join(dict.fromkeys(f"`{self.before[mistake.id]}`" for mistake in self.told))
         what = briefly(self.told, _function(self.graded))
         if self.graded.hidden_by:
-            return f"Not earned yet: because of the mistake under {places} this cannot be checked. {what}"
-        return f"Lost to the same {'mistake' if len(self.told) == 1 else 'mistakes'} as {places}; see there. {what}"
+            return f"Not checked yet: the mistake under {places} hides the result. {what}"
+        return f"Same {'mistake' if len(self.told) == 1 else 'mistakes'} as under {places}: {what}"
 
     def what(self) -> str:
         """What was called and what is wrong with that, if it is not said by what follows."""
@@ -184,17 +176,17 @@ class _Lost:
         public = [f"`{place}`" for place in sorted(named) if rubric.current().criteria[place].visible]
         if not public:
             return ""
-        return f"What is named under {public[0]} does not explain every wrong call of `{record.target.function}`."
+        return f"Besides the mistake named under {public[0]}, some calls of `{record.target.function}` fail for another reason."
 
     def beside(self) -> str:
         names = " and ".join(f"`{name}`" for name in self.graded.blamed)
-        return f"This was tried with a correct {names} in place of yours." if names else ""
+        return f"This was tested with a correct {names} in place of yours." if names else ""
 
     def not_yet(self) -> str:
         if not self.graded.hidden_by:
             return ""
-        reason = "the mistake below" if self.new or undecided(self.graded.undecided) else "what is wrong"
-        return f"Not earned yet: because of {reason} this cannot be checked."
+        reason = "the mistake below" if self.new or undecided(self.graded.undecided) else "another mistake"
+        return f"Not checked yet: {reason} hides the result."
 
     def named(self) -> str:
         begun = bool(self.what()) or self.example is not None
@@ -202,7 +194,7 @@ class _Lost:
 
     def as_before(self) -> str:
         said = [f"{mistake.does} (See `{self.before[mistake.id]}`.)" for mistake in self.told]
-        return f"**As before:** {' '.join(said)}" if said else ""
+        return f"**Already reported:** {' '.join(said)}" if said else ""
 
     def another(self) -> str:
         wrong = self._otherwise_wrong() if self.graded.why == "form" else None
@@ -217,8 +209,8 @@ class _Lost:
         if self.example is None:
             return ""
         if self.place:  # it may show another mistake than the ones named here
-            return f"A call that goes wrong is shown under `{self.place}`."
-        label = "For example" if _alike(self.example, self.graded.record) else "Another wrong call"
+            return f"A failing call is shown under `{self.place}`."
+        label = "For example" if _alike(self.example, self.graded.record) else "Another failing call"
         outcomes = self.module.tried.get(self.example.step, ())
         examples = _examples(self.example, self.module)
         return counterexample(self.example, _is_named(self.graded), examples, label, outcomes)
@@ -257,7 +249,9 @@ class _Lost:
         own = (r for r in self.module.records if r.target == record.target and r.step.criterion)
         if any(r.fault is not None and criteria[r.step.criterion].looks_at == "examples" for r in own):
             return ""
-        return PUBLIC_IS_RIGHT if examples and record.fault.kind in OF_VALUE and not graded.criterion.visible else ""
+        located = any(mistake.does for mistake in graded.mistakes)
+        silent = located or record.fault.kind not in OF_VALUE or graded.criterion.visible or self.special()
+        return PUBLIC_IS_RIGHT if examples and not silent else ""
 
     def read(self) -> str:
         record = self.graded.record

@@ -56,7 +56,7 @@ def _right_with(outcomes: Sequence[Tried]) -> str:
     """What can be another in the call so that its result is right."""
     right = (outcome.trial.change for outcome in outcomes[1:] if outcome.record.fault is None)
     words = dict.fromkeys(filter(None, right))
-    return f"The same call is right with {', and with '.join(list(words)[:MOST_CHANGES])}." if words else ""
+    return f"The same call is correct with {', and with '.join(list(words)[:MOST_CHANGES])}." if words else ""
 
 
 def _returned(record: Record) -> bool:
@@ -108,7 +108,7 @@ def _factor(wrong: Sequence[Record]) -> str:
             continue
         which = f"`{names[number]}`: every" if names else "Every"
         if np.allclose(numbers, numbers[0], rtol=0, atol=UNEXPLAINED * abs(numbers[0] - 1)):
-            return f"{which} entry is the right one times the same factor, {numbers[0]:.6g}, in every example."
+            return f"{which} entry is off by the same factor, {numbers[0]:.6g}, in every example."
     return ""
 
 
@@ -221,5 +221,5 @@ def _listed(singular: str, plural: str, places: Sequence[str]) -> str:
 
 def _sentence(what: str, result: str, yours: bool, row: str = "") -> str:
     """`yours`: your result moves and the right one does not; else the reverse."""
-    moves = "changes, and should not" if yours else "stays as it is, and should change"
+    moves = "changes, but should not" if yours else "stays the same, but should change"
     return f"When only {what} changes, {row}your {result} {moves}."

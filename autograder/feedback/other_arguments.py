@@ -21,14 +21,14 @@ from autograder.homework import reference
 from autograder.values.compare import equal
 from autograder.values.tree import leaves
 
-RIGHT = "Your result would be right"
+RIGHT = "Your result would be correct"
 
 
 @lru_cache(maxsize=1024)
 def others(step: Step) -> tuple[tuple[str, Any], ...]:
     """What the reference gives for other arguments than those of a public example, where that is something else.
 
-    Each result comes after the sentence for who returns it: "Your result would be right with `mask=None`." A result that holds
+    Each result comes after the sentence for who returns it: "Your result would be correct with `mask=None`." A result that holds
     little information, like three tokens, is the same for too many arrays to say anything: there only a flag, a word, a count or
     None is another.
     """
@@ -72,7 +72,7 @@ def _calls(step: Step, function: Callable[..., Any], given: Arguments) -> Iterat
         yield f"{RIGHT} with {words}.", partial(function, **changed), False
     for name, value in given.items():
         if isinstance(value, np.ndarray):
-            yield f"Your result is the argument `{name}` as it is.", partial(copy, value), True
+            yield f"Your result is the argument `{name}`, unchanged.", partial(copy, value), True
 
 
 def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> Iterator[tuple[str, Arguments]]:
@@ -85,13 +85,13 @@ def _changes(function: Callable[..., Any], given: Arguments, floats: bool) -> It
         powers = [float(f"1e{power}") for power in range(-12, -2)] if 0 < default < 1e-3 else []
         for number in (default, 0.0, 1.0, 1 - default, *(power for power in powers if power != default)):
             yield f"`{name}={number:.6g}`", given | {name: number}
-        yield f"1 - `{name}` in the place of `{name}`", given | {name: 1 - given.get(name, default)}
+        yield f"1 - `{name}` in place of `{name}`", given | {name: 1 - given.get(name, default)}
     for first, second in combinations(given, 2):
         if _exchangeable(given[first], given[second]):
             yield f"`{first}` and `{second}` swapped", given | {first: given[second], second: given[first]}
     for first, second in permutations(given, 2):
         if _exchangeable(given[first], given[second]):
-            yield f"`{second}` in the place of `{first}`", given | {first: given[second]}
+            yield f"`{second}` in place of `{first}`", given | {first: given[second]}
     for name, value in given.items():
         for words, changed in _parts(f"`{name}", value):
             yield words, given | {name: changed}
@@ -119,7 +119,7 @@ def _entries(name: str, value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             words = f"{name}[{first!r}]` and {name}[{second!r}]` swapped"
             yield words, {**value, first: value[second], second: value[first]}
     for first, second in alike:
-        yield f"{name}[{second!r}]` in the place of {name}[{first!r}]`", {**value, first: value[second]}
+        yield f"{name}[{second!r}]` in place of {name}[{first!r}]`", {**value, first: value[second]}
     if len(alike) > 2:
         turned = {key: part.T if isinstance(part, np.ndarray) else part for key, part in value.items()}
         yield f"every array of {name}` transposed", turned

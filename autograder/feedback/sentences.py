@@ -5,6 +5,7 @@ came back is said of public examples only.
 """
 
 import inspect
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -21,21 +22,21 @@ from autograder.values.source import definitions, is_stub, twice
 # Of "call" and "import".
 ENDED = {
     "deadline": "The {what} took too long and was stopped{where}.",
-    "crash": "Python itself stopped during the {what} (os._exit, a crash in C code, or far too deep recursion).",
-    "disk": "The {what} wrote more to its temporary folder than is allowed.",
-    "memory": "The {what} needed more memory than is allowed: look for an array that is far larger than the result.",
-    "spent": "The {what} was not made any more, since earlier ones had used up the time of this module or of the submission, or "
-    "had stopped Python too often. Mend first what takes too long, or what stops Python.",
-    "protocol": "What came back from the {what} is more than any result here needs, or no result at all.",
+    "crash": "Python itself stopped during the {what} (os._exit, a crash in C code, or very deep recursion).",
+    "disk": "The {what} wrote more to its temporary folder than the limit allows.",
+    "memory": "The {what} needed more memory than the limit allows. Look for an array that is far larger than the result.",
+    "spent": "The {what} was skipped: earlier ones used up the time limit of this module or of the submission, or stopped "
+    "Python too often. First fix the code that takes too long or stops Python.",
+    "protocol": "The {what} returned far more data than any result here needs, or nothing that can be read.",
 }
 FAULTS = {
-    "value": "The values that it returned are not the expected ones.",
-    "no_error": "It returned something where the docstring asks for a ValueError.",
-    "changed": "It changed one of its arguments. A function must leave its arguments as they were; work on a copy.",
-    "changed_later": "After the call one of its arguments was found changed.",
-    "unsteady": "The same call gave another result the second time: something is remembered between calls.",
-    "overwritten": "A result that it had returned was changed by a later call, or by a change of its argument: return a new array.",
-    "shared": "The result shares its memory with an argument; the docstring asks for a new array.",
+    "value": "It returned wrong values.",
+    "no_error": "It returned a result where the docstring requires a ValueError.",
+    "changed": "It modified one of its arguments. Work on a copy instead.",
+    "changed_later": "One of its arguments was modified after the call.",
+    "unsteady": "The same call returned a different result the second time: the function keeps state between calls.",
+    "overwritten": "An array it returned earlier was modified by a later call or by a change to its argument. Return a new array.",
+    "shared": "The result shares memory with an argument; the docstring requires a new array.",
 }
 
 
@@ -51,11 +52,18 @@ def sentence(record: Record, place: bool = True, files: tuple[str, ...] = ()) ->
     if record.reply.error is not None and record.fault.kind == "raised":
         return _raised(record.reply.error, record, own)
     if record.fault.kind in FORMS:
-        said = returns(record.target) or kind_of(record.step.expected)
-        return f"{FORMS[record.fault.kind]}; {KEEP_DTYPE if record.fault.kind == 'dtype' else 'the docstring says ' + said}."
+        said = f"the docstring says {returns(record.target) or kind_of(record.step.expected)}"
+        return f"{FORMS[record.fault.kind]}{_part(record)}; {KEEP_DTYPE if record.fault.kind == 'dtype' else said}."
     if record.fault.kind in ("changed", "changed_later") and record.reply.changed:
         return _changed(record)
     return FAULTS[record.fault.kind]
+
+
+def _part(record: Record) -> str:
+    """ " for `var`" if only that part of a tuple has the wrong form; "" where the whole result has."""
+    found = re.match(r"part \[(\d+)\]", record.fault.text if record.fault else "")
+    names = record.step.parts
+    return f" for {f'`{names[int(found[1])]}`' if names else found[0]}" if found else ""
 
 
 def form_of_example(record: Record) -> str:
@@ -125,7 +133,7 @@ def _raised(error: Error, record: Record, files: tuple[str, ...]) -> str:
         return f"It needs {needed(record)}."
     raised = f"It raised {error.kind}{where(error.file, error.line, files)}"
     if record.step.rules.error:
-        return f"{raised}, where the docstring asks for a {record.step.rules.error}."
+        return f"{raised}, where the docstring requires a {record.step.rules.error}."
     return f"{raised}. {advice(error.kind, error.text)}".strip()
 
 
@@ -170,22 +178,21 @@ def named(mistakes: Sequence[Mistake], function: str = "", at_least: bool = Fals
         same.setdefault(mistake.same, []).append(mistake)
     groups, right = list(same.values()), " ".join(dict.fromkeys(mistake.right for mistake in mistakes))
     if all(map(seen, mistakes)) or len(groups) == 1:
-        label = "Seen" if seen(mistakes[0]) else f"Probably{', at least' * at_least}"
-        return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Right:** {right}"
+        label = "Seen" if seen(mistakes[0]) else f"Probably{', among other mistakes' * at_least}"
+        return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Fix:** {right}"
     lines = []
     for number, own in enumerate(groups, 1):
         said = f"{'Seen: ' if seen(own[0]) else ''}{_placed(own, function)}"
-        lines.append(f"{number}. {said}" + (f"  \n   **Right:** {own[0].right}" if own[0].right != right else ""))
-    count = {2: "two", 3: "three"}.get(len(groups), str(len(groups)))
-    listed = f"**Probably {'at least ' * at_least}{count} mistakes:**\n\n" + "\n".join(lines)
-    return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Right:** {right}"
+        lines.append(f"{number}. {said}" + (f"  \n   **Fix:** {own[0].right}" if own[0].right != right else ""))
+    listed = f"**Probably{', among other mistakes' * at_least}:**\n\n" + "\n".join(lines)
+    return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Fix:** {right}"
 
 
 def undecided(mistakes: Sequence[Mistake]) -> str:
     """What several mistakes share that do the same on every call: a whole sentence or half of one, or ""."""
     does, right = {mistake.does for mistake in mistakes}, {mistake.right for mistake in mistakes}
     said = [f"**Probably:** {does.pop()}"] if len(does) == 1 else []
-    return "\n\n".join([*said, f"**Right:** {right.pop()}"] if len(right) == 1 else said)
+    return "\n\n".join([*said, f"**Fix:** {right.pop()}"] if len(right) == 1 else said)
 
 
 def reading(mistakes: Sequence[Mistake]) -> str:

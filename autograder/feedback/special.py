@@ -6,6 +6,8 @@ list is short: at most four bits for the call, three for the result.
 
 import inspect
 from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -13,18 +15,38 @@ import numpy as np
 from autograder.grading.record import Record, Step
 from autograder.grading.thresholds import LONG
 from autograder.homework import reference
+from autograder.values.compare import values_agree
 from autograder.values.tree import leaves
+
+MANY = 3  # different numbers in a result, which no two calls return by chance
+REPEATED = (
+    "It returned exactly what an earlier call with other arguments had returned: it ignores the argument that differs, or "
+    "keeps the earlier result."
+)
 
 
 def special(record: Record, records: Iterable[Record]) -> str:
     """A sentence about a wrong call among all `records` of its module; "" where there is nothing to say."""
+    records = list(records)
+    if any(map(partial(_repeated, record), takewhile(lambda earlier: earlier is not record, records))):
+        return REPEATED
     right = {word for r in records if r.target == record.target and r.fault is None for word in _words(r.step)}
     call = next((word for word in _words(record.step) if word not in right), "")
     result = _result(record)
-    said = [f"The call has {call}, as no call has that is right"] if call else []
-    said += [f"the result has {result}"] if result else []
-    sentence = "; ".join(said)
-    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
+    said = [f"Unlike every passing call of `{record.target.function}`, this call has {call}."] if call else []
+    said += [f"The result has {result}."] if result else []
+    return " ".join(said)
+
+
+def _repeated(record: Record, earlier: Record) -> bool:
+    """Whether a call returned several numbers that an earlier call had returned, where other ones were expected."""
+    if record.target != earlier.target or not record.step.kind == earlier.step.kind == "call":
+        return False
+    values = record.reply.value, earlier.reply.value
+    numbers = [leaf for leaf in leaves(record.reply.value) if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f"]
+    if len(np.unique(np.concatenate([array.ravel() for array in numbers]))) < MANY if numbers else True:
+        return False
+    return not values_agree(record.step.expected, earlier.step.expected) and values_agree(*values)
 
 
 def _words(step: Step) -> Iterator[str]:

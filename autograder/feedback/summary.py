@@ -3,9 +3,12 @@
 Each line is data as well (`notes`), so that nothing is ever read back out of the text.
 """
 
+import html
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from autograder.feedback.sentences import ended, sentence
 from autograder.feedback.text import number, said
@@ -14,16 +17,23 @@ from autograder.grading.record import Record
 from autograder.homework import reference, rubric
 from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
-from autograder.intake.text import shown
+from autograder.intake.text import printable, shown
+from autograder.sandbox.messages import Error
 from autograder.values.errors import advice
-from autograder.values.source import instead_of_python
+from autograder.values.source import decoded, instead_of_python, newer_syntax, parsed, text_lines
 
-ALONE = (
-    "Every module is graded alone, next to correct versions of the others. A mistake that is recognised costs the criterion that "
-    "it belongs to, any other each criterion whose calls it makes wrong; and the point of the worked examples, if one of them "
-    "shows it. What cannot be checked because of a mistake is not earned yet."
+RULE = (
+    "A recognised mistake costs only its own criterion. An unrecognised one costs every criterion in which a call fails. Either "
+    "also costs the worked-examples point if an example shows it."
 )
 UTF8 = "The file is not saved as UTF-8. Save it again in this encoding."
+VERSION = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
+NO_FILE = (
+    'The grader has no such file. Delete the call that opens it, or move it under `if __name__ == "__main__":`, which the '
+    "grader does not run."
+)
+_ESCAPED = re.compile(r"\\([\\`*_\[\]|#~])")
+RELATIVE = "Your files are not a package: import without the dot."
 
 
 @dataclass(frozen=True)
@@ -44,14 +54,18 @@ class TopNote:
     @property
     def plain(self) -> str:
         """The same for tables, which show no Markdown."""
-        text = self.text.replace("`", "")
+        # Between marks of code nothing is escaped.
+        parts = [
+            part if n % 2 else _ESCAPED.sub(r"\1", html.unescape(part)) for n, part in enumerate(self.text.split("`"))
+        ]
+        text = "".join(parts)
         return text if self.module in text else f"{self.module}: {text}"
 
 
 def summary(result: Result) -> str:
     """The message on top: what is earned and what costs, what could not be used, and what the criteria are."""
     lines = [note.line for note in notes(result)]
-    return f"{_standing(result)}\n\n" + "\n".join([*lines, "", ALONE]).strip() + "\n"
+    return f"{_standing(result)}\n\n" + "\n".join([*lines, "", RULE]).strip() + "\n"
 
 
 def _standing(result: Result) -> str:
@@ -123,22 +137,63 @@ def not_imported(module: ModuleResult, submission: Submission) -> str:
     not_python = instead_of_python(submission.text(error.file or file), error.file or file, line)
     if not_python:
         return f"`{module.module}.py` could not be imported: {said(not_python)}."
-    what_to_do = advice(error.kind, error.text)
-    if not what_to_do and not _is_utf8(submission.text(f"{module.module}.py")):
-        what_to_do = UTF8
-    elif "SyntaxError" in error.kinds:
-        what_to_do = f"Python cannot read the file; run `python {module.module}.py` at home to see the place."
+    name = error.file or f"{module.module}.py"
+    code = _line(submission.text(name), error.line)
     text = said(error.text) if error.kind != "SystemExit" else ""
-    return f"`{module.module}.py` could not be imported: {error.kind}{': ' + text if text else ''}{place}. {what_to_do}".strip()
+    problem = f"`{module.module}.py` could not be imported: {error.kind}{': ' + text if text else ''}{place}."
+    return f"{problem} {_what_to_do(error, code, submission.text(name))}".strip()
+
+
+def _what_to_do(error: Error, code: str, content: bytes) -> str:
+    """The advice on an error of an import, raised in the line `code` of a file."""
+    if not _is_utf8(content):
+        return UTF8
+    if "SyntaxError" in error.kinds and code and parsed(content) is None:
+        later = newer_syntax(code, error.text)
+        needs = f" {later[0].upper()}{later[1:]}." if later else ""
+        return f"The grader runs {VERSION}, which cannot read this line: {_code(code)}.{needs}"
+    if error.kind == "FileNotFoundError":
+        return NO_FILE
+    if error.text.startswith("attempted relative import"):
+        found = re.match(r"from\s+\.+\s*(\w*)\s*import\s+(.+)", code)
+        return f"Your files are not a package: write {_code(_absolute(*found.groups()))}." if found else RELATIVE
+    return _meant(error.text) or advice(error.kind, error.text)
+
+
+def _absolute(module: str, names: str) -> str:
+    return f"from {module} import {names}" if module else f"import {names}"
+
+
+def _code(line: str) -> str:
+    """A line of a student's file in Markdown, which cannot end the marks of code."""
+    return f"`{printable(line, ' ', 100).replace('`', chr(39))}`"
+
+
+def _meant(text: str) -> str:
+    """The function that an import of a name which a module does not have is likely meant for, as a question; "" for none."""
+    found = re.match(r"cannot import name '(\w+)' from '(\w+)'", text)
+    module = rubric.current().modules.get(found[2]) if found else None
+    if found is None or module is None or found[1] in module.functions:
+        return ""
+    plain = {name.replace("_", ""): name for name in module.functions}
+    close = get_close_matches(found[1].replace("_", "").lower(), plain, 1, 0.75)
+    return f"Did you mean `{plain[close[0]]}`?" if close else ""
+
+
+def _line(content: bytes, number: int) -> str:
+    lines = text_lines(content)
+    return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
 def _is_utf8(content: bytes) -> bool:
-    """Whether it is text in UTF-8; no text holds null bytes, which UTF-16 is full of."""
+    """Whether a file is text in UTF-8, or declares the encoding that it is in."""
     try:
-        content.decode()
+        decoded(content)
     except UnicodeDecodeError:
         return False
-    return b"\0" not in content
+    except SyntaxError:
+        return True
+    return True
 
 
 def no_answer(record: Record | None) -> str:
@@ -158,7 +213,7 @@ def _reason(record: Record) -> str:
     if record.unwritten:
         return f"{function} is not written yet, so no question is answered."
     if record.reply.error is not None or record.reply.ended is not None:
-        return f"{function} was called. {sentence(record)} So no question is answered."
+        return f"{function} was called. {sentence(record)} No question could be graded."
     value = record.reply.value
     if not isinstance(value, dict):
         return f"{function} must return a dict from question id to a letter, so no question is answered."

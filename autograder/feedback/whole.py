@@ -9,8 +9,8 @@ from autograder.homework import rubric
 from autograder.homework.rubric import INTEGRATION
 
 BETWEEN = (
-    "Every module that this call needs works when it is graded alone, next to correct versions of the others. So look at what "
-    "your modules hand one another: what they import, and what your own further files do."
+    "The other modules this call needs work when they are graded alone. Check what your modules pass to one another: what "
+    "they import, and what your extra files do."
 )
 
 
@@ -26,22 +26,22 @@ def causes(graded: Graded, result: Result) -> tuple[str, ...]:
 def told(graded: Graded, result: Result) -> str:
     """The message of a criterion of the integration that is lost, or that is earned beside correct modules."""
     names = [f"`{name}.py`" for name in graded.blamed if _may_be_named(name, graded, result)]
-    beside = f"with correct versions of {_listed(names)} in the place of yours"
+    beside = f"with correct versions of {_listed(names)} in place of yours"
     if not names:
-        beside = "with correct modules in the place of wrong ones"
+        beside = "with correct modules in place of the wrong ones"
     if graded.passed:
-        charged = "What is wrong in these is charged where they are graded alone."
-        return f"Earned: nothing goes wrong between your modules, tried {beside}. {charged}\n"
+        charged = "Mistakes in those modules are counted under their own criteria."
+        return f"Awarded: {beside}, your modules work together. {charged}\n"
     record = graded.record
     if record is None or record.fault is None:
-        return "The results of several calls do not fit together as the docstrings say.\n"
+        return "The results of several calls do not agree with each other as the docstrings require.\n"
     together = f"With your own modules together, {beside}," if graded.blamed else "With all your own modules together,"
     if graded.why == "not imported":
         return _not_together(graded, result)
     said = sentence(record, files=rubric.current().files)
     wrong = [f"`{name}.py`" for name in causes(graded, result)]
     earns, them = ("earns", "it") if len(wrong) == 1 else ("earn", "these")
-    advice = f"{_listed(wrong)} {earns} nothing when graded alone: mend {them} first." if wrong else BETWEEN
+    advice = f"{_listed(wrong)} {earns} no points when graded alone. Fix {them} first." if wrong else BETWEEN
     return f"{together} `{record.target.module}.{record.target.function}` was called. {said}\n\n{advice}\n"
 
 
@@ -67,10 +67,10 @@ def _not_together(graded: Graded, result: Result) -> str:
     needed = called.union(*map(rubric.current().below, called))
     alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in needed]
     if alone:
-        return f"{_listed(alone)} could not be used; the message on top says why.\n"
+        return f"{_listed(alone)} could not be used; see the message at the top.\n"
     error = graded.record.reply.error if graded.record is not None else None
     raised = f": {error.kind}{where(error.file, error.line, rubric.current().files)}" if error is not None else ""
     return (
-        f"The modules could not be imported together{raised}. Each can be imported alone, so look at the names that they import "
-        "from one another.\n"
+        f"The modules could not be imported together{raised}. Each can be imported alone, so check the names they import from "
+        "one another.\n"
     )

@@ -18,8 +18,8 @@ Its `layer_norm_backward`, right in itself, calls its `layer_norm`.
    be played on the same steps, and its replies compared with the student's.
      - No single mistake of `layer_norm` reproduces all records. `sample_variance` comes nearest: where the variance is large,
        it hardly matters where eps stands.
-     - Pairs come in the order of how well they agree with the records in which only one of the two shows. `sample_variance` and
-       `eps_outside_root` together reproduce all: they are the Candidate that is chosen, and it is complete.
+     - The mistakes that explain the most are tried with one more each. `sample_variance` and `eps_outside_root` together
+       reproduce all: they are the Candidate that is chosen, and it is complete.
 5. Charging (charge.py). `sample_variance` belongs to the criterion `statistics`, `eps_outside_root` to `epsilon`: these are
    lost. `affine` and `stability` have wrong calls too, but the pair reproduces them, and each known mistake of theirs would
    still show beside the pair: they are earned. `example` goes by value alone, and is lost.

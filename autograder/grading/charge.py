@@ -4,10 +4,11 @@ For each function with a wrong call (`charge: mistakes` in rubric.yaml):
 1. its explanation is the smallest set of known mistakes that reproduces the most criteria (diagnosis.py) or, where none
    reproduces all, one small edit of its own text that makes it right (repair.py), which belongs to the first wrong criterion;
 2. the criteria that these mistakes belong to are lost;
-3. every other criterion whose calls the explanation reproduces is earned, if each of the criterion's own known mistakes, added
-   to the explanation, would have changed a recorded reply; what a mistake hides is lost with it;
+3. every other criterion whose failing calls the explanation reproduces is earned if one of its calls passes, or if each of its
+   own misconceptions, added to the explanation, would have changed a recorded reply; otherwise it is masked, and lost;
 4. a criterion whose calls are wrong and not reproduced is lost;
-5. the same mistake in two functions of one module (one name, and the code does the same) is charged once, where it costs most;
+5. the same mistake in two functions of one module (one name and one sentence, or one edit that fixes both) is charged once, in
+   the first of them in the order of the rubric;
 6. criteria of form (`looks_at: form`) are lost to a breach that was seen in a function that they grade, or to a call of theirs
    that goes wrong in a function whose every other call is right; they are earned only if at least half of those functions
    earn a criterion of value or compute what known mistakes explain;
@@ -113,16 +114,13 @@ class _Charging:
     ):
         self.rubric, self.module, self.of, self.diagnoser = rubric, module, of, diagnoser
         self.explanations = explanations
-        # For each function, the mistakes that are charged for it: of those that are the same the dearest, of these the first.
+        # A misconception found in several functions costs points in the first of them, in the order of the rubric.
         last_first = [m for explanation in list(explanations.values())[::-1] for m in explanation.mistakes]
-        dearest = {m.same: m for m in sorted(last_first, key=self._cost)}
+        first = {m.same: m.function for m in last_first}
         self.charged = {
-            name: tuple(m for m in explanation.mistakes if dearest[m.same].function == name)
+            name: tuple(m for m in explanation.mistakes if first[m.same] == m.function)
             for name, explanation in explanations.items()
         }
-
-    def _cost(self, mistake: Mistake) -> float:
-        return sum(self.rubric.criteria[name].points for name in mistake.criteria)
 
     def charges(self) -> dict[str, Graded]:
         criteria = self.rubric.of(self.module)
@@ -167,15 +165,22 @@ class _Charging:
         if form and not explanation.formal and not (breach and {mistake.name for mistake in breach} <= theirs):
             return Graded(criterion, "form", breach, record=form[0])
         if explanation.repair is not None:  # its edited text is right in every call, so nothing is hidden
-            return Graded(criterion, "elsewhere", explanation.mistakes, explanation.repair.criteria, record=record)
+            under = self._under(explanation.mistakes)
+            return Graded(criterion, "elsewhere", explanation.mistakes, under, record=record)
         if explanation.chosen is None or criterion.id not in explanation.chosen.criteria:
             return Graded(criterion, "unexplained", record=record)
         return self._carried(criterion, explanation, record)
 
     def _carried(self, criterion: Criterion, explanation: Explanation, record: Record) -> Graded:
-        """A criterion whose wrong values come from mistakes that belong to others."""
+        """A criterion whose wrong values come from mistakes that belong to others.
+
+        It is masked if none of its calls passes and the misconceptions of its own would not show either.
+        """
         mistakes = (*explanation.mistakes, *explanation.helpers)
         under = self._under(mistakes)
+        own = (r for r in self.of[criterion.id] if r.target == record.target)
+        if any(r.fault is None and r.step.kind == "call" for r in own):
+            return Graded(criterion, "elsewhere", mistakes, under, record=record)
         unseen = self.diagnoser.hidden(explanation, criterion.id)
         if unseen is None or unseen:
             return Graded(criterion, "hidden", mistakes, under, unseen or (), record)

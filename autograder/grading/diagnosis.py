@@ -341,16 +341,17 @@ def seen(record: Record, explained: bool) -> Iterator[Mistake]:
         does = f"Your result is {name} for {floats} arguments."
         yield _mistake(record, f"{name}_result", does, right if name == "float64" else f"{KEEP_DTYPE}.", read)
     if record.reply.shared:
-        does, right = "Your result shares its memory with an argument.", "Return a new array, or a copy."
+        does, right = "Your result shares memory with an argument.", "Return a new array, or a copy."
         yield _mistake(record, "shares_memory", does, right, COPIES)
     kind = record.fault.kind if record.fault is not None else ""
     if kind == "overwritten":
-        does = (
-            "A result that you had returned held something else later: it shares its memory with what is written into."
-        )
+        does = "An array you returned earlier was changed by a later call, because both share memory."
         yield _mistake(record, "overwrites_result", does, "Return a new array in every call.", COPIES)
     if kind == "unsteady" and not explained:
-        does, right = "The same call gave another result the second time.", "Keep nothing from one call to the next."
+        does, right = (
+            "The same call returned a different result the second time.",
+            "Do not keep anything from one call to the next.",
+        )
         yield _mistake(record, "remembers", does, right, KEPT)
 
 
@@ -363,7 +364,7 @@ def _changed(record: Record) -> Iterator[Mistake]:
     for number, change in first.items():
         name = part(names, number, ()).replace(" ", "_")
         does, right, read = of_form(f"changes_{name}", record.target.function)
-        how = in_words(names, [change]) + (", which shows only after the call" if later else "")
+        how = in_words(names, [change]) + (", which only shows after the call" if later else "")
         does = f"{does.rstrip('.')}: {how}."
         yield _mistake(record, f"changes_{name}" + ("_later" if later else ""), does, right, read)
 

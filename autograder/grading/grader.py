@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
+from operator import itemgetter
 
 import numpy as np
 
@@ -31,10 +32,10 @@ from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
 from autograder.grading.player import Player
 from autograder.grading.record import Record, Step, with_needed
-from autograder.grading.repair import Repairs, charged_as, is_boolean
+from autograder.grading.repair import Repair, Repairs, charged_as
 from autograder.grading.script import Script
-from autograder.grading.search import versions_left
-from autograder.grading.thresholds import LEAST_OF_VALUE, MOST_EVIDENT, MOST_TRIED, SMALLEST_TELLING, TIMES
+from autograder.grading.search import is_boolean, versions_left
+from autograder.grading.thresholds import MOST_EVIDENT, MOST_TRIED, TIMES
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
@@ -173,7 +174,9 @@ class _Grading:
     def _examples(self, module: str) -> dict[str, list[Record]]:
         by_function: dict[str, list[Record]] = {}
         if self.player.broken(module) is None:
-            for example in sorted(self._records(self.script.examples[module]), key=_tells_little):
+            for example in sorted(
+                self._records(self.script.examples[module]), key=lambda record: _smallness(record.deviation)
+            ):
                 if example.fault is not None:
                     by_function.setdefault(example.target.function, []).append(example)
         return by_function
@@ -264,8 +267,8 @@ class _Grading:
     def _integration(
         self, criteria: Iterable[Criterion], earned: Mapping[str, Sequence[tuple[Criterion, bool]]]
     ) -> dict[str, Graded]:
-        """Criteria of the integration. What goes wrong is tried again with correct modules in the place of wrong ones that earn
-        something: it is lost to what goes wrong between modules, and to those that are missing or compute next to nothing.
+        """Criteria of the integration. A criterion that fails is tried again with the reference in place of every module that
+        loses points on its own, unless that module earns nothing at all.
 
         `earned` says of each module which criteria are.
         """
@@ -314,8 +317,21 @@ class _Grading:
         if repair is None:
             return self._repaired_beside(number, reading, function, helpers)
         mistake = charged_as(repair, self.rubric, reading.module, function, reading.records)
+        shared = self._fixed_too(number, reading, function, repair)
+        if shared is not None:
+            mistake = replace(shared, function=function, criteria=mistake.criteria)
         explanations = reading.explanations | {function: Explanation(repair=mistake)}
         return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda r: r.cost)
+
+    def _fixed_too(self, number: int, reading: "_Reading", function: str, repair: Repair) -> Mistake | None:
+        """The misconception that explains another function, if the same edit fixes that function too: a shared line is wrong."""
+        for other, explanation in reading.explanations.items():
+            if other == function or explanation.repair or not explanation.complete or len(explanation.mistakes) != 1:
+                continue
+            helpers = reading.helped.get(other, ((), ()))[0]
+            if self.repairs.fixes(repair, number, reading.module, other, helpers, reading.records):
+                return explanation.mistakes[0]
+        return None
 
     def _repaired_beside(self, number: int, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
         """A reading in which one known mistake is told of a function that has another one too: an edit leaves just that one, or
@@ -400,11 +416,9 @@ class _Reading:
         }
 
 
-def _tells_little(record: Record) -> bool:
-    """Whether an example shows less than others may: a single number, or a difference below what is printed."""
-    expected = record.step.expected
-    single = np.size(expected) < 2 if not isinstance(expected, tuple) else False
-    return single or record.deviation < SMALLEST_TELLING
+def _smallness(deviation: float) -> int:
+    """The order of magnitude of a relative error: 0 above a tenth, 1 above a hundredth, and so on."""
+    return max(0, int(-np.log10(deviation))) if 0 < deviation < np.inf else 0
 
 
 def shown(
@@ -412,31 +426,30 @@ def shown(
 ) -> Record | None:
     """The example that shows a mistake which the criterion was lost to; None: none does.
 
-    `examples` are the wrong ones of the criterion's function as first played, those first that tell much; `alone` is the first
+    `examples` are the wrong ones of the criterion's function, those first that show the largest error; `alone` is the first
     that is wrong also when it is played alone. An example that is wrong by a known mistake need not be tried alone.
     """
     if charge.record is None:
         return None
     explanation = explanations.get(charge.record.target.function)
     example, chosen = alone, explanation.chosen if explanation is not None else None
-    if chosen is not None and chosen.is_complete and wrong_in_value(charge.record):
+    if chosen is not None and wrong_in_value(charge.record):
         every = (*chosen.mistakes, *chosen.table.helpers)
         own = [m for m in charge.mistakes if has(chosen.mistakes, m) and not any(mistake.memory for mistake in every)]
-        if own:
-            leasts = (SMALLEST_TELLING, 0.0)
-            example = next((e for least in leasts for e in examples if chosen.shows(own, e, least)), None)
+        if own and chosen.is_complete:
+            effects = ((_smallness(chosen.effect(own, e)), e) for e in examples if chosen.shows(own, e))
+            example = min(effects, key=itemgetter(0), default=(0, None))[1]
+        elif charge.why == "unexplained" and alone is not None and chosen.fits(alone):
+            example = next((e for e in examples if not chosen.fits(e)), None)  # not that of the mistake named elsewhere
     only_dtype = example is not None and example.fault is not None and example.fault.kind == "dtype"
     in_value = charge.record.fault is not None and charge.record.fault.kind != "dtype"
     return None if only_dtype and in_value else example  # an example of a dtype is shown only where the dtype counted
 
 
 def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:
-    """Whether something of a module is lost, and enough of value earned that a correct one may stand in its place.
-
-    With any one function missing a module keeps more than a third; with one trivial function alone it has a fifth or less.
-    """
+    """Whether a module loses something and earns at least one criterion of values."""
     of_value = [passed for criterion, passed in earned if criterion.looks_at == "values"]
-    return not all(passed for _, passed in earned) and LEAST_OF_VALUE * len(of_value) <= sum(of_value) > 0
+    return any(of_value) and not all(passed for _, passed in earned)
 
 
 def _undecided(charge: Graded, explanations: Mapping[str, Explanation], function: str) -> tuple[Mistake, ...]:

@@ -26,7 +26,7 @@ from autograder.grading.thresholds import (
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, Version, made
 from autograder.sandbox.messages import Reply
-from autograder.values.compare import compare, deviation, equal
+from autograder.values.compare import compare, deviation, deviations, equal
 from autograder.values.tree import leaves
 
 
@@ -140,8 +140,10 @@ def alike(step: Step, first: Reply, second: Reply) -> bool:
         return False
     if step.kind in ("changes", "write", "look"):
         return True
+    if first.error is not None and second.error is not None:
+        return first.error.kind == second.error.kind
     if first.error is not None or second.error is not None:
-        return first.error is not None and second.error is not None and first.error.kind == second.error.kind
+        return _breaks_down(first, second) or _breaks_down(second, first)
     if step.rules.error:
         # Where an error is due it does not matter what is returned; nothing at all is a return that is missing.
         return (first.value is None) == (second.value is None)
@@ -149,6 +151,47 @@ def alike(step: Step, first: Reply, second: Reply) -> bool:
     if of_type:
         return of_type == _of_another_type(step, second)  # of numbers in the place of booleans it does not matter which
     return equal(step.counted(first.value), step.counted(second.value), _allowed(step, first.value))
+
+
+def _breaks_down(first: Reply, second: Reply) -> bool:
+    """Whether Python's own numbers raise an error where NumPy's give nan or infinity."""
+    error = first.error
+    if error is None or (
+        error.kind not in ("ZeroDivisionError", "OverflowError") and error.text != "math domain error"
+    ):
+        return False
+    numbers = [leaf for leaf in leaves(second.value) if isinstance(leaf, np.ndarray | np.generic | float)]
+    return any(not np.isfinite(leaf).all() for leaf in numbers if np.asarray(leaf).dtype.kind == "f")
+
+
+def explained(step: Step, version: Reply, reply: Reply) -> float:
+    """How much of a wrong reply a version explains: 1.0 if all, below 0.5 where it is only nearer to it than the right one is.
+
+    Of a tuple, the mean over the parts; a part that is right in the reply and not in the version counts against it.
+    """
+    if alike(step, version, reply):
+        return 1.0
+    if version.error is not None or reply.error is not None or reply.ended is not None or step.rules.error:
+        return 0.0
+    values = step.expected, step.counted(version.value), step.counted(reply.value)
+    tuples = all(isinstance(value, tuple | list) for value in values) and len({len(value) for value in values}) == 1
+    parts = list(zip(*values, strict=True)) if tuples else [values]
+    return sum(_explained(*part, step.allowed) for part in parts) / len(parts)
+
+
+def _explained(right: Any, version: Any, reply: Any, allowed: float) -> float:
+    if equal(right, reply, allowed):
+        return 0.0 if equal(version, reply, allowed) else -1.0
+    if equal(version, reply, allowed):
+        return 1.0
+    of_numbers = all(isinstance(value, np.ndarray | np.generic | float | int) for value in (right, version, reply))
+    if not of_numbers or len({np.shape(right), np.shape(version), np.shape(reply)}) > 1 or not np.size(reply):
+        return 0.0
+    before, after = deviation(np.asarray(reply), np.asarray(right)), deviation(np.asarray(reply), np.asarray(version))
+    wrong, missed = (deviations(np.asarray(value), np.asarray(reply)) > allowed for value in (right, version))
+    entries = (np.mean(~missed[wrong]) if wrong.any() else 0.0) - (np.mean(missed[~wrong]) if (~wrong).any() else 0.0)
+    near = (1 - after / before) / 2 if after < before < np.inf else 0.0
+    return max(near, float(entries) / 2)
 
 
 def _allowed(step: Step, value: Any) -> float:

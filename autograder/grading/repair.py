@@ -9,10 +9,9 @@ ends it only where a submission has used up half of its own.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
-
-import numpy as np
 
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
@@ -25,7 +24,6 @@ from autograder.grading.thresholds import (
     MOST_LINES,
     MOST_SPENT,
     MOST_SURVIVORS,
-    MOST_TOLD,
 )
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Rubric
@@ -61,26 +59,15 @@ class Repairs:
         if not first or not self.edits or len(self.functions | {function}) > MOST_FUNCTIONS:
             return None
         self.functions, self.endless = self.functions | {function}, 0
-        functions = self.player.rubric.modules[module].functions
-        others = [name for name in functions if name != function]
-        steps = with_needed([record.step for record in records], [record.step for record in own])
         rest = [step for step in _made_alone(own) if step not in first]
-
-        def lines_of(edit: int, edited: str = function) -> tuple[int, ...]:
-            """The lines of an edit that makes every record right, in a process that has seen no other; else ()."""
-            left = [name for name in functions if name != edited]
-            made = replace(first[0], call=prepared_edit(module, edited, left, edit))
-            with self.player.apart(number, module, helpers, [made]) as play:
-                said, *replies = play(steps) or [SPENT]
-            right = len(replies) == len(steps) and _all_right(steps, replies, function)
-            return tuple(said.value) if right and said.value else ()  # it may say that it could not be made
+        fixed = partial(self._lines, number, module, function, helpers, records)
 
         earlier = self.made.setdefault(module, [])
         for repair in earlier:  # what two functions share is wrong in both, and one edit makes both right
-            (edited, edit), _, _ = repair
-            if lines_of(edit, edited):
+            if fixed(*repair[0]):
                 return repair
 
+        others = [name for name in self.player.rubric.modules[module].functions if name != function]
         with self.player.apart(number, module, helpers) as play:
             known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
             asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others, sorted(known)))
@@ -91,11 +78,11 @@ class Repairs:
                 tried = list(same)[: self.edits]
                 self.edits -= len(tried)
                 passed = list(self._passing(play, tried, first))
-                tells = len(passed) <= MOST_TOLD and not is_boolean(own)
+                tells = len(passed) <= MOST_SURVIVORS
                 places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
                 chosen = -1
                 for _, edit, line in self._passing(play, passed[:MOST_SURVIVORS], rest):
-                    if line not in places and (tells or not places) and (lines := lines_of(edit)):
+                    if line not in places and (tells or not places) and (lines := fixed(function, edit)):
                         places[line], chosen = lines, edit if not places else chosen
                 if places:
                     known.update(line for lines in places.values() for line in lines)
@@ -104,6 +91,38 @@ class Repairs:
                     earlier.append(((function, chosen), _place(spots[0]), shown))
                     return earlier[-1]
         return None
+
+    def fixes(
+        self,
+        repair: Repair,
+        number: int,
+        module: str,
+        function: str,
+        helpers: tuple[str, ...],
+        records: Sequence[Record],
+    ) -> bool:
+        """Whether the edit that makes one function right makes every record of another one right as well."""
+        return bool(self._lines(number, module, function, helpers, records, *repair[0]))
+
+    def _lines(
+        self,
+        number: int,
+        module: str,
+        function: str,
+        helpers: tuple[str, ...],
+        records: Sequence[Record],
+        edited: str,
+        edit: int,
+    ) -> tuple[int, ...]:
+        """The lines of an edit that makes every record right, in a process that has seen no other; else ()."""
+        wanted = [record.step for record in records if record.target.function == function]
+        steps = with_needed([record.step for record in records], wanted)
+        left = [name for name in self.player.rubric.modules[module].functions if name != edited]
+        made = replace(steps[0], call=prepared_edit(module, edited, left, edit))
+        with self.player.apart(number, module, helpers, [made]) as play:
+            said, *replies = play(steps) or [SPENT]
+        right = len(replies) == len(steps) and _all_right(steps, replies, function)
+        return tuple(said.value) if right and said.value else ()  # it may say that it could not be made
 
     def beside(
         self,
@@ -152,8 +171,7 @@ def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, recor
     criteria = [c.id for c in rubric.of(module) if c.id in wrong and c.looks_at != "examples"]
     home = next((c for c in criteria if c in in_value and rubric.criteria[c].looks_at == "values"), criteria[0])
     edit, place, shown = repair
-    where = f" in {' or in '.join(map(_place, shown))}" if shown else ""
-    does = f"One small change{where} makes `{function}` right."
+    does = f"Changing one thing in {' or in '.join(map(_place, shown))} fixes `{function}`." if shown else ""
     read = f"the docstring of `{function}` in `{module}.py`"
     return Mistake(module, function, f"repair ({place})", (home,), does, "", read, twice=str(edit))
 
@@ -179,9 +197,3 @@ def _made_alone(records: Iterable[Record]) -> list[Step]:
 
 def _place(lines: Sequence[int]) -> str:
     return f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
-
-
-def is_boolean(records: Sequence[Record]) -> bool:
-    """Whether results are booleans, which many edits make right."""
-    results = (record.step.expected for record in records if record.step.kind == "call")
-    return any(isinstance(value, bool | np.ndarray) and np.asarray(value).dtype.kind == "b" for value in results)

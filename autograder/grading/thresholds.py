@@ -11,9 +11,6 @@ trial, a text or a message on the wire stand where they are used.
 # `TOLERANCE` in solutions/checks/student_calls.py: the same in the checks at home, which give no points.
 # `PRINTED` in homework/suite.py: the deviation allowed to worked examples; what four printed decimals cannot show.
 
-# Share of a module's criteria of value that are earned, from which on a correct module may stand in its place: with any one
-# function missing more than a third is earned, with one trivial function alone a fifth or less.
-LEAST_OF_VALUE = 1 / 3
 LEAST_OF_FORM = 1 / 2  # share of a criterion's functions that must be right in value before it is earned; by judgement
 # What ends a call or a submission stands in rubric.yaml and sandbox/budget.py, with `ENDLESS_SHARE`, the share of a call's time
 # that a function has after it was endless.
@@ -22,13 +19,14 @@ LEAST_OF_FORM = 1 / 2  # share of a criterion's functions that must be right in 
 BESIDE_OWN = 0.02
 RESTARTS = 20  # processes that are started for one module because another one ended; by judgement
 
-MOST_TOGETHER = 2  # mistakes of one function that are searched for together; more have no explanation that is likely
-MOST_PAIRS = 650  # pairs of mistakes tried for one function, beside the same helpers, the likeliest first; by audit
+MOST_TOGETHER = 4  # misconceptions of one function that are combined; by judgement
+BEST = 5  # sets of misconceptions that are tried with one more each; by audit with --pairs
+TELLING = 6  # wrong calls by which sets are compared; by audit with --pairs
+MOST_COMBINATIONS = 400  # sets of two and more misconceptions tried for one function; by audit with --pairs
 MOST_VERSIONS = 4000  # tried for one submission besides single mistakes; 280 modules needed at most 2400 each
 # Of a submission's processor time, charged for each of these versions; 0.4 to 0.7 ms where 500 and more were tried.
 VERSION_SECONDS = 0.001
 STEPS_OF_A_VERSION = 10  # that take as long, where a version is played on all of them: 0.04 to 0.17 ms each
-UNLIKELY = 0.6  # share of the records above which they rule a pair out; by audit with --pairs
 # Mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions.
 MOST_INLINED = 400
 MOST_RIVALS = 8  # sets of a helper's mistakes that do the same there, tried in the functions built on it; by judgement
@@ -47,7 +45,8 @@ FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played 
 LEAST_EVIDENCE = 3
 MOST_EVIDENT = 2  # known mistakes that an edit is sought beside, of one function; by judgement
 MOST_FUNCTIONS = 4  # of one submission that are searched; by judgement
-MOST_SURVIVORS = 20  # edits of one size that are played on every call of the function; by judgement
+# Edits of one size that are played on every call of the function; where more pass the first calls, no line is told.
+MOST_SURVIVORS = 60  # by judgement
 MOST_ENDLESS = 5  # edits that do not end, after which a search does; by judgement
 MOST_SPENT = 0.5  # share of a submission's processor time after which no search goes on; by judgement
 
@@ -58,7 +57,6 @@ MOST_SPENT = 0.5  # share of a submission's processor time after which no search
 # the checks at home, of what a known mistake gives.
 
 NEARLY_ALL = 0.95  # share of the wrong records that mistakes must reproduce to be told to the student; by judgement
-SMALLEST_TELLING = 1e-5  # deviation from which on an example is preferred; printed numbers show it
 MOST_MOVES = 120  # entries that are moved in one public example, one at a time; by judgement
 # The same where a module may ask for others, since a question costs as much as some calls; by judgement.
 MOST_MOVES_ASKING = 40
@@ -75,5 +73,4 @@ FEW = 3  # rows, columns or entries that are named; by judgement
 LONG = 64  # length of an axis above which it is said to be long; by judgement
 MOST_CHANGES = 2  # things of which each, if another, makes a result right, that are named; by judgement
 MOST_ARGUMENTS = 300  # other arguments tried for one public example; by judgement
-MOST_TOLD = 25  # edits of one size that make the first calls right, beyond which no line is told; both wrong lines of 55 had more
 MOST_LINES = 2  # lines of the smallest edits that make a function right, beyond which none is told; by judgement

@@ -9,7 +9,7 @@ its name, the criterion that it belongs to, what is changed in the text, and two
         var = squares / count
         ...
     layer_norm.wrong("sample_variance", "statistics", {"/ count": "/ (count - 1)"},
-        does="Your code divides the sum of squares by d - 1.", right="Divide by d: layer norm has the population variance.",
+        does="Your code divides the sum of squares by d - 1.", right="Divide by d: layer norm uses the population variance.",
         read="numpy.var, argument ddof")
 
 The text is edited, not the value: a wrong version reads as a student would write it, can be submitted as part of a module, and
@@ -33,11 +33,12 @@ MOST_TEXTS = (
 )
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
-KEPT = "the Python FAQ on default values that calls share; a name outside the function is shared too"
-COPIES = "NumPy's page on copies and views"
-PROMOTION = "NumPy's page on data type promotion (NEP 50)"
-KEEP_DTYPE = "Floating results keep the dtype of the arguments"
-FLOAT64 = f"{KEEP_DTYPE}: np.sqrt(8) and np.zeros(3) are float64, math.sqrt(8) is a Python float."
+KEPT = "the Python FAQ, Why are default values shared between objects?"
+ANY_ORDER = "Look parameters up by name: the keys of a dict come in any order."
+COPIES = "the NumPy user guide, Copies and views"
+PROMOTION = "the NumPy reference, Data type promotion in NumPy"
+KEEP_DTYPE = "Results keep the dtype of the arguments"
+FLOAT64 = f"{KEEP_DTYPE}: np.sqrt(8) and np.zeros(3) are float64, but math.sqrt(8) is a Python float."
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,7 @@ def of_form(name: str, function: str) -> tuple[str, str, str]:
     Nothing is guessed about the cause: the names are `changes_<argument>` and `<dtype>_result`.
     """
     if name.startswith("changes_"):
-        right = "Leave the caller's arguments as they are: work on copies or new arrays."
+        right = "Do not change the arguments: work on copies or new arrays."
         return f"Your code changes the argument `{name.removeprefix('changes_')}`.", right, COPIES
     if name == "float64_result":
         return "Your result is float64 for float32 arguments.", FLOAT64, f"the docstring of `{function}`; {PROMOTION}"
@@ -396,7 +397,7 @@ def inlined(module: str, function: str) -> tuple[Mistake, ...]:
     values = {c.id for c in rubric.current().criteria.values() if c.looks_at == "values"}
     below = [m for name in _below(function) for m in of_function(rubric.current().module_of(name), name)]
     visible = (m for m in below if not m.memory and not m.inexact and values.issuperset(m.criteria))
-    here = f"Where `{function}` does the work of"
+    here = f"In the part of `{function}` that computes"
     return tuple(
         replace(
             m,

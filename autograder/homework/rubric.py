@@ -123,6 +123,11 @@ class Rubric(BaseModel):
     late: LatePolicy | None = None
     uploads: Uploads = Field(default="last", description="which of several uploads of one student counts")
     missing: Missing = Field(default="empty", description="the score of who is in the roster and has handed in nothing")
+    agents_file: bool = Field(
+        default=True,
+        strict=True,
+        description="whether students get AGENTS.md, which tells coding assistants how to help",
+    )
     limits: Limits = Limits()
     modules: dict[str, Module] = Field(min_length=1)
     integration: Integration | None = None
@@ -311,6 +316,7 @@ EXAMPLES = {  # what would be right, by key; for limits, their defaults
     "uses": "[layernorm]",
     "functions": "{layer_norm: [], layer_norm_backward: [layer_norm]}",
     "criteria": '{rms: {points: 3, grades: [rms_norm], about: "the root mean square of every row"}}',
+    "agents_file": "false",
     "due": "2026-11-20T23:59+01:00",
     "late": "{grace_minutes: 15, percent_a_day: 10}",
     "grace_minutes": "15",
@@ -331,6 +337,7 @@ REASONS = {  # by pydantic's name for what is wrong
     "int_from_float": "must be a whole number",
 }
 KINDS = {
+    "bool": "true or false",
     "float": "a number",
     "int": "a whole number",
     "datetime": "a date and time",

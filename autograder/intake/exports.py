@@ -7,14 +7,16 @@ Told apart by names alone, in this order, because a later form may look like an 
 2. "moodle": most of it named as Moodle names submissions;
 3. "submission": a module of the rubric directly inside;
 4. "canvas": most of it files named as Canvas names them;
-5. "class": several folders or zips with work in them;
+5. "class": several folders, zips or other archives with work in them;
 6. "submission": all else.
+
+Whatever the form, each file and folder of a class is a submission or is named in a note.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from autograder.faults import ArgumentsError
@@ -22,19 +24,20 @@ from autograder.homework import rubric
 from autograder.intake import platforms
 from autograder.intake import tree as trees
 from autograder.intake.entries import Entry, Student, keyed
-from autograder.intake.submission import is_likely_code
+from autograder.intake.submission import ARCHIVES, is_likely_code
 from autograder.intake.tree import Tree, UnusableError
 from autograder.values.names import resembles
 
 Kind = Literal["gradescope", "moodle", "submission", "canvas", "class"]
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 LOOKED_AT = 2000  # files of one unit by which it is told what it is
+NAMED = 20  # files that one note names
 _LINK = "is a link or a device, which is never followed"
 _NO_ZIP = {
     "link": "is no regular file",
     "no_zip": "is not a zip that can be opened; download it again",
     "zip_many": "has more files than the zip of a class; unpack it and give its folders",
-    "zip_overlaps": "is a zip whose files overlap, as no program makes them; it was not opened",
+    "zip_overlaps": "is a malformed zip (its files overlap) and was not opened",
 }
 
 
@@ -81,13 +84,13 @@ def _found(form: str, entries: Iterable[Entry], problems: Iterable[str] = ()) ->
 def _look(path: Path, out: Path | None) -> Tree:
     try:
         if out is not None and path.is_dir() and path.resolve() in (out / "x").resolve().parents:
-            raise ArgumentsError(f"-o {out} lies in {path}, which is graded; give a folder outside")
+            raise ArgumentsError(f"-o {out} is inside {path}, which is graded; use a folder outside it")
         if path.is_dir():
             tree = trees.of_folder(path)
             if not tree.readable:
                 tree.sources[""].read(0)
             if tree.sources[""].problem == "many":
-                raise ArgumentsError(f"{path}: has more than {trees.MEMBERS} files; give the folders of one class")
+                raise ArgumentsError(f"{path}: has too many files; give the folders of one class")
             return tree
         if path.suffix.lower() == ".zip" and path.is_file():
             return trees.of_zip(path)
@@ -102,22 +105,33 @@ def _look(path: Path, out: Path | None) -> Tree:
 def _recognised(outer: Tree, path: Path, believed: bool) -> Listing:
     """The listing of a path; `believed`: it may be an export of Gradescope."""
     tree, form = _unwrapped(outer, believed)
+    entries: list[Entry]
     match form:
         case "gradescope":
-            entries, problems = platforms.gradescope_entries(tree)
-            return _found(f"{path}: a Gradescope export of {_counted(len(entries), 'submission')}", entries, problems)
+            what, (entries, problems) = "a Gradescope export", platforms.gradescope_entries(tree)
+            problems += _left_out(tree, path, platforms.is_export_part, "not part of a Gradescope export")
         case "moodle":
-            entries, problems = platforms.moodle_entries(tree)
-            return _found(f"{path}: a Moodle download of {_counted(len(entries), 'submission')}", entries, problems)
+            what, entries = "a Moodle download", platforms.moodle_entries(tree)
+            problems = _left_out(tree, path, platforms.is_moodle_name, "not named as Moodle names submissions")
         case "canvas":
-            entries, problems = platforms.canvas_entries(dict(tree.walk()), tree.place)
-            return _found(f"{path}: a Canvas download of {_counted(len(entries), 'submission')}", entries, problems)
+            what, entries = "a Canvas download", platforms.canvas_entries(dict(tree.walk()), tree.place)
+            problems = _left_out(tree, path, _is_canvas_part, "not named as Canvas names files")
         case "class":
-            return _class(tree, path)
-    if next(outer.walk(), None) is None:
-        raise ArgumentsError(f"{path}: there is no submission in it, it is empty")
-    upload = trees.of_file(path) if outer.zipped else outer  # a student's zip, in which what is damaged is a note
-    return _found(f"{path}: one submission", [_entry(outer.name, upload)], _misplaced(outer, path))
+            what, (entries, problems) = "a folder", _class(tree, path)
+        case "submission":
+            if next(outer.walk(), None) is None:
+                raise ArgumentsError(f"{path}: it is empty")
+            upload = (
+                trees.of_file(path) if outer.zipped else outer
+            )  # a student's zip, in which what is damaged is a note
+            problems = [*_misplaced(outer, path), *_several(outer, path)]
+            return _found(f"{path}: one submission", [_entry(outer.name, upload)], problems)
+    around = [
+        note
+        for wrapper in _wrapped_by(outer, tree)
+        for note in _left_out(wrapper, path, {*filter(_is_unit, wrapper.folders)}.__contains__)
+    ]
+    return _found(f"{path}: {what} of {_counted(len(entries), 'submission')}", entries, around + problems)
 
 
 def _files(paths: list[Path]) -> Listing:
@@ -125,12 +139,12 @@ def _files(paths: list[Path]) -> Listing:
     folder = paths[0].absolute().parent
     sources = {path.name: trees.of_file(path).files[path.name] for path in paths}
     if all(map(platforms.is_canvas_name, sources)):
-        entries, problems = platforms.canvas_entries(sources, folder)
-        return _found(f"{_counted(len(entries), 'submission')} downloaded from Canvas", entries, problems)
+        entries = platforms.canvas_entries(sources, folder)
+        return _found(f"{_counted(len(entries), 'submission')} downloaded from Canvas", entries)
     names = [path.name.lower() for path in paths]
     twice = next((name for name in names if names.count(name) > 1), "")
     if twice:
-        raise ArgumentsError(f"there are several files called {twice}; give the folders that they lie in instead")
+        raise ArgumentsError(f"there are several files called {twice}; give their folders instead")
     together = {path.absolute().parent for path in paths} == {folder}
     key = paths[0].stem if len(paths) == 1 else folder.name if together else "submission"
     return _found(f"{_counted(len(paths), 'file')}: one submission", [_entry(key, Tree(key, folder, sources))])
@@ -143,36 +157,56 @@ def _entry(key: str, upload: Tree) -> Entry:
 # A class
 
 
-def _class(tree: Tree, path: Path) -> Listing:
-    units = {name: unit for name, unit in tree.folders.items() if _is_unit(name)}
-    entries = [_entry(name, unit) for name, unit in units.items() if name not in KIT_FOLDERS]
-    for name in filter(_is_zip, tree.files):  # a zip is a submission by itself
-        place, stem = tree.place if tree.zipped else tree.place / name, Path(name).stem
+def _class(tree: Tree, path: Path) -> tuple[list[Entry], list[str]]:
+    entries = [_entry(name, unit) for name, unit in tree.folders.items() if _is_students(name)]
+    for name in filter(_is_archive, tree.files):  # an archive is a submission by itself
+        place, stem = tree.place if tree.zipped else tree.place / name, _stem(name)
         entry, linked = _entry(stem, Tree(stem, place, {name: tree.files[name]})), tree.files[name].problem == "link"
         entries.append(replace(entry, upload=None, problem=f"{name} {_LINK}") if linked else entry)
-    problems = [f"{path}: {name} {why}" for name, why in _left_out(tree)]
+    used = {*filter(_is_students, tree.folders), *filter(_is_archive, tree.files)}
+    problems = _left_out(tree, path, used.__contains__)
     uploads = [entry.upload for entry in entries if entry.upload is not None]
-    problems += [problem for upload in [tree, *uploads] for problem in _misplaced(upload, path)]
-    return _found(f"{path}: a folder of {_counted(len(entries), 'submission')}", entries, problems)
+    return entries, problems + [problem for upload in [tree, *uploads] for problem in _misplaced(upload, path)]
 
 
-def _left_out(tree: Tree) -> Iterator[tuple[str, str]]:
-    """The files and folders of a class that are no submission, each with the reason."""
-    for name, source in tree.files.items():
-        if name.lower().endswith(".py"):
-            yield name, "lies beside the submissions and was not graded"
-        elif source.problem == "link" and not _is_zip(name):
-            yield name, f"{_LINK}; it was not graded"
-    for name in tree.folders:
-        if name.startswith(".") and name not in trees.JUNK:
-            yield name, "has a name with a dot in front and was not graded"
+def _left_out(tree: Tree, path: Path, is_used: Callable[[str], bool], why: str = "") -> list[str]:
+    """Notes on the files and folders of a class that are no submission; `why` is the reason where nothing is known."""
+    names: dict[str, list[str]] = {}
+    for name in (*tree.folders, *tree.files):
+        if not is_used(name) and not trees.is_litter(name):
+            source = tree.files.get(name)
+            if source is not None and source.problem == "link":
+                reason = "a link or a device, which is never followed"
+            elif name in tree.folders and name in KIT_FOLDERS | trees.JUNK:
+                reason = "a folder of the homework or of a tool"
+            elif name in tree.folders and name.startswith("."):
+                reason = "its name starts with a dot"
+            else:
+                reason = why or "neither a folder nor an archive"
+            names.setdefault(reason, []).append(name)
+    return [f"{path}: not graded: {_few(found)} ({reason})" for reason, found in names.items()]
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def _several(outer: Tree, path: Path) -> list[str]:
+    """A note on a submission that may be those of several students, of whom one has the files."""
+    *_, inner = _wrapped(outer)
+    parts = [*filter(_is_students, inner.folders), *filter(_is_archive, inner.files)]
+    if _has_module(inner.files) or len(parts) < 2:
+        return []
+    advice = "if they belong to different students, give each as a PATH of its own"
+    return [f"{path}: read as one submission, with {_few(parts)} in it; {advice}"]
 
 
 def _misplaced(tree: Tree, path: Path) -> list[str]:
     if not tree.readable or platforms.METADATA not in tree.files:
         return []
-    advice = "if this folder is Gradescope's export, give it as the one PATH, or under the name that Gradescope gave it"
-    return [f"{path}: {platforms.METADATA} in {tree.name} was not believed, so no names are taken from it; {advice}"]
+    advice = "if this folder is a Gradescope export, give it as the only PATH, or keep the name that Gradescope gave it"
+    return [f"{path}: {platforms.METADATA} in {tree.name} was ignored, so no names are taken from it; {advice}"]
 
 
 # What kind of thing a tree is
@@ -182,17 +216,25 @@ def _unwrapped(outer: Tree, believed: bool = True) -> tuple[Tree, Kind]:
     """Through folders that hold nothing but one folder, if that leads to a class; and what was found there."""
     for depth, inner in enumerate(_wrapped(outer)):
         form = kind(inner, depth > 0, believed)
-        one_folder = form == "class" and len(inner.folders) == 1
+        one_folder = form == "class" and sum(map(_is_unit, inner.folders)) == 1
         if form in ("gradescope", "moodle", "canvas") or (form == "class" and not one_folder):
             return inner, form
     return outer, kind(outer, believed=believed)
+
+
+def _wrapped_by(outer: Tree, tree: Tree) -> Iterator[Tree]:
+    """The folders around a class, the outermost first."""
+    for wrapper in _wrapped(outer):
+        if wrapper is tree:
+            return
+        yield wrapper
 
 
 def _wrapped(outer: Tree) -> Iterator[Tree]:
     yield outer
     for _ in range(trees.DEPTH):
         units = [unit for name, unit in outer.folders.items() if _is_unit(name)]
-        if len(units) != 1 or not units[0].readable or any(map(_is_work, outer.files)):
+        if len(units) != 1 or not units[0].readable or any(map(_is_code, outer.files)):
             return
         outer = units[0]
         yield outer
@@ -212,16 +254,18 @@ def kind(tree: Tree, inside: bool = False, believed: bool = True) -> Kind:
 
 
 def _is_class(tree: Tree) -> bool:
-    units = [unit for name, unit in tree.folders.items() if _is_unit(name) and name not in KIT_FOLDERS]
-    zips = [name for name in tree.files if _is_zip(name)]
+    units = [unit for name, unit in tree.folders.items() if _is_students(name)]
+    archives = [name for name in tree.files if _is_archive(name)]
     if KIT_FOLDERS.intersection(tree.folders):
         # A copy of the kit or of what students get is one submission, whatever else lies in it.
         return sum(_has_module(_names(unit)) for unit in units) > 1
-    if len(zips) + sum(map(_is_handed_in, units)) > 1:
+    if len(archives) + sum(map(_is_handed_in, units)) > 1:
         return True
     # Nobody has the names right, or there is only one: then all of it must look like work, and nothing lie loose.
     loose = any(name.endswith(".py") for name in tree.files)
-    return bool(units or zips) and not loose and not tree.zipped and all(any(map(_is_work, _names(u))) for u in units)
+    return (
+        bool(units or archives) and not loose and not tree.zipped and all(any(map(_is_work, _names(u))) for u in units)
+    )
 
 
 def _is_handed_in(unit: Tree) -> bool:
@@ -229,7 +273,7 @@ def _is_handed_in(unit: Tree) -> bool:
     modules = rubric.current().modules
     return not unit.readable or any(
         # Also under nearly a module's name: a whole class may have downloaded its files twice.
-        _is_zip(name) or (is_likely_code(name) and any(resembles(name, module) for module in modules))
+        _is_archive(name) or (is_likely_code(name) and any(resembles(name, module) for module in modules))
         for name in _names(unit)
     )
 
@@ -248,12 +292,33 @@ def _is_unit(name: str) -> bool:
     return not name.startswith(".") and (name not in trees.JUNK or name == "checks")
 
 
-def _is_zip(name: str) -> bool:
-    return name.lower().endswith(".zip")
+def _is_students(name: str) -> bool:
+    """Whether a folder of a class is a student's."""
+    return _is_unit(name) and name not in KIT_FOLDERS
+
+
+def _is_archive(name: str) -> bool:
+    """Whether a file is a zip, or an archive that is not opened."""
+    return PurePosixPath(name).suffix.lower() in {".zip", *ARCHIVES} and not trees.is_litter(name)
+
+
+def _stem(name: str) -> str:
+    """The name without the suffixes of an archive: "bob" for bob.tar.gz."""
+    while _is_archive(name) and PurePosixPath(name).stem:
+        name = PurePosixPath(name).stem
+    return name
+
+
+def _is_code(name: str) -> bool:
+    return name.lower().endswith((".py", ".zip")) and not trees.is_litter(name)
 
 
 def _is_work(name: str) -> bool:
-    return name.lower().endswith((".py", ".zip"))
+    return _is_code(name) or _is_archive(name) or name.lower().endswith(".ipynb")
+
+
+def _is_canvas_part(name: str) -> bool:
+    return platforms.is_canvas_name(name) or platforms.is_canvas_name(f"{name}/")
 
 
 def _counted(number: int, what: str) -> str:

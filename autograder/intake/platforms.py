@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from autograder.intake.entries import Entry, Student
-from autograder.intake.tree import Source, Tree, UnusableError, is_junk
+from autograder.intake.tree import Source, Tree, UnusableError, is_junk, is_litter
 
 # Gradescope's "Export Submissions": a folder for each submission, `submission_metadata.yml` with the names.
 #
@@ -23,6 +23,11 @@ LARGEST = 2**28  # bytes of the yml that are read; it holds all results of a cla
 _FOLDER = re.compile(r"submission_\d{1,18}")
 _WRAPPER = re.compile(r"assignment_\d+_export.*", re.DOTALL)
 _MISSING = {"", "~", "null"}
+
+
+def is_export_part(name: str) -> bool:
+    """Whether a file or folder belongs to an export."""
+    return name == METADATA or _FOLDER.fullmatch(name) is not None
 
 
 def is_export_name(name: str) -> bool:
@@ -64,7 +69,7 @@ def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
     )
     entries = [_with_upload(tree.folders[name], name, counting.get(name) or earlier.get(name)) for name in folders]
     unknown = [entry.key for entry in entries if not entry.students and not problems]
-    problems += [f"{key}: {METADATA} does not say whose it is; it was graded all the same" for key in unknown]
+    problems += [f"{key}: {METADATA} names no student; it was graded anyway" for key in unknown]
     problem = f"it is in {METADATA}, but the export has no folder for it"
     lost = [replace(entry, problem=problem) for name, entry in counting.items() if name not in folders]
     return entries + lost, problems
@@ -130,23 +135,19 @@ def is_canvas_name(name: str) -> bool:
 
 def is_canvas(tree: Tree) -> bool:
     """Whether files named as Canvas does it are most of what could be work, other folders counted as one each."""
-    work = [name for name in tree.files if name.lower().endswith((".py", ".zip", ".html"))]
+    work = [name for name in tree.files if name.lower().endswith((".py", ".zip", ".html")) and not is_litter(name)]
     strangers = [name for name in tree.folders if not is_canvas_name(f"{name}/") and not is_junk(name)]
     return 2 * sum(map(is_canvas_name, work)) > len(work) + len(strangers)
 
 
-def canvas_entries(files: Mapping[str, Source], place: Path) -> tuple[list[Entry], list[str]]:
-    """One entry a student, with the newest version of each of the files, by path; and what Canvas cannot have named."""
+def canvas_entries(files: Mapping[str, Source], place: Path) -> list[Entry]:
+    """One entry a student, with the newest version of each of the files, by path."""
     users: dict[str, list[re.Match[str]]] = {}
-    strangers: dict[str, None] = {}
     for path in files:
         match = _CANVAS_NAME.fullmatch(path)
         if match is not None:
             users.setdefault(match["user"], []).append(match)
-        elif path.lower().endswith((".py", ".zip")):
-            strangers[path.partition("/")[0]] = None
-    problems = [f"{name}: not named as Canvas names files, so it was not graded" for name in strangers]
-    return [_canvas_entry(user, matches, files, place) for user, matches in users.items()], problems
+    return [_canvas_entry(user, matches, files, place) for user, matches in users.items()]
 
 
 def _canvas_entry(user: str, matches: Sequence[re.Match[str]], files: Mapping[str, Source], place: Path) -> Entry:
@@ -177,22 +178,23 @@ _MOODLE_NAME = re.compile(
 
 def is_moodle(tree: Tree) -> bool:
     """Whether most of what lies directly here is named as Moodle does it."""
-    names = [name for name in (*tree.folders, *tree.files) if not name.startswith((".", "__"))]
-    return 2 * sum(_MOODLE_NAME.fullmatch(name) is not None for name in names) > len(names)
+    names = [name for name in (*tree.folders, *tree.files) if not name.startswith(".") and not is_litter(name)]
+    return 2 * sum(map(is_moodle_name, names)) > len(names)
 
 
-def moodle_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
-    """One entry a student, and what Moodle cannot have named."""
+def is_moodle_name(name: str) -> bool:
+    return _MOODLE_NAME.fullmatch(name) is not None
+
+
+def moodle_entries(tree: Tree) -> list[Entry]:
+    """One entry a student."""
     names: dict[str, tuple[str, str]] = {}  # of the student, and of the first folder or file
     uploads: dict[str, dict[str, Source]] = {}
-    problems = []
     parts: list[tuple[str, Mapping[str, Source]]] = [(name, folder.sources) for name, folder in tree.folders.items()]
     parts += [(name, {name: source}) for name, source in tree.files.items()]
     for name, sources in parts:
         match = _MOODLE_NAME.fullmatch(name)
         if match is None:
-            if not name.startswith((".", "__")):
-                problems.append(f"{name}: not named as Moodle names submissions, so it was not graded")
             continue
         names.setdefault(match["id"], (match["name"], name))
         file = match["file"] if name in sources else ""
@@ -202,4 +204,4 @@ def moodle_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
         name, part = names[number]
         upload = Tree(part, tree.place, own, tree.zipped)
         entries.append(Entry(f"{name}_{number}", upload, (Student(name, moodle=number),)))
-    return entries, problems
+    return entries

@@ -15,7 +15,7 @@ from autograder.intake.text import shown
 from autograder.intake.tree import Source, Tree, UnusableError
 from autograder.sandbox.budget import Limits
 from autograder.values.names import mend, resembles
-from autograder.values.source import parsed
+from autograder.values.source import declared_encoding, is_readable_encoding, parsed
 
 MOST_BYTES = 100_000  # of a file that the grader itself reads; Python's tree of a text takes up to 500 times as much
 NOTES_SHOWN = 20  # notes on one upload that a student is shown
@@ -51,6 +51,10 @@ _TEXTS: dict[str, Callable[["Note"], str]] = {
     "blank": lambda note: (
         f"{note.shown} is blank, so it counts as not there. Save your work in it, and upload it again."
     ),
+    "encoding": lambda note: (
+        f"{note.shown} was not used: it declares the encoding {shown(note.wanted)}. The grader reads UTF-8 and Latin-1: "
+        "delete that line and save the file as UTF-8."
+    ),
     "archive": lambda note: f"{note.shown} was not opened: of archives only .zip is. Upload the .py files themselves.",
     "second": lambda note: f"{note.shown} was not used: the upload has another {note.wanted}, which was graded.",
     "accepted": lambda note: f"There was no file {note.wanted}; {note.shown} was graded as {note.wanted}.",
@@ -77,7 +81,7 @@ def _mend(note: "Note") -> str:
 class Note:
     """Something about an upload that its student must know. `path` is a name that the student chose, "" for the whole.
 
-    `number` is a size in MB or a count, `wanted` the name that a file should have, or what a notebook defines.
+    `number` is a size in MB or a count, `wanted` the name that a file should have, what a notebook defines, or an encoding.
     """
 
     kind: str
@@ -147,6 +151,17 @@ class Submission:
         """Whether a function of a module is written in a file; None where nobody can say."""
         content, entry = self.files.get(name, b""), rubrics.current().modules.get(module)
         return has_written(content, entry.functions) if entry is not None and len(content) <= MOST_BYTES else None
+
+    def decodable(self) -> "Submission":
+        """The same without files that declare an encoding other than UTF-8 or Latin-1, with a note on each: a file must not choose
+        the codec that the grader or Python reads it with.
+        """
+        code = {name: content for name, content in self.files.items() if name.lower().endswith((".py", ".txt"))}
+        declared = {name: declared_encoding(content) for name, content in code.items()}
+        other = {name: encoding for name, encoding in declared.items() if not is_readable_encoding(encoding)}
+        notes = (Note("encoding", name, wanted=encoding) for name, encoding in other.items())
+        files = {name: content for name, content in self.files.items() if name not in other}
+        return replace(self, files=files, refused=(*notes, *self.refused))
 
     def with_notes(self) -> "Submission":
         """The same without blank modules, and with a note on each; or, if functions of a module are written only in a file that is
@@ -226,7 +241,7 @@ def is_likely_code(name: str) -> bool:
 # CommandError is raised only where the grader itself cannot read (no such path, permission, a failing disk, a
 # damaged export). All parts of an upload share one Room, so that its bounds hold for the sum.
 
-ARCHIVES = {".7z", ".bz2", ".gz", ".rar", ".tar", ".tgz", ".xz"}  # which are not opened
+ARCHIVES = {".7z", ".bz2", ".gz", ".rar", ".tar", ".tbz", ".tbz2", ".tgz", ".txz", ".xz", ".zipx", ".zst"}  # not opened
 KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
 LISTED_FACTOR = 20  # names that are looked at, for each file that is allowed
 ZIP_FACTOR = 2  # bytes of a zip, for each byte that is allowed unpacked
@@ -288,7 +303,7 @@ def read_tree(upload: Tree, limits: Limits, name: str) -> Submission:
     parts = [*packed, loose]
     files = {path: content for files, _ in parts for path, content in _flattened(files).items()}
     refused = tuple(note for _, notes in parts for note in notes)
-    return Submission(name, _without_conflicts(_gathered(files)), refused).with_notes()
+    return Submission(name, _without_conflicts(_gathered(files)), refused).decodable().with_notes()
 
 
 def _packed(tree: Tree, room: _Room, depth: int = 1) -> Iterator[Part]:

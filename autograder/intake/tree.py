@@ -176,10 +176,11 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> byte
 DEPTH = 20  # folders in folders; what lies deeper is not looked at
 LISTED = 50_000  # names in one folder; a class has fewer, an upload far fewer
 MEMBERS = 400_000  # names in the folder or zip of a class
-JUNK = frozenset(
-    {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", ".venv", "venv"}
-    | {"checks", "tests"}
+# What systems and tools leave behind. It is nobody's work, so nothing is said about it.
+LITTER = frozenset(
+    {"__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", ".pytest_cache", "Thumbs.db", "desktop.ini"}
 )
+JUNK = LITTER | {".venv", "venv", "checks", "tests"}
 _NOT_THERE = {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR}  # errors that an upload can cause, not the machine
 
 
@@ -226,7 +227,11 @@ class Tree:
 
 
 def is_junk(name: str) -> bool:
-    return name in JUNK or name.startswith("._")
+    return name in JUNK or is_litter(name)
+
+
+def is_litter(name: str) -> bool:
+    return name in LITTER or name.startswith("._")
 
 
 # On disk
@@ -243,7 +248,9 @@ def of_folder(folder: Path, most: int = MEMBERS) -> Tree:
             if error.errno not in _NOT_THERE:
                 sources[above] = Source(0, "closed", partial(_refused, error))
             continue
-        for name, source in listed.items():
+        if place == folder and len(listed) > LISTED:
+            sources[""] = Source(0, "many")
+        for name, source in islice(listed.items(), LISTED):
             if len(sources) > most:
                 sources[""] = Source(0, "many")
                 break
@@ -257,7 +264,7 @@ def of_folder(folder: Path, most: int = MEMBERS) -> Tree:
 def _listed(folder: Path) -> dict[str, Source]:
     """The files and folders directly in a folder. Raises OSError."""
     with os.scandir(folder) as entries:
-        listed = sorted(islice(entries, LISTED), key=lambda entry: entry.name)
+        listed = sorted(islice(entries, LISTED + 1), key=lambda entry: entry.name)
     folders = {f"{entry.name}/" for entry in listed if entry.is_dir(follow_symlinks=False)}
     files = {
         e.name: _on_disk(Path(e.path), e.stat(follow_symlinks=False)) for e in listed if f"{e.name}/" not in folders

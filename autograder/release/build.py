@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from autograder.faults import ArgumentsError, CommandError, of_system
@@ -25,22 +25,38 @@ REASON_LENGTH = 600  # characters
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions whose text is a line for an instructor
 
 
-def build(out: Path, assignments: Path | None = None, only: Sequence[str] = ()) -> list[Path]:
+Stage = Callable[[str], None]
+# The stages of a build, with their shares of its processor time.
+STAGES = {
+    "Recording the hidden tests": 15.0,
+    "Running otter assign": 50.0,
+    "Grading the solutions": 30.0,
+    "Writing the zips": 5.0,
+}
+RECORD, ASSIGN, CHECK, WRITE = STAGES
+
+
+def build(
+    out: Path, assignments: Path | None = None, only: Sequence[str] = (), stage: Stage = lambda name: None
+) -> list[Path]:
     """Write OUT/autograder.zip and OUT/student.zip and bring assignments/ up to date; what has been written.
 
     With `only`, the homework has these modules and no others, and its students' folder is OUT/assignments.
-    Raises CommandError, also when the solutions do not get full marks, RubricError, and ArgumentsError for an unusable
-    `only`.
+    `stage` is called with the name of each stage in STAGES when it begins. Raises CommandError, also when the solutions do not
+    get full marks, RubricError, and ArgumentsError for an unusable `only`.
     """
+    stage(RECORD)
     # First, because a rubric that does not fit is to be said in its own words, not in Otter's.
     script.record(rubric.current())
     if not only:
-        with assigned() as result:
+        with assigned(stage=stage) as result:
+            stage(WRITE)
             return write(result, out, assignments or kit.home() / "assignments")
     students = assignments or out / "assignments"
     if students.resolve() == kit.home() / "assignments":
         raise ArgumentsError(f"{students} is for the whole homework; give another folder with -o")
-    with selection.selected(only) as root, assigned(root=root) as result:
+    with selection.selected(only) as root, assigned(root=root, stage=stage) as result:
+        stage(WRITE)
         return write(result, out, students)
 
 
@@ -67,13 +83,14 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
 
 
 @contextlib.contextmanager
-def assigned(check: bool = True, root: Path | None = None) -> Iterator[Path]:
+def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda name: None) -> Iterator[Path]:
     """The RESULT of `otter assign`, in a temporary folder; with `check`, the zip has graded the solutions.
 
     `root` is the tree that is built, this kit's own unless given. Raises CommandError.
     """
     root = root or clone()
     require_otter()
+    stage(ASSIGN)
     with temporary_folder("autograder-build-") as result:
         # With the kit that lies in `root`, whatever kit is installed.
         path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
@@ -88,6 +105,7 @@ def assigned(check: bool = True, root: Path | None = None) -> Iterator[Path]:
         if done.returncode:
             raise CommandError(reason(done.stderr))
         if check:
+            stage(CHECK)
             _check(next((result / "autograder").glob("*.zip")), root / "solutions")
         yield result
 

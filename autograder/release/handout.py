@@ -1,6 +1,6 @@
-"""What students get of the solutions: every function as a stub, and whatever follows from rubric.yaml.
+"""Turns the solutions into the student folder: functions become stubs, and tables are filled in from rubric.yaml.
 
-A file out of which anything of a solution would reach the students is refused.
+A file that would reveal any part of a solution is rejected.
 """
 
 import ast
@@ -32,6 +32,7 @@ from autograder.values.tree import copied, mapped
 MARKER = "<!-- grading table -->"
 MODULES = "<!-- modules -->"
 CHECKS = "checks/conftest.py"
+AGENTS = "AGENTS.md"
 VALUES = "checks/student_values"  # where the solutions only point to autograder/values
 EXPORT = """import glob
 import zipfile
@@ -43,15 +44,15 @@ with zipfile.ZipFile("transformer.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(file)
 print("transformer.zip has", ", ".join(files))"""
 WHEN = {
-    "visible": "at once",
+    "visible": "immediately",
     "after_due_date": "after the due date",
-    "after_published": "with the grades",
+    "after_published": "when grades are released",
     "hidden": "never",
 }
 
 
 def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
-    """Complete the students' folder: stubs, README, the order of the checks, and what the notebook exports.
+    """Complete the student folder: stubs, README, AGENTS.md, the order of the checks, and the notebook's export cell.
 
     Raises CommandError.
     """
@@ -64,6 +65,8 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     _rewrite(solutions / "README.md", lambda text: readme(text, rubric), folder / "README.md")
     _rewrite(solutions / CHECKS, lambda text: ordered_checks(text, rubric), folder / CHECKS)
     shutil.copy(solutions / "conftest.py", folder)
+    if rubric.agents_file:
+        shutil.copy(solutions / AGENTS, folder)
     shutil.copytree(kit.PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
     _rewrite(folder / notebook, without_otter, folder / notebook)
     # What an instructor's own runs have left in folders that Otter copied whole.
@@ -97,7 +100,7 @@ def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:
 
 
 def stub(source: str, functions: Collection[str], path: str = "the solution") -> str:
-    """A solution without its answers: the body of each function is one line that says that it is not written yet.
+    """A solution without its answers: the body of each function is one line that raises NotImplementedError.
 
     Raises CommandError for a function that is missing, and for any code outside the marks that is not an import.
     """
@@ -136,10 +139,10 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def readme(text: str, rubric: Rubric) -> str:
-    """The students' README: two marked lines give way to tables, names in braces to what the rubric says.
+    """The students' README: two marked lines are replaced by tables, and names in braces by values from the rubric.
 
-    Lines "- `module.py`: ..." of modules that the rubric does not have are left out, and so is what stands between the lines
-    <!-- needs module --> and <!-- end -->. Raises CommandError where a marker is not there exactly once.
+    Lines "- `module.py`: ..." and the text between <!-- needs module --> and <!-- end --> are left out if the rubric does not
+    have that module. Raises CommandError unless each marker is there exactly once.
     """
     text = re.sub(
         r"^<!-- needs (\w+) -->\n(.*?)^<!-- end -->\n",
@@ -169,8 +172,8 @@ def _said_in_readme(rubric: Rubric) -> dict[str, str]:
 
 
 def modules_table(rubric: Rubric) -> str:
-    """Every file that a student writes, with its functions, in Markdown."""
-    rows = ["| file | what it is about | what you write |", "|---|---|---|"]
+    """The files that a student writes, with their functions, in Markdown."""
+    rows = ["| file | topic | functions to write |", "|---|---|---|"]
     for module, entry in rubric.modules.items():
         functions = ", ".join(f"`{function}`" for function in entry.functions)
         rows.append(f"| `{module}.py` | {entry.title} | {functions} |")
@@ -222,8 +225,8 @@ def without_otter(text: str) -> str:
 
 
 def grading_table(rubric: Rubric) -> str:
-    """Every criterion with its points, in Markdown."""
-    rows = ["| criterion | points | what it is about | its result is shown |", "|---|---:|---|---|"]
+    """All criteria with their points, in Markdown."""
+    rows = ["| criterion | points | what it tests | result shown |", "|---|---:|---|---|"]
     for group in rubric.groups:
         criteria = rubric.of(group)
         title = rubric.modules[group].title if group in rubric.modules else "Everything together"
@@ -235,12 +238,11 @@ def grading_table(rubric: Rubric) -> str:
     return "\n".join(rows)
 
 
-# checks/mistakes.json of the students' folder: what known mistakes give for the inputs of the public checks, their
-# sentences, and fingerprints of what is right for other arguments.
+# checks/mistakes.json of the student folder: the wrong results of known mistakes for the inputs of the public checks, the
+# sentences about the mistakes, and fingerprints of correct results for other arguments.
 #
-# The inputs are those of the public checks, whose right results students can read there, so the wrong results give nothing away;
-# there is no code in it. solutions/checks/known_mistakes.py reads it and describes its format. Only the kit's own code runs
-# here, never a student's.
+# Students can read the correct results for these inputs in the public checks, so the wrong ones reveal nothing. The table has no
+# code. solutions/checks/known_mistakes.py reads it and describes its format. Only the kit's own code runs here.
 
 MISTAKES = "checks/mistakes.json"
 # Of a result in the table: a tenth of the checks' tolerance is lost, and what only rounding has made is gone.
@@ -287,23 +289,19 @@ def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
 
 
 def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]:
-    home = importlib.import_module("known_mistakes")
-    tolerance = importlib.import_module("student_calls").TOLERANCE
     right = reference.functions()[function]
     expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
     results: list[list[Any]] = [[] for _ in expected]
     rows = []
     for mistake in mistakes.of_function(module, function):
-        single, double = mistake.fresh(), mistake.fresh()  # two, since one may remember what it was called with
-        own: dict[str, Any] = {}
-        for place, (call, entry) in enumerate(expected):
-            result = _entry(call, single, double)
-            if not home.same(result, entry, tolerance):
-                no_error = "raised" in entry and "raised" not in result
-                own[str(place)] = _place(home.NO_ERROR if no_error else mapped(_short, result), results[place])
-        row = [mistake.does, mistake.read, mistake.right, own]
-        if own and row not in rows:  # two ways to make a mistake may give the same
-            rows.append(row)
+        default = _wrong_default(right, mistake.fresh())
+        found = [([mistake.does, mistake.read, mistake.right], _wrong_results(expected, mistake.fresh), default)]
+        if default:
+            found.append((*_ignored(function, right, expected, mistake.fresh, default), {}))
+        for said, wrong, needed in found:
+            row = [*said, {str(place): _place(result, results[place]) for place, result in wrong.items()}, needed]
+            if wrong and row not in rows:  # two variants of a mistake may give the same results
+                rows.append(row)
     sentences: list[Any] = []
     others = {str(place): result for place, (call, _) in enumerate(expected) if (result := _others(call, sentences))}
     return {
@@ -314,6 +312,60 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
         "sentences": sentences,
         "others": others,
     }
+
+
+def _wrong_results(expected: list[tuple[Any, Any]], fresh: Callable[[], Callable[..., Any]]) -> dict[int, Any]:
+    """The wrong results that a function gives for these calls, by the number of the call."""
+    home, tolerance = importlib.import_module("known_mistakes"), importlib.import_module("student_calls").TOLERANCE
+    single, double = fresh(), fresh()  # two, since one may keep state between calls
+    wrong = {}
+    for place, (call, entry) in enumerate(expected):
+        result = _entry(call, single, double)
+        if not home.same(result, entry, tolerance):
+            no_error = "raised" in entry and "raised" not in result
+            wrong[place] = home.NO_ERROR if no_error else mapped(_short, result)
+    return wrong
+
+
+def _wrong_default(right: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
+    """The one parameter whose default value differs, as {"eps": 1e-6}; {} if that is not the difference."""
+    mine, other = inspect.signature(right).parameters, inspect.signature(wrong).parameters
+    changed = {
+        name: other[name].default for name in mine if name in other and other[name].default != mine[name].default
+    }
+    simple = len(changed) == 1 and all(isinstance(value, bool | int | float | str) for value in changed.values())
+    return changed if simple else {}
+
+
+def _ignored(
+    function: str,
+    right: Callable[..., Any],
+    expected: list[tuple[Any, Any]],
+    fresh: Callable[[], Callable[..., Any]],
+    default: dict[str, Any],
+) -> tuple[list[str], dict[int, Any]]:
+    """Sentences and results of code that uses a wrong default value whatever the caller passes.
+
+    Without results if no public call that passes a value shows the difference from the wrong default alone.
+    """
+    signature, (name, value) = inspect.signature(right), *default.items()
+    forced, passed = [], set()
+    for place, (call, entry) in enumerate(expected):
+        bound = signature.bind(*call.args, **call.kwargs)
+        passed |= {place} if name in bound.arguments else set()
+        bound.arguments.update(default)
+        forced.append((replace(call, args=bound.args, kwargs=bound.kwargs), entry))
+    wrong = _wrong_results(forced, fresh)
+    said = [
+        f"Your code ignores the argument {name} and uses {_as_python(value)}.",
+        f"the docstring of `{function}`",
+        f"Use the argument {name}, whose default is {_as_python(signature.parameters[name].default)}.",
+    ]
+    return said, wrong if passed & wrong.keys() else {}
+
+
+def _as_python(value: Any) -> str:
+    return re.sub(r"e-0", "e-", f"{value:g}") if isinstance(value, float) else repr(value)
 
 
 def _others(call: Any, sentences: list[Any]) -> list[list[Any]]:

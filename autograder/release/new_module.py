@@ -1,4 +1,4 @@
-"""A module to begin with: `autograder new NAME` writes what the instructor's page, "Adding a module", asks for.
+"""A module to begin with: `autograder new NAME` writes what the guide docs/how-to/add-a-module.md asks for.
 
 It is complete, so that it builds and is graded at once: one small function, two criteria, three known mistakes. What the module is
 really about then takes its place.

@@ -176,13 +176,31 @@ def fresh(tree: Path, root: Path) -> Environment:
     scripts = sysconfig.get_path("scripts", "venv", vars={"base": str(root / "venv")})
     own = shutil.which("python", path=scripts) or sys.executable
     packages = [*map(str, wheels), *lines]
-    if packages:
-        command = [own, "-m", "pip", "install", "--quiet", "--no-input", *packages]
-        _do(command, "pip cannot install the zip's requirements")
+    installer = f", installed with {_install(own, packages)}" if packages else ""
     command = [own, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
     version = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     note = f", where Gradescope has {wanted}" if wanted not in ("", version) else ""
-    return own, _variables(root, scripts), f"in a fresh environment of Python {version}{note}"
+    return own, _variables(root, scripts), f"in a fresh environment of Python {version}{note}{installer}"
+
+
+def uv() -> str:
+    """The path of uv, which installs faster than pip; "" where there is none."""
+    return shutil.which("uv", path=sysconfig.get_path("scripts")) or shutil.which("uv") or ""
+
+
+def _install(python: str, packages: list[str]) -> str:
+    """Install packages for an interpreter with uv, or with pip where uv is missing or fails; returns which of them it was.
+
+    Raises CommandError.
+    """
+    command = [uv(), "pip", "install", "--quiet", "--python", python, *packages]
+    if command[0] and subprocess.run(command, capture_output=True).returncode == 0:
+        return "uv"
+    _do(
+        [python, "-m", "pip", "install", "--quiet", "--no-input", *packages],
+        "pip cannot install the zip's requirements",
+    )
+    return "pip"
 
 
 def _variables(root: Path, scripts: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from filelock import FileLock
@@ -13,6 +13,8 @@ from filelock import FileLock
 # Before NumPy is imported, and for all processes that tests start: the matrices are small, and with as many test processes as
 # cores the threads of a product only wait for one another (forty random networks: 25 s instead of 1 s on a busy machine).
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Images for containers often turn bytecode off; then each of the hundreds of processes compiles NumPy and pytest again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 from autograder.cohort import pool
 from autograder.feedback import results
@@ -20,9 +22,10 @@ from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission, read
-from autograder.release import build
 from autograder.sandbox.budget import Limits
-from autograder.tests.running import Box, Built, without_kernel
+
+if TYPE_CHECKING:  # imports Otter, which takes a second before any test process is started
+    from autograder.tests.running import Box, Built
 
 QUICK = Limits(call_seconds=0.5, submission_seconds=20)
 
@@ -44,6 +47,13 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def references() -> dict[str, bytes]:
     """The files of a perfect submission."""
     return {f"{name}.py": (kit.solutions() / f"{name}.py").read_bytes() for name in rubrics.current().modules}
+
+
+@pytest.fixture(scope="session")
+def half(references: dict[str, bytes]) -> dict[str, bytes]:
+    """A submission that is partly wrong."""
+    wrong = references["layernorm.py"] + b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"
+    return {**references, "layernorm.py": wrong, "decoder.py": b"import nothing\n"}
 
 
 @pytest.fixture(scope="session")
@@ -82,8 +92,11 @@ def alter(references: dict[str, bytes]) -> Callable[[str, str], dict[str, str]]:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Built:
+def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> "Built":
     """Built by the first test process that needs it, for all of them."""
+    from autograder.release import build
+    from autograder.tests.running import Built
+
     base = tmp_path_factory.getbasetemp()
     place = (base if worker_id == "master" else base.parent) / "built"
     made = Built(place / "dist/autograder.zip", place / "dist/student.zip", place / "assignments", place / "installed")
@@ -99,15 +112,17 @@ def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Built:
 
 @pytest.fixture
 def box(
-    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[Mapping[str, bytes]], Box]]:
+    built: "Built", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[Mapping[str, bytes]], "Box"]]:
     from otter.run.run_autograder.runners import python_runner
+
+    from autograder.tests.running import Box, without_kernel
 
     monkeypatch.setattr(python_runner, "grade_notebook", without_kernel)
     monkeypatch.setenv("PATH", os.environ["PATH"])  # Otter changes it
     boxes: list[Path] = []
 
-    def make(upload: Mapping[str, bytes]) -> Box:
+    def make(upload: Mapping[str, bytes]) -> "Box":
         boxes.append(tmp_path / f"autograder-{len(boxes)}")
         return Box(boxes[-1], built, upload)
 

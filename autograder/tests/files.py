@@ -1,21 +1,28 @@
-"""Files as an upload has them: written into a folder or a zip, or packed as the bytes of a zip."""
+"""Files as an upload has them: written into a folder or a zip, or packed as the bytes of a zip; and a pickle."""
 
 import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 Files = Mapping[str, str | bytes]
 
 
 def put(place: Path, files: Files) -> Path:
-    """Write files into a folder, which is made, or into a zip (or wheel) if the name of the place ends so."""
+    """Write files into a folder, which is made, or into a zip (or wheel) if the name of the place ends so.
+
+    A name that ends with a slash is an empty folder.
+    """
     if place.suffix.lower() in (".zip", ".whl"):
         place.write_bytes(zipped(files))
         return place
     place.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         target = place / name
+        if name.endswith("/"):
+            target.mkdir(parents=True, exist_ok=True)
+            continue
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content if isinstance(content, bytes) else content.encode())
     return place
@@ -28,3 +35,13 @@ def zipped(files: Files, method: int = zipfile.ZIP_STORED) -> bytes:
         for name, content in files.items():
             archive.writestr(name, content)
     return stream.getvalue()
+
+
+class Bomb:
+    """Leaves a mark when it is unpickled."""
+
+    def __init__(self, mark: Path):
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.mark,)

@@ -1,6 +1,6 @@
-"""Why a result is refused, in sentences that hold of everything that they speak of: its form, then its values.
+"""Why a result is wrong, in sentences that are true of every entry they mention: first its form, then its values.
 
-What is called wrong is what `compare` refuses with the same `allowed`.
+A sentence calls an entry wrong only if `compare` rejects it with the same `allowed`.
 """
 
 import re
@@ -27,13 +27,15 @@ FORMS = {
     "shape": "It returned an array of the wrong shape",
     "dtype": "It returned the wrong dtype",
 }
-IN_ORDER = "The parts are right, but they come in the order"
-KEEP_DTYPE = "floating results keep the dtype of the arguments"
-NO_RETURN = "Does every way through the function end with a return?"
-REMEMBERED = "Called alone, it is right; after other calls, it is not: something is remembered between calls."
+IN_ORDER = "All parts are correct, but they are returned in the order"
+KEEP_DTYPE = "floating-point results keep the dtype of the arguments"
+NO_RETURN = "Does every path through the function return a value?"
+REMEMBERED = (
+    "The result is correct if this is the first call, but not after other calls: your code keeps state between calls."
+)
 UNSTEADY = (
-    "Called again with the same arguments, it gives another result: look for random numbers, for an array of np.empty "
-    "that is not filled, or for something that is remembered between calls."
+    "Called again with the same arguments, it gives a different result: look for random numbers, for an np.empty array "
+    "that is not filled completely, or for state that is kept between calls."
 )
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
 
@@ -44,28 +46,53 @@ RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[
 def form(
     expected: Any, actual: Any, allowed: float, dtype: bool = False, returned: str = "", names: Sequence[str] = ()
 ) -> str:
-    """A sentence about a result of the wrong form, "" where its form is right: what came back, and what is due.
+    """A sentence about a result of the wrong form, "" where its form is right: what it is, and what it should be.
 
-    `returned` is what the docstring says of the result, `names` are those of a tuple's parts.
+    `returned` is what the docstring says about the result, `names` are those of a tuple's parts.
     """
-    difference, _ = compare(expected, actual, allowed, dtype)
-    if difference is None or difference.kind not in FORMS:
+    fault, _ = compare(expected, actual, allowed, dtype)
+    if fault is None or fault.kind not in FORMS:
         return ""
-    kind = difference.kind
-    named = _paired(expected, actual, names)
-    refused = ((f" in {place}", right, came) for place, right, came in named if not equal(right, came, allowed, dtype))
-    part, wanted, got = next(refused, ("", expected, actual))
-    if kind == "type":
-        both = isinstance(wanted, np.ndarray) and type(got) is np.ndarray
-        came = f"an array of {got.dtype}" if both else kind_of(got)
-    else:
-        came = str(len(got) if kind == "length" else got.shape if kind == "shape" else got.dtype)
-    hint = f" {NO_RETURN}" if got is None else ""
-    return f"{FORMS[kind]}{part}: {came}; {_due(kind, wanted, part, returned, names)}.{hint}"
+    hint = f" {NO_RETURN}" if actual is None else ""
+    for place, wanted, got in _paired(expected, actual, names):
+        if not equal(wanted, got, allowed, dtype):
+            return _form_of_part(place, fault.kind, wanted, got)
+    due = f"the docstring says {returned}" if returned else f"it should return {_due(expected, names)}"
+    if fault.kind == "dtype":
+        return f"It returned {actual.dtype} instead of {expected.dtype}: {KEEP_DTYPE}."
+    if fault.kind == "shape":
+        said = f"; {due}" if returned else ""
+        return f"It returned an array of shape {actual.shape} instead of {expected.shape}{said}."
+    if fault.kind == "length":
+        return f"It returned {len(actual)} value{'s' * (len(actual) != 1)} instead of {len(expected)}; {due}."
+    return f"It returned {_came(expected, actual)}; {due}.{hint}"
+
+
+def _form_of_part(place: str, kind: str, wanted: Any, got: Any) -> str:
+    name = f"{place[0].upper()}{place[1:]}"
+    if kind == "dtype":
+        return f"{name} is {got.dtype} instead of {wanted.dtype}: {KEEP_DTYPE}."
+    if kind == "shape":
+        return f"{name} has shape {got.shape}; it should have shape {wanted.shape}."
+    return f"{name} is {_came(wanted, got)}; it should be {_due(wanted)}."
+
+
+def _came(expected: Any, actual: Any) -> str:
+    both = isinstance(expected, np.ndarray) and type(actual) is np.ndarray
+    return f"an array of {actual.dtype}" if both else kind_of(actual)
+
+
+def _due(expected: Any, names: Sequence[str] = ()) -> str:
+    if isinstance(expected, tuple):
+        return f"a tuple of {len(expected)}" + (f" ({', '.join(f'`{name}`' for name in names)})" if names else "")
+    if not isinstance(expected, np.ndarray):
+        return kind_of(expected)
+    entries = {"b": "bools", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
+    return f"an array of {entries} of shape {expected.shape}"
 
 
 def what_returns(docstring: str) -> str:
-    """What a docstring says of the result, as half a sentence; "" where it says nothing."""
+    """What a docstring says about the result, as half a sentence; "" if nothing."""
     match = RETURNS.search(docstring)
     said = " ".join(match[1].split()) if match else ""
     return f"an array {said}" if said.startswith("(") else said
@@ -89,21 +116,6 @@ def _paired(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[tuple
     return list(zip(places, expected, actual, strict=True))
 
 
-def _due(kind: str, expected: Any, part: str, returned: str, names: Sequence[str]) -> str:
-    if kind == "dtype":
-        return f"expected is {expected.dtype}, since {KEEP_DTYPE}"
-    due = str(expected.shape) if kind == "shape" else kind_of(expected)
-    if isinstance(expected, tuple):
-        due = f"a tuple of {len(expected)}" + (f" ({', '.join(f'`{name}`' for name in names)})" if names else "")
-    elif isinstance(expected, np.ndarray) and kind != "shape":
-        entries = {"b": "bools", "i": "integers", "u": "integers", "f": "floats"}[expected.dtype.kind]
-        due = f"an array of {entries} with shape {expected.shape}"
-    if part or not returned:
-        return f"expected {'there ' if part else ''}is {due}"
-    said = f"the docstring says {returned}"
-    return f"expected is {due}, and {said}" if kind == "shape" else said
-
-
 # Its values
 
 
@@ -118,7 +130,7 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     if isinstance(expected, float | np.floating):
         wanted, got = np.asarray(expected), np.asarray(actual)
         if not np.isfinite(got):
-            return f"The result is {got}; expected is a finite number."
+            return f"The result is {got}; it should be a finite number."
         return "The result has the wrong sign." if equal(-wanted, got, allowed) else _rounded(wanted, got, allowed)
     if not isinstance(expected, np.ndarray):
         return ""
@@ -138,7 +150,7 @@ def _of_parts(parts: list[tuple[str, Any, Any]], allowed: float) -> str:
     if len(wrong) == len(parts) or not wrong:
         return details
     places = " and ".join(place for place, _, _ in wrong)
-    return f"Only {places} of the result {'is' if len(wrong) == 1 else 'are'} wrong. {details}".strip()
+    return f"Only {places} {'is' if len(wrong) == 1 else 'are'} wrong. {details}".strip()
 
 
 def factor(expected: Array, actual: Array, allowed: float) -> float | None:
@@ -168,10 +180,11 @@ def _shape(expected: Array, actual: Array, allowed: float) -> str:
     if actual.size == expected.size and equal(expected, actual.reshape(expected.shape), allowed):
         more = actual.ndim - expected.ndim
         if more in (-1, 1) and [n for n in actual.shape if n != 1] == [n for n in expected.shape if n != 1]:
-            return f"Right, but there is an axis of length one too {'many' if more > 0 else 'few'}."
-        return "The numbers are right and in the right order; only the shape is another."
+            wrong = "there is an extra axis of length 1" if more > 0 else "an axis of length 1 is missing"
+            return f"The values are correct, but {wrong}."
+        return "The values are correct and in the right order; only the shape is wrong."
     if equal(expected, actual.T, allowed):
-        return "The result is right up to a transpose."
+        return "Your result is the transpose of the expected one."
     if not expected.ndim or not actual.ndim or actual.shape[1:] != expected.shape[1:]:
         return ""
     said = [
@@ -190,39 +203,39 @@ def _too_few_or_many(place: str, less: int, entries: bool) -> str:
     thing = ("entry" if number == 1 else "entries") if entries else ("row" if number == 1 else "rows")
     if less > 0:
         missing = f"{thing} is" if number == 1 else f"{number} {thing} are"
-        return f"Right, but the {place} {missing} missing."
-    are = "is one" if number == 1 else f"are {number}"
-    return f"Right, but there {are} {thing} too many at the {'end' if place == 'last' else 'start'}."
+        return f"Your result is correct, but the {place} {missing} missing."
+    extra = f"an extra {thing}" if number == 1 else f"{number} extra {thing}"
+    return f"Your result is correct, but has {extra} at the {'end' if place == 'last' else 'start'}."
 
 
 def _bools(expected: Array, actual: Array) -> str:
     if expected.size < 2:
         return ""
     if np.array_equal(actual, ~expected):
-        return "Every True should be False and every False True."
+        return "Every True should be False, and every False should be True."
     if len({bool(value) for value in actual.flat}) == 1:
         return f"Every entry is {bool(actual.flat[0])}."
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1]:
         if np.array_equal(actual.T, expected):
-            return "The result is right up to a transpose."
+            return "Your result is the transpose of the expected one."
         wrong = actual != expected
         on, above = np.eye(len(wrong), dtype=bool), ~np.tri(len(wrong), dtype=bool)
         where = {"on the diagonal": on, "above the diagonal": above, "below the diagonal": above.T}
         for name, place in where.items():
             if not (wrong & ~place).any():
-                which = "Every entry" if wrong[place].all() else "Something"
-                return f"{which} {name} is wrong, and nothing else."
+                which = "All" if wrong[place].all() else "Some"
+                return f"{which} entries {name} are wrong; everything else is correct."
     return ""
 
 
 def _values(expected: Array, actual: Array, allowed: float) -> Iterator[str]:
-    """What can be said, the most telling first."""
+    """Sentences about the values, the most specific first."""
     if expected.dtype.kind == "b":
         yield _bools(expected, actual)
     yield _not_finite(expected, actual)
     square = expected.ndim >= 2 and expected.shape[-1] == expected.shape[-2]
     if square and equal(expected, np.swapaxes(actual, -1, -2), allowed):
-        yield "The result is right up to a transpose of the last two axes."
+        yield "Your result is the expected one with its last two axes transposed."
     if expected.dtype.kind == "f":  # tokens have no factor
         yield _of_all(expected.astype(float), actual.astype(float), allowed)
         yield _sums(expected, actual)
@@ -230,13 +243,13 @@ def _values(expected: Array, actual: Array, allowed: float) -> Iterator[str]:
         off = float(deviations(expected, actual).max()) * magnitude(expected)
         if off <= NEARLY * np.abs(expected[np.isfinite(expected)]).max(initial=0.0):
             unit = 10.0 ** np.floor(np.log10(off))
-            yield f"Nearly right: no entry is off by more than {np.ceil(round(off / unit, 6)) * unit:.1g}."
+            yield f"Almost correct: no entry is off by more than {np.ceil(round(off / unit, 6)) * unit:.1g}."
     wrong = deviations(expected, actual) > (allowed if expected.dtype.kind == "f" else 0.0)
     yield _lines(wrong)
     if wrong.size > 1:
         first = tuple(int(i) for i in np.argwhere(wrong)[0])
-        here = f"entry {list(first)} is {actual[first]:.7g}, not {expected[first]:.7g}"
-        yield f"{wrong.sum()} of {wrong.size} entries differ: {here}."
+        here = f"entry {list(first)} is {actual[first]:.7g} instead of {expected[first]:.7g}"
+        yield f"{wrong.sum()} of {wrong.size} entries are wrong: {here}."
 
 
 def _not_finite(expected: Array, actual: Array) -> str:
@@ -245,7 +258,7 @@ def _not_finite(expected: Array, actual: Array) -> str:
     got, wanted = (int((~np.isfinite(values)).sum()) for values in (actual, expected))
     kind = "nan" if np.isnan(actual).sum() == got else "nan or infinite"
     verb = "entry is" if got == 1 else "entries are"
-    return f"{got} {verb} {kind}; expected are {wanted or 'none'}."
+    return f"{got} {verb} {kind}; there should be {wanted or 'none'}."
 
 
 def _of_all(expected: Array, actual: Array, allowed: float) -> str:
@@ -264,9 +277,9 @@ def _of_all(expected: Array, actual: Array, allowed: float) -> str:
         return f"Every entry is off by the same amount, {offset:.6g}."
     number = factor(expected, actual, allowed)
     if number is not None:
-        return f"Every entry is the right one times the same factor, {number:.6g}."
+        return f"Every entry is off by the same factor, {number:.6g}."
     if finite.all() and np.ptp(got) <= allowed * magnitude(got):
-        return f"Every entry is the same, {got[0]:.6g}."
+        return f"All entries are equal: {got[0]:.6g}."
     return _of_lines(expected, actual, allowed) if finite.all() and expected.ndim == 2 else ""
 
 
@@ -279,7 +292,7 @@ def _of_lines(expected: Array, actual: Array, allowed: float) -> str:
         ratio = (actual * expected).sum(axis, keepdims=True) / (expected**2).sum(axis, keepdims=True)
         for said, model in (
             ("is off by the same amount", expected + offset),
-            ("is the right one times the same factor", ratio * expected),
+            ("is off by the same factor", ratio * expected),
         ):
             off = np.abs(model - expected).max(axis) > NEARLY * magnitude(expected)
             if off.all() and _is(model, actual, expected, allowed):
@@ -288,7 +301,7 @@ def _of_lines(expected: Array, actual: Array, allowed: float) -> str:
 
 
 def _sums(expected: Array, actual: Array) -> str:
-    """Whether rows or columns of weights, which sum to 1, do not."""
+    """Whether rows or columns of weights that should sum to 1 do not."""
     for axis, name in ((-1, "row"), (-2, "column")):
         weights = (expected >= 0).all() and ((expected > 0) & (expected < 1)).any()
         if expected.ndim < -axis or expected.shape[axis] < 2 or not weights:
@@ -296,7 +309,7 @@ def _sums(expected: Array, actual: Array) -> str:
         wanted, got = expected.sum(axis), actual.sum(axis)
         if np.allclose(wanted, 1, atol=1e-5) and not np.allclose(got, 1, atol=1e-3):
             wrong = float(np.ravel(got)[np.argmax(np.abs(np.ravel(got) - 1))])
-            return f"Every expected {name} sums to 1; one of yours sums to {wrong:.6g}."
+            return f"Every {name} should sum to 1; one of yours sums to {wrong:.6g}."
     return ""
 
 
@@ -307,7 +320,7 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
     off = np.abs(actual.astype(float) - expected).max() - allowed * magnitude(expected)
     for digits in range(1, MOST_DIGITS + 1):
         if off <= 0.5 * 10.0**-digits and np.array_equal(np.round(actual, digits), actual):
-            return f"Your result is the right one rounded to {digits} decimal{'s' if digits > 1 else ''}."
+            return f"Your result is the expected one, rounded to {digits} decimal{'s' if digits > 1 else ''}."
     return ""
 
 
@@ -326,11 +339,11 @@ def _lines(wrong: Array) -> str:
 
 
 def _but(singular: str, plural: str, wrong: Any) -> str:
-    """Which are wrong, or which are right, whatever is the shorter list."""
+    """Which are wrong, or which are correct, whichever list is shorter."""
     few = 2 * wrong.sum() <= wrong.size
-    indices = np.argwhere(wrong if few else ~wrong)
-    if len(indices) > MANY:
+    places = [[int(i) for i in index] for index in np.argwhere(wrong if few else ~wrong)]
+    if len(places) > MANY:
         return ""
-    places = [tuple(int(i) for i in index) for index in indices]
-    named = ", ".join(str(place[0] if len(place) == 1 else place) for place in places)
-    return f"Right {'except' if few else 'only'} for the {singular if len(indices) == 1 else plural} {named}."
+    named = [str(place[0]) if len(place) == 1 and singular != "entry" else str(place) for place in places]
+    listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    return f"Only {f'{singular} {listed} is' if len(named) == 1 else f'{plural} {listed} are'} {'wrong' if few else 'correct'}."

@@ -1,4 +1,4 @@
-"""Values as they are shown: results as NumPy prints them, arguments of ours as Python source."""
+"""Values as text: results as NumPy prints them, arguments as Python source."""
 
 import ast
 import inspect
@@ -11,18 +11,15 @@ import numpy as np
 
 from .kinds import describe
 
-DIGITS = (6, 9, 12, 17)  # how many are tried until two values that differ look different
-LARGEST = 100  # entries of an array that is shown; a larger one is only described
+DIGITS = (6, 9, 12, 17)  # tried in turn until two different values look different
+LARGEST = 100  # entries of an array that is printed; larger ones are only described
 WIDTH = 96  # of a row of numbers
-PARTS = 8  # of a tuple or a list that are shown
+PARTS = 8  # of a tuple or list that are printed
 Array = np.ndarray[Any, Any]
 
 
 def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WIDTH) -> tuple[str, str]:
-    """Two values as they are shown, with as many digits as it takes to see where they differ.
-
-    Six digits where that shows it, or where nothing does.
-    """
+    """Two values as text, with as many digits as it takes to see where they differ (six if nothing shows it)."""
     digits = next((n for n in DIGITS if _numbers(expected, n) != _numbers(actual, n)), DIGITS[0])
     return display(expected, digits, None, names, width), display(actual, digits, expected, names, width)
 
@@ -30,11 +27,11 @@ def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WID
 def display(
     value: Any, digits: int = DIGITS[0], like: Any = None, names: Sequence[str] = (), width: int = WIDTH, depth: int = 2
 ) -> str:
-    """A value as it is shown, with dtype and shape where they are not obvious.
+    """A value as text, with dtype and shape where they are not obvious.
 
-    What is much larger than any result is only described, and so are lists in lists: a student's value may be anything.
-    `like` is the expected value: over the wire tuples arrive as lists, so that a list in place of a tuple is shown as one.
-    `names` are those of a tuple's parts; with them each stands on a line of its own.
+    A student's value may be anything: values much larger than any result and nested lists are only described.
+    `like` is the expected value: tuples arrive as lists over the wire, so a list is printed like the expected tuple.
+    `names` are those of a tuple's parts; with them, each part is on its own line.
     """
     if type(value) is np.ndarray and value.size <= LARGEST:
         obvious = value.ndim and value.dtype in (np.float64, np.bool_, np.int64)
@@ -81,7 +78,7 @@ def _numbers(value: Any, digits: int, width: int = WIDTH) -> str:
 
 
 def literal(value: Any, width: int = 100) -> str:
-    """Python that makes the value again, after `import numpy as np`; parts stand on lines of their own where one is too short."""
+    """Python code for the value, after `import numpy as np`; parts go on separate lines if one line is too short."""
     if isinstance(value, np.ndarray):
         return _array_source(value)
     if isinstance(value, dict):
@@ -97,7 +94,7 @@ def literal(value: Any, width: int = 100) -> str:
 
 
 def function_source(function: Callable[..., Any]) -> str:
-    """The source of a function of ours; of a lambda only the lambda."""
+    """The source of a function; for a lambda, only the lambda."""
     if function.__name__ != "<lambda>":
         return inspect.getsource(function).strip()
     tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
@@ -107,7 +104,7 @@ def function_source(function: Callable[..., Any]) -> str:
 
 
 def _lambda(function: Callable[..., Any]) -> str:
-    """A function of ours that is a lambda, or has only a return, as a lambda; else its name."""
+    """A lambda, or a function with only a return, as a lambda; else its name."""
     tree = ast.parse(textwrap.dedent(function_source(function)))
     body = tree.body[0]
     last = body.body[-1] if isinstance(body, ast.FunctionDef) else None
@@ -119,7 +116,7 @@ def _lambda(function: Callable[..., Any]) -> str:
 
 
 def _wrapped(start: str, parts: list[str], end: str, width: int) -> str:
-    """Parts on one line where they fit, else a line each."""
+    """Parts on one line if they fit, else one per line."""
     line = start + ", ".join(parts) + end
     if len(line) <= width and "\n" not in line:
         return line
@@ -142,7 +139,7 @@ def _nested(array: Array) -> str:
 
 
 def _number(value: Any) -> str:
-    """A float32 gets its own few digits, not those of the float64 that equals it."""
+    """A number as Python; a float32 with its own few digits, not those of the equal float64."""
     item = value.item() if isinstance(value, np.generic) else value
     text = str(value) if isinstance(value, np.float32) else repr(item)
     return text.replace("inf", "np.inf").replace("nan", "np.nan")

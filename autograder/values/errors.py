@@ -1,10 +1,9 @@
-"""What is said about an exception: its built-in names, its text, and where in a folder's files it arose."""
+"""How an exception is reported: its built-in names, its text, and the line of the student's files that raised it."""
 
 import ast
 import builtins
 import errno
 import os
-import re
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -12,33 +11,34 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 MAX_TEXT = 300  # characters
-MAX_PASSED, MAX_NAME = 16, 64  # functions that an error is said to have passed through, and characters of their names
-NO_LINE = "EOF when reading a line"  # what Python says where nobody answers `input()`
-NO_INPUT = "Nobody answers `input()` while a submission is graded: delete the call."
-CIRCULAR = "Modules import one another: import only from files that stand higher up in the README's table."
+MAX_PASSED, MAX_NAME = 16, 64  # functions listed that an error passed through, and characters of their names
+NO_LINE = "EOF when reading a line"  # the text of Python's error if `input()` gets no answer
+NO_INPUT = "`input()` gets no answer while your code is graded: delete the call."
+CIRCULAR = "Modules import each other: import only from files that are higher up in the table of the README."
 NOT_ALLOWED = (
     "Homework code may not use other processes, sockets, pipes, event loops, or files outside its temporary folder."
 )
+MATMUL = "In a @ b, the last axis of a must be as long as the second-to-last axis of b (its only axis if b is 1-D)."
 NOT_RUN = "which the grader does not run"
 ADVICE = {
-    "MemoryError": "It needs more memory than is allowed: look for an array that is far larger than the result.",
-    "RecursionError": "It calls itself without an end.",
+    "MemoryError": "It needs more memory than allowed: look for an array that is far larger than the result.",
+    "RecursionError": "The function keeps calling itself.",
     "PermissionError": NOT_ALLOWED,
     "BlockingIOError": "Homework code may not start processes, and only a few threads.",
-    "SystemExit": "Homework code may not end Python: delete the call of `exit()`, `quit()` or `sys.exit()`.",
-    "ModuleNotFoundError": "The grader has NumPy, the standard library and your own files only: use nothing else.",
+    "SystemExit": "Homework code may not exit Python: delete the call of `exit()`, `quit()` or `sys.exit()`.",
+    "ModuleNotFoundError": "The grader has only NumPy, the standard library and your own files.",
 }
 
 
 def builtin_kinds(error: BaseException) -> list[str]:
-    """The built-in classes of an error by name, the most special first."""
+    """The built-in classes of an error by name, the most specific first."""
     classes = [cls for cls in type(error).__mro__ if issubclass(cls, BaseException)]
     kinds = [cls.__name__ for cls in classes if getattr(builtins, cls.__name__, None) is cls]
     return kinds or ["Exception"]
 
 
 def text_of(error: BaseException, own: Callable[[str], bool] = lambda _: False) -> str:
-    """The text of an error, cut; "" where even that raises an error. `own` says which files are one's own."""
+    """The shortened text of an error; "" if even that raises an error. `own` tells which files are the student's."""
     try:
         if _is_refused(error):
             function = _called(error.__traceback__, own)
@@ -49,14 +49,14 @@ def text_of(error: BaseException, own: Callable[[str], bool] = lambda _: False) 
 
 
 def _is_refused(error: BaseException | None) -> bool:
-    """Whether the system has refused something that is no file, which the standard library may say in an error of its own."""
+    """Whether the system rejected something other than a file; the standard library may wrap that error in its own."""
     of_system = isinstance(error, PermissionError) and error.errno == errno.EPERM and error.filename is None
     of_network = type(error).__name__ == "gaierror"
     return isinstance(error, OSError) and (of_system or of_network or _is_refused(error.__context__))
 
 
 def _called(trace: TracebackType | None, own: Callable[[str], bool]) -> str:
-    """The function of the standard library that the last step in one's own files has called; "" where it has called none."""
+    """The function of the standard library called by the last of one's own frames; "" if none."""
     function, is_next = "", False
     while trace is not None:
         code, module = trace.tb_frame.f_code, str(trace.tb_frame.f_globals.get("__name__", ""))
@@ -71,7 +71,7 @@ def _called(trace: TracebackType | None, own: Callable[[str], bool]) -> str:
 
 
 def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str, int]:
-    """File and line of the last step in one's own files; while a file is imported, the last one outside of functions."""
+    """File and line of the last of one's own frames; while a file is imported, of the last one outside of functions."""
     place, importing = ("", 0), False
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -83,9 +83,9 @@ def place(trace: TracebackType | None, own: Callable[[str], bool]) -> tuple[str,
 
 
 def passed(error: BaseException, own: Callable[[str], bool]) -> list[str]:
-    """The names of the functions in one's own files that an error passed through, from the one that raised it outwards.
+    """The names of one's own functions that an error passed through, innermost first.
 
-    Before them stands the name that a NameError did not find.
+    The name that a NameError did not find comes first.
     """
     names, trace = [], error.__traceback__
     while trace is not None:
@@ -97,9 +97,9 @@ def passed(error: BaseException, own: Callable[[str], bool]) -> list[str]:
 
 
 def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]:
-    """File and line of the loop in which a file that is one's own is running; ("", 0) where it is in none.
+    """File and line of the loop that one's own code is running; ("", 0) if none.
 
-    It is the outermost one, a `while` before a `for`: where in a loop a call is interrupted is chance.
+    A `while` is preferred to a `for`, and an outer loop to an inner one, because the line of the interruption is arbitrary.
     """
     loops: list[tuple[str, ast.While | ast.For]] = []
     while frame is not None:
@@ -114,7 +114,7 @@ def loop(frame: FrameType | None, own: Callable[[str], bool]) -> tuple[str, int]
 
 @cache
 def _loops(name: str) -> list[ast.While | ast.For]:
-    """The loops of a file, the last first: a file is read once, however many frames lead through it."""
+    """The loops of a file, last first; the file is read only once."""
     try:
         nodes = ast.walk(ast.parse(Path(name).read_bytes()))
     except (OSError, SyntaxError, ValueError):
@@ -123,13 +123,15 @@ def _loops(name: str) -> list[ast.While | ast.For]:
 
 
 def advice(kind: str, text: str) -> str:
-    """What to do about an error of which the kind or the text says it; "" for others."""
+    """What to do about an error, where its kind or text says so; else ""."""
     if "partially initialized module" in text:
         return CIRCULAR
     if (kind, text) == ("EOFError", NO_LINE):
         return NO_INPUT
     if text.endswith(NOT_RUN):
         return NOT_ALLOWED
+    if kind == "ValueError" and text.startswith("matmul: "):
+        return MATMUL
     return ADVICE.get(kind, "")
 
 
@@ -138,24 +140,5 @@ def missing(function: str, module: str) -> str:
 
 
 def no_such_call(function: str, parameters: str) -> str:
-    """Of a function that does not take the arguments that its docstring names."""
-    return (
-        f"Its arguments are not those of `{function}({parameters})`: check their names, their order and their number."
-    )
-
-
-def in_words(kind: str, text: str) -> str:
-    """The first line of an error's text; what NumPy says of @, np.matmul and np.dot by "core dimension", in words about shapes."""
-    text = text.partition("\n")[0]
-    if kind != "ValueError":
-        return text
-    sizes = re.search(r"^matmul.*operand 1 .*core dimension (\d).*\(size (\d+) is different from (\d+)\)", text)
-    if sizes:
-        return f"in a @ b the last axis of a (here {sizes[3]}) must be as long as the last axis but one of b (here {sizes[2]})"
-    axes = re.search(r"^matmul: Input operand ([01]) does not have enough dimensions", text)
-    if axes:
-        return f"a @ b is for arrays; here {'ab'[int(axes[1])]} is a single number"
-    shapes = re.search(r"remapped shapes \[original->remapped\]: (\([\d,]*\))->\S* (\([\d,]*\))->", text)
-    if shapes:
-        return f"in a @ b all axes but the last two must agree; the shapes are {shapes[1]} and {shapes[2]}"
-    return text
+    """About a function that does not accept the arguments its docstring lists."""
+    return f"Its parameters do not match `{function}({parameters})`: check their names, order and number."

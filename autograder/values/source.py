@@ -3,19 +3,60 @@
 import ast
 import codecs
 import re
+import sys
 import warnings
 from collections.abc import Sequence
 
 # What a text that is no Python, or is nested too deeply, raises where it is parsed, compiled or written out again.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
+# A file may name the codec that decodes it, and some of Python's codecs take quadratic time. Only these are ever used.
+CODECS = {
+    **dict.fromkeys(("utf-8", "utf8", "u8"), "utf-8"),
+    **dict.fromkeys(("latin-1", "latin1", "l1", "iso-8859-1", "iso8859-1", "iso-latin-1"), "latin-1"),
+    **dict.fromkeys(("cp1252", "windows-1252"), "cp1252"),
+    **dict.fromkeys(("ascii", "us-ascii"), "ascii"),
+}
+_DECLARED = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_COMMENT = re.compile(rb"[ \t\f]*(#.*)?")
+_LINES = re.compile(r"\r\n|\r|\n")
+
+
+def declared_encoding(data: bytes) -> str:
+    """The encoding that a file declares in its first two lines (PEP 263), as it is written there; "" for none."""
+    for line in re.split(rb"\r\n|\r|\n", data[:1000].removeprefix(codecs.BOM_UTF8))[:2]:
+        if found := _DECLARED.match(line):
+            return found[1].decode("ascii", "replace")
+        if not _COMMENT.fullmatch(line):
+            break
+    return ""
+
+
+def _codec(declared: str) -> str:
+    """The codec of a declared encoding, UTF-8 where none is declared; "" for one that is not read."""
+    name = declared.lower().replace("_", "-") or "utf-8"
+    plain = re.sub(r"^(utf-8|latin-1|iso-8859-1|iso-latin-1)-.*", r"\1", name)  # as Python: Emacs writes utf-8-unix
+    return CODECS.get(plain, "")
+
+
+def is_readable_encoding(declared: str) -> bool:
+    return bool(_codec(declared))
+
+
+def decoded(data: bytes) -> str:
+    """The text of a Python file. Raises SyntaxError or ValueError where it cannot be decoded."""
+    codec, bom = _codec(declared_encoding(data)), data.startswith(codecs.BOM_UTF8)
+    if not codec or (bom and codec != "utf-8"):
+        raise SyntaxError(f"encoding problem: {declared_encoding(data)}")
+    return data.decode("utf-8-sig" if bom else codec)
+
 
 def parsed(text: bytes | str) -> ast.Module | None:
-    """What a student's text says, read without warnings; None where it cannot be read."""
+    """The syntax tree of a student's text, without warnings; None where it cannot be read."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(text)
+            return ast.parse(decoded(text) if isinstance(text, bytes) else text)
         except UNREADABLE:
             return None
 
@@ -25,7 +66,7 @@ def no_python(data: bytes, name: str) -> str:
     if not data.strip():
         return f"{name} is blank: save your work in it"
     try:
-        ast.parse(data)
+        ast.parse(decoded(data))
     except UNREADABLE as error:
         return instead_of_python(data, name, getattr(error, "lineno", 0) or 0)
     return instead_of_python(data, name)
@@ -33,18 +74,60 @@ def no_python(data: bytes, name: str) -> str:
 
 def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
     """The same of a file in which Python has stopped at a line, 0 if at none; the file is not parsed here."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    text = data.rstrip(b"\0")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 3 * text.count(0) > len(text):
         return f"{name} is saved as UTF-16: save it as UTF-8"
-    text = data.decode("utf-8", "replace")
-    if re.match(r'\s*\{\s*"(cells|metadata|nbformat)"', text):
+    if not is_readable_encoding(declared_encoding(data)):
+        return f"{name} declares the encoding {declared_encoding(data)}: delete that line and save the file as UTF-8"
+    lines = text_lines(data)
+    if b"\0" in data:
+        at = next(number for number, text in enumerate(lines, 1) if "\0" in text)
+        return f"{name} contains null bytes from line {at} on: copy its text into a new file {name}"
+    if re.match(r'\s*\{\s*"(cells|metadata|nbformat)"', "\n".join(lines)):
         return f"{name} is a notebook: copy the code of its cells into a new file {name}"
-    lines = text.splitlines()
     code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
     if code.startswith(("%", "!")):
         return f"{name}, line {line} is for notebooks only: {code[:60]}"
     if code.startswith(">>>"):
         return f"{name}, line {line} begins with the prompt >>> of Python: remove it"
     return ""
+
+
+def text_lines(data: bytes) -> list[str]:
+    """The lines of a file as Python counts them; what cannot be decoded is replaced."""
+    return _LINES.split(data.decode(_codec(declared_encoding(data)) or "utf-8", "replace").removeprefix("\ufeff"))
+
+
+def newer_syntax(line: str, error: str) -> str:
+    """The syntax of a later Python in a line that this Python cannot read, as a clause with the version; "" for none.
+
+    `error` is the text of the SyntaxError.
+    """
+    for version, pattern, what in _LATER:
+        if sys.version_info < version and re.match(pattern, line.strip()):
+            return f"{what} needs Python {version[0]}.{version[1]}"
+    if sys.version_info < (3, 12) and error.startswith("f-string") and ("backslash" in error or _reuses_quotes(line)):
+        return "such an f-string needs Python 3.12"
+    return ""
+
+
+_LATER = (
+    ((3, 12), r"type\s+[^\W\d]\w*\s*(\[.*\])?\s*=(?!=)", "a `type` statement"),
+    ((3, 12), r"(async\s+)?def\s+\w+\s*\[", "a function with type parameters"),
+    ((3, 12), r"class\s+\w+\s*\[", "a class with type parameters"),
+)
+
+
+def _reuses_quotes(line: str) -> bool:
+    """Whether an f-string in a line holds an expression with the quotes that it is written in."""
+    for quote in ("'", '"'):
+        for inner in re.findall(rf"[fF][rR]?{quote}[^{quote}{{]*{{([^{{}}]*{quote}[^{{}}]*)}}", line):
+            try:
+                ast.parse(inner.partition("!")[0].strip(), mode="eval")
+            except UNREADABLE:
+                continue
+            return True
+    return False
 
 
 def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:

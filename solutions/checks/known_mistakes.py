@@ -1,29 +1,29 @@
-"""Which known mistake gives the results that your function gave?
+"""Finds the known mistake that gives the same results as your function.
 
-mistakes.json, made when the homework is built, has for each function the calls of the public checks, the different wrong
-results that known mistakes give there, and for each mistake two sentences, what to read and the results that are its own:
+mistakes.json is written when the homework is built. For each function it has the calls of the public checks, the wrong results
+that known mistakes give there, and for each mistake two sentences, what to read, its results, and a wrong default value if
+that is the mistake:
 
     {"layernorm": {"layer_norm": {
         "parameters": "x, gamma, beta, eps",
         "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
         "results": [[{"value": ...}, {"raised": "IndexError"}], ...],
-        "mistakes": [["what the code does", "what to read", "what is right", {"0": 1, "3": 0}], ...],
+        "mistakes": [["what the code does", "what to read", "how to fix it", {"0": 1, "3": 0}, {"eps": 1e-6}], ...],
         "sentences": ["Your result would be right with `mask=None`.", ...],
         "others": {"0": [[1, [["f(4,)", 0.52]]], ...]}}}}
 
-A call stands there as its `key` says; {"0": 1} is the result in place 1 of those of call 0. A result is what as_entry()
-makes of what came back: {"value": v} or {"raised": name of the error}, and "changed": [names] if the call has changed
-arguments. In a value, an array is {"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}, anything
-else the thing itself. Where an error is due and none came, the result is NO_ERROR. A call that a mistake has no result
-for comes out right in spite of it. {"0": [[1, prints]]} under "others" says that sentence 1 holds of a result of call 0
-that has these fingerprints; those of the right result stand first, as sentence -1. The table has results only, no code;
-without the file, nothing is ever said.
+Calls are written as `Call.key`; {"0": 1} means result number 1 of call 0. Results are written by as_entry(): {"value": v} or
+{"raised": name of the error}, and "changed": [names] if the call has changed arguments. In a value, an array is
+{"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}; other values are written as they are. NO_ERROR stands
+for any result where an error is expected. A call without a result of a mistake passes in spite of it. {"0": [[1, prints]]}
+under "others": sentence 1 is true of a result of call 0 with these fingerprints; those of the correct result come first,
+as sentence -1. The table contains results, but no code. Without the file, no mistake is ever named.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -37,12 +37,12 @@ from student_values.kinds import Opaque, describe
 TABLE = Path(__file__).resolve().parent / "mistakes.json"
 
 
-NO_ERROR = {"value": "no error"}  # whatever comes back where an error is due
+NO_ERROR = {"value": "no error"}
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One call of a function, by its key, with what came back and whether the check was content."""
+    """One call of a function, by its key, with its result and whether the check accepted it."""
 
     call: str
     entry: dict[str, Any]
@@ -51,7 +51,7 @@ class Seen:
 
 
 def as_entry(value: Any = None, raised: str = "", changed: Iterable[str] = ()) -> dict[str, Any]:
-    """What came back of a call, as it stands in the table."""
+    """The result of a call, as it is written in the table."""
     entry = {"raised": raised} if raised else {"value": _plain(value)}
     return entry | ({"changed": sorted(changed)} if changed else {})
 
@@ -66,7 +66,7 @@ def _plain(value: Any) -> Any:
 
 
 def known(module: str, function: str) -> dict[str, Any]:
-    """The part of the table that is about one function."""
+    """The part of the table about one function."""
     entry: dict[str, Any] = _table().get(module, {}).get(function, {"calls": [], "results": [], "mistakes": []})
     return entry
 
@@ -76,23 +76,27 @@ def _table() -> dict[str, Any]:
     return json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.is_file() else {}
 
 
-def explanation(known: dict[str, Any], calls: list[Seen]) -> list[tuple[str, str]]:
-    """The sentences about what explains all calls of a function, with their titles: what the code does, what is right.
+def explanation(
+    known: dict[str, Any], calls: list[Seen], defaults: Mapping[str, object] | None = None
+) -> list[tuple[str, str]]:
+    """The sentences about what explains all calls of a function, with their titles.
 
-    That is one known mistake, or else two, of which each call has the result of one. Of several explanations, what they
-    have in common is said, and nothing if they have nothing.
+    That is one known mistake, or else two, where each call has the result of one of them. Of several explanations, only
+    the sentences that they share are returned. A wrong default value explains nothing unless it is in `defaults`, those of the
+    student's signature.
     """
     places = {call: place for place, call in enumerate(known["calls"])}
-    results = [[_result(known, places.get(seen.call), own) for seen in calls] for *_, own in known["mistakes"]]
+    mistakes = [mistake for *mistake, wrong in known["mistakes"] if wrong.items() <= {**(defaults or {})}.items()]
+    results = [[_result(known, places.get(seen.call), own) for seen in calls] for *_, own in mistakes]
     fits = [[_explains(entry, seen) for entry, seen in zip(own, calls, strict=True)] for own in results]
-    halves = [tuple(said) for *said, _ in known["mistakes"]]
+    halves = [tuple(said) for *said, _ in mistakes]
     single = [said for said, own in zip(halves, fits, strict=True) if all(own)]
     if single:
         shared = zip(("probably", "read", "right"), map(set, zip(*single, strict=True)), strict=True)
         said = [(title, texts.pop()) for title, texts in shared if len(texts) == 1]
         return said if {"probably", "right"} & {title for title, _ in said} else []
     if any(isinstance(seen.entry.get("value"), bool) for seen in calls):
-        return []  # a bare yes or no is what too many pairs say
+        return []  # too many pairs agree on a bare True or False
     both = [
         halves[i] + halves[j]
         for i, j in combinations(range(len(halves)), 2)
@@ -105,7 +109,7 @@ def explanation(known: dict[str, Any], calls: list[Seen]) -> list[tuple[str, str
 
 
 def other_arguments(known: dict[str, Any], calls: list[Seen]) -> str:
-    """What the first wrong result would be right for, if each other wrong one would be so too, or cannot tell; "" if nothing."""
+    """A sentence about other arguments for which every wrong result would be correct; "" if there are none."""
     places = {call: str(place) for place, call in enumerate(known["calls"])}
     wrong = [seen for seen in calls if not seen.right and "value" in seen.entry]
     tables = [known.get("others", {}).get(places.get(seen.call, ""), []) for seen in wrong]
@@ -119,7 +123,7 @@ def other_arguments(known: dict[str, Any], calls: list[Seen]) -> str:
 
 
 def _mixed(seen: Seen, right: list[Any], other: list[Any]) -> bool:
-    """Whether each part of a result is right or the other one's, and not all are right."""
+    """Whether each part of a result is the correct or the other one, and not all are correct."""
     parts = fingerprints(_value(seen.entry["value"]))
     left = [(part, b) for part, a, b in zip(parts, right, other, strict=False) if not _alike(part, a, seen.tolerance)]
     as_many = len(parts) == len(right) == len(other)
@@ -127,7 +131,7 @@ def _mixed(seen: Seen, right: list[Any], other: list[Any]) -> bool:
 
 
 def fingerprints(value: Any) -> list[list[Any]]:
-    """Of each part of a result its kind, its shape and a sum in which each entry has a weight of its own, to know it again."""
+    """For each part of a result its kind, its shape and a weighted sum of its entries, by which it is recognised."""
     return [_fingerprint(part) for part in (value if isinstance(value, tuple | list) else (value,))]
 
 
@@ -146,40 +150,40 @@ def _alike(one: list[Any], two: list[Any], tolerance: float) -> bool:
 
 
 def _of_two(one: Any, one_fits: bool, other: Any, other_fits: bool) -> bool:
-    """Whether a call has the result of one of two mistakes, of which one, both or none show in it."""
+    """Whether a call has the result of one of two mistakes; one, both or none of them affect it."""
     if one is None and other is None:
         return one_fits
     return (one is not None and one_fits) or (other is not None and other_fits)
 
 
 def _result(known: dict[str, Any], place: int | None, own: dict[str, int]) -> dict[str, Any] | None:
-    """What a mistake gives for the call in this place; None where that comes out right."""
+    """The wrong result of a mistake for the call with this number; None if the call passes."""
     number = own.get(str(place))
     return None if number is None or place is None else known["results"][place][number]
 
 
 def _explains(entry: dict[str, Any] | None, seen: Seen) -> bool:
-    """Whether a mistake that gives this entry (None: the right result) agrees with what was seen."""
+    """Whether a mistake with this entry (None: the correct result) agrees with the result of a call."""
     if entry is None or seen.right:
-        # A call can be right and have an entry where the check looks at a part of the result, or only the dtype is wrong.
+        # A call can pass and have an entry: if only a part of the result is checked, or only the dtype is wrong.
         return seen.right and (entry is None or same(entry, seen.entry, seen.tolerance))
     return _same(entry, seen.entry, seen.tolerance, dtype=False)
 
 
 def same(one: dict[str, Any], two: dict[str, Any], tolerance: float) -> bool:
-    """Whether two entries are the same result, whatever was rounded on the way."""
+    """Whether two entries are the same result up to rounding."""
     return _same(one, two, tolerance, dtype=True)
 
 
 def _same(one: dict[str, Any], two: dict[str, Any], tolerance: float, dtype: bool) -> bool:
-    """Whether two entries are equal up to the tolerance; without `dtype`, float32 and float64 are one kind."""
+    """Whether two entries are equal up to the tolerance; without `dtype`, float32 and float64 are the same."""
     values = [_value(entry.get("value")) for entry in (one, two)]
     rest = [{key: part for key, part in entry.items() if key != "value"} for entry in (one, two)]
     return one.keys() == two.keys() and rest[0] == rest[1] and equal(*values, tolerance, dtype)
 
 
 def _value(entry: Any) -> Any:
-    """What stands in the table, as it was."""
+    """A value, from how it is written in the table."""
     if isinstance(entry, dict):
         if "parts" in entry:
             return tuple(map(_value, entry["parts"]))

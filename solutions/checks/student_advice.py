@@ -1,39 +1,42 @@
-"""What the failed checks say together, once all have run.
+"""What the failed checks show together, once all have run.
 
-Of each function the first check that fails is told in full: its own text, the known mistake that explains all calls of the
-function, and what is to be seen from the text alone. Where the function needs another one that fails its own checks, only that
-is said: the other one is to be mended first. It is told all the same if a known mistake explains it, and none the other one.
+For each function, only the first failed check is shown in full, with the known mistake that explains all calls of the
+function. If the function calls another one that fails its own checks, only one line says to fix the other one first;
+unless a known mistake explains this function and none explains the other.
+
+Help comes in steps: where to look; with --hint what the code does wrong; with --hint --hint how to fix it.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
 
-from endless_loops import limit
 from known_mistakes import Seen, explanation, known, other_arguments
 from student_calls import SEEN, Again, Caller, labelled
-from student_errors import CheckFailed, NotReady, Stopped, TooLong
-from student_modules import needs, silent_stubs
+from student_errors import CheckFailed, NotReady
+from student_modules import find, needs, silent_stubs
 
 Function = tuple[str, str]  # (module, name)
+STEPS = {"read": 0, "right": 2}  # how often --hint must be given for a line; once for all others
 
 
 class Advice:
-    """Asked for the failed checks in the order in which they ran; `texts` are those to be shown, by the number of the check."""
+    """Made from the failed checks in the order in which they ran; `texts` are those to be shown, by the number of the check."""
 
-    def __init__(self, failed: Iterable[CheckFailed], hint: bool) -> None:
+    def __init__(self, failed: Iterable[CheckFailed], hint: int) -> None:
         self.texts: dict[int, str] = {}
         self.causes: dict[Function, None] = {}
         self.follow: dict[tuple[Function, ...], list[Function]] = {}
-        self.same: dict[Function, Function] = {}  # what has the mistake that is told of another function
-        self.hints: set[Function] = set()  # of which a hint is held back
-        self.said: list[tuple[str, str]] = []  # all that is said of known mistakes
+        self.same: dict[Function, Function] = {}  # functions with the same mistake as another one
+        self.hints: set[Function] = set()  # functions with lines that one more --hint shows
+        self.said: list[tuple[str, str]] = []  # all lines about known mistakes, shown or not
         self.stopped: dict[Function, str] = {}  # the line that stopped a call
-        self.names: dict[str, Function] = {}  # the function that a known mistake was told of
+        self.names: dict[str, Function] = {}  # the function for which a known mistake was reported
         for number, error in enumerate(failed):
             if error.function in self.causes or any(error.function in names for names in self.follow.values()):
                 continue
@@ -43,7 +46,7 @@ class Advice:
                 self.same[error.function] = self.names[name]
                 continue
             if name in self.names:
-                causes = (self.names[name],)  # the same mistake, seen through this function
+                causes = (self.names[name],)  # the same mistake, in a function that this one calls
             if causes and (not name or name in self.names or any(map(explained, causes))):
                 self.follow.setdefault(causes, []).append(error.function)
                 continue
@@ -52,65 +55,75 @@ class Advice:
             self.said += said
             if name:
                 self.names[name] = error.function
-            if not hint and any(title == "right" for title, _ in said):
+            shown = [line for line in said if STEPS.get(line[0], 1) <= hint]
+            if len(shown) < len(said):
                 self.hints.add(error.function)
-            shown = [line for line in said if hint or line[0] != "right"]
             shown += [("hint", error.hint)] * (bool(error.hint) and not said)
-            self.texts[number] = "\n".join([str(error), *(labelled(*line) for line in shown)])
+            lines = (labelled("fix" if title == "right" else title, text) for title, text in shown)
+            self.texts[number] = "\n".join([str(error), *lines])
 
     def lines(self) -> Iterator[str]:
-        """What fails because something else does, a line for each cause; before them what has the same mistake."""
+        """A line for each function with the same mistake as another one, and for each function that makes others fail."""
         for (module, name), (_, first) in self.same.items():
             yield f"{name} ({module}.py) has the same mistake as {first}."
         for causes, names in self.follow.items():
             listed = [name for _, name in names[:3]] + ([f"{len(names) - 3} more"] if len(names) > 3 else [])
             also = " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1])))
             fail = "fails" if len(names) == 1 else "fail"
-            yield f"{also} {fail} too: first mend {' and '.join(f'{name} ({module}.py)' for module, name in causes)}."
+            yield f"{also} {fail} too: first fix {' and '.join(f'{name} ({module}.py)' for module, name in causes)}."
 
     def first(self) -> Function | None:
-        """The function to be mended first."""
+        """The function to fix first."""
         known = {**self.causes, **self.same}
         elsewhere = [cause for causes in self.follow for cause in causes if cause not in known]
         return next(iter([*elsewhere, *self.causes]), None)
 
 
 def advice(error: CheckFailed) -> list[tuple[str, str]]:
-    """What is said below a check that is the first one of its function to fail: of a known mistake, else of other arguments."""
-    table, calls = known(*error.function), all_calls(*error.function)
-    other = other_arguments(table, calls)
-    return explanation(table, calls) or ([("note", other)] if other else [])
+    """The lines below the first failed check of a function: about a known mistake, else about other arguments."""
+    calls = all_calls(*error.function)
+    other = other_arguments(known(*error.function), calls)
+    return explained(error.function) or ([("note", other)] if other else [])
 
 
 def name_in(said: list[tuple[str, str]]) -> str:
-    """What the code does, where a known mistake says so."""
+    """What the code does wrong, if a known mistake explains it."""
     return next((text for title, text in said if title == "probably"), "")
 
 
 @cache
-def explained(function: Function) -> bool:
-    """Whether known mistakes explain what a function gives, also if only what they share could be said."""
-    return bool(explanation(known(*function), all_calls(*function)))
+def explained(function: Function) -> list[tuple[str, str]]:
+    """The lines about the known mistakes that explain the results of a function; [] if none do."""
+    return explanation(known(*function), all_calls(*function), defaults(*function))
+
+
+def defaults(module: str, function: str) -> dict[str, object]:
+    """The default values in the signature of a student's function."""
+    try:
+        parameters = inspect.signature(find(module, function)).parameters.values()
+    except (NotReady, ValueError):
+        return {}
+    return {parameter.name: parameter.default for parameter in parameters}
 
 
 def causes_of(function: Function) -> tuple[Function, ...]:
-    """Those of the functions that one needs which fail their own checks, and need none that do."""
+    """The functions called by this one that fail their own checks, and call none that do."""
     wrong = {key for key in needs(*function) if key[1] in _failing(key[0])}
     return tuple(sorted(key for key in wrong if not needs(*key) & wrong))
 
 
 @cache
 def _failing(module: str) -> set[str]:
-    """The functions of a module that fail a public check; the checks are made anew, they may not be in this run.
+    """The functions of a module that fail a public check; the checks are run again, since they may not be part of this run.
 
-    Those that are not written yet are among them if they end in another way than NotImplementedError.
+    Stubs are among them if they do not raise NotImplementedError.
     """
     errors = _made_again(module).errors
     return {error.function[1] for error in errors if not isinstance(error, NotReady)} | {*silent_stubs(module)}
 
 
 def all_calls(module: str, function: str) -> list[Seen]:
-    """What came back of the public checks' calls of a function, and now comes back of those that were not made yet."""
+    """The results of all public calls of a function; calls that were not made yet are made now."""
     made = [*SEEN[module, function]]
     _made_again(module, function)
     again = SEEN[module, function][len(made) :]
@@ -121,9 +134,6 @@ def _made_again(module: str, function: str = "") -> Again:
     again = Again(function)
     for name, check in vars(importlib.import_module(f"test_{module}")).items():
         if name.startswith("test_"):
-            try:
-                with limit(lambda place: None), redirect_stdout(StringIO()):
-                    check(Caller(module, again=again))
-            except (TooLong, Stopped):
-                break
+            with redirect_stdout(StringIO()):
+                check(Caller(module, again=again))
     return again

@@ -3,7 +3,7 @@
 import numpy as np
 from student_calls import Caller
 
-X = np.array([[1.0, 2.0, -1.0], [0.0, 0.0, 0.0], [2.0, -1.0, 1.5], [3.0, 1.0, 0.5]])
+X = np.array([[-2.0, 1.0, 4.0], [0.0, 0.0, 0.0], [2.0, -1.0, 1.5], [3.0, 1.0, 0.5]])
 
 
 def identity(x: np.ndarray) -> np.ndarray:
@@ -11,7 +11,7 @@ def identity(x: np.ndarray) -> np.ndarray:
 
 
 def standardise(x: np.ndarray) -> np.ndarray:
-    """Every row for itself, as a layer norm does it."""
+    """Each row is normalised on its own, as in a layer norm."""
     return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
 
 
@@ -51,7 +51,7 @@ def row_2_sees_row_3(x: np.ndarray) -> np.ndarray:
 
 
 def with_opposite(x: np.ndarray) -> np.ndarray:
-    """What one feature of the result gains, another one loses."""
+    """The features of each result row always sum to 0."""
     return np.concatenate([x, -x], axis=1)
 
 
@@ -84,21 +84,21 @@ def test_padding_as_long_as_t(call: Caller) -> None:
 
 
 def test_mask_is_applied(call: Caller) -> None:
-    scores = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    scores = np.array([[7.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     call.apply_mask(scores, np.array([[True, False, True], [False, True, True]])).gives(
-        np.array([[1.0, -np.inf, 3.0], [-np.inf, 5.0, 6.0]])
+        np.array([[7.0, -np.inf, 3.0], [-np.inf, 5.0, 6.0]])
     )
 
 
 def test_mask_is_applied_to_a_batch(call: Caller) -> None:
-    scores = np.array([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[7.0, 8.0, 9.0], [0.0, 1.0, 2.0]]])
+    scores = np.array([[[-1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[7.0, 8.0, 9.0], [0.0, 1.0, 2.0]]])
     call.apply_mask(scores, np.array([[[True, True, True]], [[True, True, False]]])).gives(
-        np.array([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[7.0, 8.0, -np.inf], [0.0, 1.0, -np.inf]]])
+        np.array([[[-1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[7.0, 8.0, -np.inf], [0.0, 1.0, -np.inf]]])
     )
 
 
 def test_dependency_of_a_filter_that_looks_back(call: Caller) -> None:
-    """Row 1 of x is all zeros: a factor would not change it."""
+    """Row 1 of x is all zeros: multiplying it changes nothing."""
     call.dependency_matrix(one_before, X).gives(
         np.array([[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], dtype=bool)
     )
@@ -182,7 +182,7 @@ def test_leaks_between_other_rows(call: Caller) -> None:
 
 
 def test_float32_stays_float32(call: Caller) -> None:
-    scores = np.array([[1.0, 2.0], [3.0, 4.0]], dtype=np.float32)
+    scores = np.array([[5.0, 2.0], [3.0, 4.0]], dtype=np.float32)
     call.apply_mask(scores, np.array([[True, False], [True, True]])).gives(
-        np.array([[1.0, -np.inf], [3.0, 4.0]], dtype=np.float32)
+        np.array([[5.0, -np.inf], [3.0, 4.0]], dtype=np.float32)
     )

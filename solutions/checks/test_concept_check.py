@@ -1,4 +1,4 @@
-"""Public checks of concept_check.py: only whether every question has an answer, not whether it is right."""
+"""Public checks of concept_check.py: whether every question has an answer, not whether it is correct."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ LETTERS = ("a", "b", "c", "d")
 
 
 def fault(answers: Any) -> str:
-    """What is missing, and what is no answer."""
+    """Missing and invalid answers."""
     if not isinstance(answers, dict):
         return f"it is a {type(answers).__name__}, not a dict"
     missing = [question for question in QUESTIONS if question not in answers]

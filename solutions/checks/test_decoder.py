@@ -1,4 +1,4 @@
-"""Public checks of decoder.py. They use your own other modules, where it imports them."""
+"""Public checks of decoder.py. They use the modules that yours imports."""
 
 from typing import Any
 
@@ -9,36 +9,46 @@ from student_calls import Caller
 CYCLE: dict[str, Any] = {
     "embedding": 9 * np.eye(4),
     "blocks": [],
-    "w_out": np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]]),
-    "b_out": np.zeros(4),
+    "w_out": np.array([[-1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]]),
+    "b_out": np.array([-0.5, 0.0, 0.0, 0.0]),
 }
 # A decoder that gives every next token the same probabilities, 1/5 and 4/5.
 COIN: dict[str, Any] = {
     "embedding": np.zeros((2, 2)),
     "blocks": [],
     "w_out": np.zeros((2, 2)),
-    "b_out": np.array([0.0, 1.3862943611198906]),  # log 1 and log 4
+    "b_out": np.log([2.0, 8.0]),
 }
-EYE, ZERO = np.eye(4), np.zeros((4, 4))
-NORM = {"gamma": np.array([1.0, 2.0, 1.0, 0.5]), "beta": np.array([0.0, 0.0, 1.0, 0.0])}
+TWO, HALF, ZERO = np.diag([2.0, 1.0, 1.0, 1.0]), np.diag([0.5, 1.0, 1.0, 1.0]), np.zeros((4, 4))
+NORM = {"gamma": np.array([2.0, 1.0, 1.0, 0.5]), "beta": np.array([-0.5, 0.0, 1.0, 0.0])}
 SMALL: dict[str, Any] = {
     "embedding": np.array([[4.0, 0.0, 1.0, 0.0], [0.0, 4.0, 0.0, 2.0], [6.0, -2.0, 1.0, 1.0]]),
     "blocks": [
         {
             "ln_1": NORM,
-            "attention": {"w_q": EYE, "w_k": EYE, "w_v": EYE, "w_o": EYE},
+            "attention": {"w_q": TWO, "w_k": HALF, "w_v": TWO, "w_o": HALF},
             "ln_2": NORM,
-            "ffn": {"w_1": EYE, "b_1": np.zeros(4), "w_2": EYE, "b_2": np.array([0.0, 0.5, 0.0, 1.0])},
+            "ffn": {
+                "w_1": TWO,
+                "b_1": np.array([-0.5, 0.0, 0.0, 0.0]),
+                "w_2": TWO,
+                "b_2": np.array([-1.0, 0.5, 0.0, 1.0]),
+            },
         },
         {
             "ln_1": NORM,
             "attention": {"w_q": ZERO, "w_k": ZERO, "w_v": ZERO, "w_o": ZERO},
             "ln_2": NORM,
-            "ffn": {"w_1": EYE, "b_1": np.zeros(4), "w_2": EYE, "b_2": np.zeros(4)},
+            "ffn": {
+                "w_1": TWO,
+                "b_1": np.array([0.5, 0.0, 0.0, 0.0]),
+                "w_2": TWO,
+                "b_2": np.array([0.5, 0.0, 0.0, 0.0]),
+            },
         },
     ],
-    "w_out": np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -1.0], [0.5, 0.0, 0.0], [0.0, 1.0, 1.0]]),
-    "b_out": np.array([0.0, 0.5, -0.5]),
+    "w_out": np.array([[0.5, 0.0, 2.0], [0.0, 1.0, -1.0], [0.5, 0.0, 0.0], [0.0, 1.0, 1.0]]),
+    "b_out": np.array([-1.0, 0.5, -0.5]),
 }
 
 
@@ -63,26 +73,26 @@ def test_positions_of_odd_width(call: Caller) -> None:
 
 
 def test_embedding(call: Caller) -> None:
-    table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    call.embed(np.array([2, 0, 2, 1]), table).gives(np.array([[5.0, 6.0], [1.0, 2.0], [5.0, 6.0], [3.0, 4.0]]))
+    table = np.array([[9.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    call.embed(np.array([2, 0, 2, 1]), table).gives(np.array([[5.0, 6.0], [9.0, 2.0], [5.0, 6.0], [3.0, 4.0]]))
 
 
 def test_embedding_of_tokens_that_are_not_in_the_table(call: Caller) -> None:
-    table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    table = np.array([[9.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     call.embed(np.array([0, 3]), table).raises(ValueError, because="the ids are 0, 1 and 2 here")
     call.embed(np.array([0, -1]), table).raises(ValueError, because="a token cannot be negative")
 
 
 def test_embedding_of_further_tokens(call: Caller) -> None:
-    table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
-    call.embed(np.array([1, 0]), table).gives(np.array([[3.0, 4.0], [1.0, 2.0]]))
+    table = np.array([[9.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
+    call.embed(np.array([1, 0]), table).gives(np.array([[3.0, 4.0], [9.0, 2.0]]))
     call.embed(np.array([2]), table).gives(np.array([[5.0, 6.0]]))
     call.embed(
         np.array(
             [1, 0, 1],
         ),
         table.astype(np.float32),
-    ).gives(np.array([[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]], dtype=np.float32))
+    ).gives(np.array([[3.0, 4.0], [9.0, 2.0], [3.0, 4.0]], dtype=np.float32))
     call.embed(np.array([4]), table).raises(ValueError, because="the ids are 0 to 3 here")
     call.embed(np.array([7, 0]), table).raises(ValueError, because="the ids are 0 to 3 here")
     call.embed(np.array([-1, 7]), table).raises(ValueError, because="the ids are 0 to 3 here")
@@ -90,44 +100,44 @@ def test_embedding_of_further_tokens(call: Caller) -> None:
 
 def test_logits_without_blocks(call: Caller) -> None:
     call.decoder_logits(np.array([0, 1, 2]), {**SMALL, "blocks": []}, 2).gives(
-        np.array([[4.5, 2.5, 7.5], [0.846471, 8.040252, -0.35741], [7.419297, 0.083653, 17.734542]])
+        np.array([[1.5, 2.5, 7.5], [-0.574265, 8.040252, -0.35741], [2.964648, 0.083653, 17.734542]])
     )
 
 
 def test_logits(call: Caller) -> None:
     call.decoder_logits(np.array([0, 1, 2]), SMALL, 2).gives(
-        np.array(
-            [[10.552378, 2.556629, 19.038372], [0.352184, 18.776447, -10.316112], [12.921398, -0.841871, 29.45029]]
-        )
+        np.array([[15.292066, 3.133977, 60.32909], [-1.365191, 14.15897, -8.484833], [15.855637, 0.650316, 67.049204]])
     )
 
 
 def test_logits_of_three_blocks(call: Caller) -> None:
     three = {**SMALL, "blocks": [*SMALL["blocks"], SMALL["blocks"][0]]}
     call.decoder_logits(np.array([2, 0]), three, 2).gives(
-        np.array([[16.091705, -0.587155, 35.139385], [15.368577, 0.16393, 30.548231]])
+        np.array([[22.419286, 2.282273, 90.710377], [22.545448, 2.989613, 88.546947]])
     )
 
 
 def test_logits_of_one_token(call: Caller) -> None:
-    call.decoder_logits(np.array([1]), {**SMALL, "blocks": []}, 2).gives(np.array([[0.0, 8.5, -2.5]]))
+    call.decoder_logits(np.array([1]), {**SMALL, "blocks": []}, 2).gives(np.array([[-1.0, 8.5, -2.5]]))
 
 
 def test_logits_of_another_model(call: Caller) -> None:
-    """Its features are two, and its logits the same for every token: log 1 and log 4."""
-    call.decoder_logits(np.array([0, 1, 0]), COIN, 1).gives(np.array([[0.0, 1.386294]] * 3))
+    """Two features; the logits are log 2 and log 8 for every token."""
+    call.decoder_logits(np.array([0, 1, 0]), COIN, 1).gives(
+        np.array([[0.693147, 2.079442], [0.693147, 2.079442], [0.693147, 2.079442]])
+    )
 
 
 def test_future_stays_hidden(call: Caller) -> None:
-    """Only the last token differs, and only the last row of the logits may."""
+    """Only the last token differs, so only the last row of the logits may differ."""
     first_rows = call.decoder_logits(np.array([0, 1, 2]), SMALL, 2).then("rows 0 and 1", lambda y: y[:2])
     first_rows.agrees_with(call.decoder_logits(np.array([0, 1, 0]), SMALL, 2).then("rows 0 and 1", lambda y: y[:2]))
 
 
 def test_log_prob(call: Caller) -> None:
-    """log(4/5 * 4/5 * 1/5): every token but the first is scored, by the row before it."""
+    """log(4/5 * 4/5 * 1/5): the row before a token scores it; the first token is not scored."""
     call.sequence_log_prob(np.array([0, 1, 1, 0]), COIN, 1).gives(-2.055725)
-    call.sequence_log_prob(np.array([0, 2, 1]), SMALL, 2).gives(-28.139741)
+    call.sequence_log_prob(np.array([0, 2, 1]), SMALL, 2).gives(-65.555408)
 
 
 def test_log_prob_of_one_token(call: Caller) -> None:
@@ -155,23 +165,23 @@ def test_generate_nothing(call: Caller) -> None:
 
 
 def test_generate_from_the_whole_text(call: Caller) -> None:
-    """The embedding is zero here: only the position of the last token says what comes next."""
-    positions = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": np.eye(2), "b_out": np.zeros(2)}
+    """The embedding is zero here: the next token depends only on the position of the last one."""
+    positions = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": 2 * np.eye(2), "b_out": np.array([0.5, 0.5])}
     call.generate(np.array([0]), positions, 1, 5).gives(np.array([0, 1, 0, 0, 0, 1]))
 
 
 def test_lowest_id_wins_a_tie(call: Caller) -> None:
-    tie = {**COIN, "b_out": np.zeros(2)}
+    tie = {**COIN, "b_out": np.array([0.5, 0.5])}
     call.generate(np.array([1]), tie, 1, 2).gives(np.array([1, 0, 0]))
 
 
 def test_nothing_is_drawn_at_random(call: Caller) -> None:
-    """Both tokens are as likely at every step: who draws them gets twenty zeros once in a million times."""
-    call.generate(np.array([1]), {**COIN, "b_out": np.zeros(2)}, 1, 20).gives(np.array([1, *20 * [0]]))
+    """Both tokens are equally likely at every step: sampling gives twenty zeros once in a million times."""
+    call.generate(np.array([1]), {**COIN, "b_out": np.array([0.5, 0.5])}, 1, 20).gives(np.array([1, *20 * [0]]))
 
 
 def test_float32_stays_float32(call: Caller) -> None:
     params = {name: SMALL[name].astype(np.float32) for name in ("embedding", "w_out", "b_out")}
     call.decoder_logits(np.array([0, 1]), {**params, "blocks": []}, 1).gives(
-        np.array([[4.5, 2.5, 7.5], [0.846471, 8.040253, -0.35741]], dtype=np.float32)
+        np.array([[1.5, 2.5, 7.5], [-0.574265, 8.040253, -0.35741]], dtype=np.float32)
     )

@@ -1,4 +1,4 @@
-"""How the arguments of a call differ from what they were before it."""
+"""How a call has changed its arguments."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -8,23 +8,23 @@ import numpy as np
 from .tree import copied
 
 MAX_CHANGES = 32  # reported of one call
-ROUNDING = 16  # units in the last place: a change that was made and undone is no change
+ROUNDING = 16  # units in the last place: a change that was undone does not count
 CHANGED = {
-    "entry written": "an entry of {place} was written",
+    "entry written": "an entry of {place} was overwritten",
     "key added": "a key was added to {place}",
     "key removed": "{place} was removed",
     "length": "the length of {place} changed",
     "replaced": "{place} was replaced",
-    "dtype or shape": "the shape or the dtype of {place} changed",
+    "dtype or shape": "the shape or dtype of {place} changed",
 }
-WORK_ON_COPIES = "A function must leave its arguments as they were; work on copies."
+WORK_ON_COPIES = "A function must not modify its arguments; work on copies."
 Path = tuple[str | int, ...]
 
 
 class Change(NamedTuple):
-    """One way in which an argument is not what it was before the call.
+    """One change to an argument.
 
-    Arguments count from 0, those by keyword after the others. The path leads to what has changed, by keys and indices that
+    Arguments count from 0, keyword arguments after the others. The path leads to the changed part, by keys and indices that
     the argument had before the call; `how` is a key of CHANGED.
     """
 
@@ -41,7 +41,7 @@ class Snapshot:
         self.before = [copied(argument) for argument in arguments]
 
     def differences(self) -> list[Change]:
-        """What is not as it was, MAX_CHANGES at most."""
+        """The changes, at most MAX_CHANGES."""
         changes: list[Change] = []
         for number, (now, was) in enumerate(zip(self.arguments, self.before, strict=True)):
             for path, how in _differences(now, was, ()):
@@ -93,7 +93,7 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _equal_arrays(now: "np.ndarray[Any, Any]", was: "np.ndarray[Any, Any]") -> bool:
-    """Equal; floating numbers up to the rounding of a change that was made and undone."""
+    """Whether two arrays are equal; floats up to the rounding of a change that was undone."""
     if now.tobytes() == was.tobytes() or was.dtype.kind != "f":
         return now.tobytes() == was.tobytes()
     unit = ROUNDING * np.finfo(was.dtype).eps

@@ -78,7 +78,8 @@ if (picture) {
   picture.addEventListener("pointermove", (event) => {
     const [x, y] = at(event);
     const mistakes = (data.cells[y][x] || []).map((number) => data.mistakes[number]);
-    const state = data.lines[y][x] === "." ? "earned" : mistakes.length ? "lost: " + mistakes.join(" ") : "lost";
+    const states = { ".": "earned", "x": "lost", "#": "lost: " + mistakes.join(" "), "o": "lost: the file could not be run" };
+    const state = states[data.lines[y][x]];
     const who = (data.names[x] ? data.names[x] + ", " : "") + data.scores[x] + " points";
     cell.value = who + " \u00b7 " + data.criteria[y] + " " + state;
   });

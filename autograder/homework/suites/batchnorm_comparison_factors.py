@@ -1,4 +1,4 @@
-"""What the functions of batchnorm_comparison.py may be called with."""
+"""Input classes for the functions of batchnorm_comparison.py."""
 
 import numpy as np
 
@@ -94,7 +94,7 @@ OTHER = {
 
 
 def other(*known, without=()):
-    """Kinds that are nearly right."""
+    """Unknown kinds that resemble a known one."""
     nearly = {
         **{f"{one} in another case": lambda kind, one=one: kind.lower() == one != kind for one in known},
         **{f"{one} with a blank": lambda kind, one=one: kind.strip() == one != kind for one in known},

@@ -1,4 +1,4 @@
-"""What the functions of causal_mask.py may be called with."""
+"""Input classes for the functions of causal_mask.py."""
 
 import numpy as np
 
@@ -113,19 +113,19 @@ APPLY_MASK = inputs(
 
 
 def alone(f, x):
-    """Whether only an output feature between others tells of an influence."""
+    """Whether only an output feature that is neither first nor last changes."""
     change = np.abs(f(x + 1) - f(x)) > 0
     return change.shape[1] > 2 and not change[:, [0, -1]].any() and change.any()
 
 
 def falls(f, x):
-    """Whether the outputs fall with every change, however x changes."""
+    """Whether the outputs decrease for every change of x."""
     changes = [f(x + 1) - f(x), f(x - 1) - f(x)]
     return np.max(changes) <= 0 and np.min(changes) < 0
 
 
 def turns(f, x):
-    """Whether the first row changes every later output row, but not its length."""
+    """Whether the first row changes every later output row, but not its norm."""
     first = np.eye(len(x), 1) * np.arange(1, x.shape[1] + 1)
     before, after = f(x)[1:], f(x + first)[1:]
     lengths = (np.linalg.norm(rows, axis=1) for rows in (before, after))
@@ -133,7 +133,7 @@ def turns(f, x):
 
 
 def experiment(about, **more):
-    """What the two experiments have in common."""
+    """The factors that dependency_matrix and is_autoregressive share."""
     return (
         factor("rows", about, {**count_rows(), "more than six": lambda x: len(x) > 6}),
         factor("features", about, {"one": lambda x: x.shape[1] == 1, "several": lambda x: x.shape[1] > 1}),
@@ -186,7 +186,7 @@ DEPENDENCY_MATRIX = inputs(
 
 
 def leaks(f, x):
-    """Where a later row arrives."""
+    """The entries above the diagonal: output rows that depend on a later input row."""
     before = f(np.zeros_like(x))
     weights = np.array([f(row) - before for row in np.eye(len(x))[:, :, np.newaxis] * np.ones(x.shape[1])])
     return np.argwhere(np.triu(np.abs(weights).max(axis=-1).T > 0, k=1)).tolist()

@@ -1,3 +1,3 @@
-"""The fixtures of the hidden suites, and `--submission`."""
+"""Fixtures of the hidden suites, and the option `--submission`."""
 
 pytest_plugins = ["autograder.grading.recorder", "autograder.grading.by_hand"]

@@ -1,4 +1,4 @@
-"""What the functions of decoder.py may be called with."""
+"""Input classes for the functions of decoder.py."""
 
 import numpy as np
 
@@ -64,7 +64,7 @@ BLOCKS = {
 
 
 def decoder(about):
-    """What the three functions of a whole decoder have in common."""
+    """The factors that the three functions of a whole decoder share."""
     return (
         factor("tokens", about, {
             **length("tokens", 0),
@@ -123,7 +123,7 @@ SEQUENCE_LOG_PROB = inputs(
 
 
 def produced(tokens, result):
-    """What a generation has added to the prompt."""
+    """The tokens that were added to the prompt."""
     return result[len(tokens) :].tolist()
 
 
@@ -175,7 +175,7 @@ GENERATE = inputs(
 
 
 def _distance(values):
-    """How far the nearest two values are from one another."""
+    """The smallest distance between two values."""
     return np.diff(np.sort(values)).min(initial=np.inf)
 
 

@@ -1,4 +1,4 @@
-"""What the functions of layernorm.py may be called with."""
+"""Input classes for the functions of layernorm.py."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ FIVE = {"four axes before": lambda x: x.ndim == 5, "two axes of length 1 before"
 
 
 def float32(x="x"):
-    """Where the dtype could be forgotten."""
+    """Calls in which a result could lose the dtype."""
     return {
         "no axis before": lambda x: x.ndim == 1,
         "several axes before": lambda x: x.ndim > 2,
@@ -78,7 +78,7 @@ RMS_NORM = inputs(
 
 
 def gradients(about):
-    """What is tried for each of the two criteria, which look at different parts of the result."""
+    """The factors of each of the two criteria, which grade different parts of the result."""
     return (
         factor(f"{about}, x", about, leading("x", 1)),
         factor(f"{about}, axes", about, {"two axes of length 1 before": FIVE["two axes of length 1 before"], **layout("x")}),

@@ -1,4 +1,4 @@
-"""What the functions of scaled_attention.py may be called with."""
+"""Input classes for the functions of scaled_attention.py."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ FIRST = [words for words in AXES if "first" in words]
 
 
 def slices(condition):
-    """A condition on the slices of the scores that each give weights which sum to 1."""
+    """A condition on the slices of the scores along axis."""
     return lambda scores, axis: condition(np.moveaxis(scores, axis, -1)).any()
 
 

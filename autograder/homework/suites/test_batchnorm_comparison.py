@@ -1,4 +1,4 @@
-"""Hidden suite of batchnorm_comparison.py."""
+"""Hidden tests of batchnorm_comparison.py."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from autograder.homework.suite import by_columns, criterion, leaves_no_trace, si
 
 
 def wide(rng, n, d):
-    """Examples whose features have means and spreads of their own, so large that eps plays no part."""
+    """Examples whose features have different means and spreads, so large that eps is negligible."""
     return rng.normal(0, 1e5, d) + rng.uniform(5e4, 3e5, d) * rng.normal(0, 1, (n, d))
 
 
@@ -32,7 +32,7 @@ def test_training_normalises_each_feature_over_the_batch(check, rng):
     gammas, betas = varied(rng, *((d,) for _, d in shapes), start=1), varied(rng, *((d,) for _, d in shapes), start=2)
     for x, gamma, beta in zip(varied(rng, *shapes), gammas, betas, strict=True):
         x[-1] *= 9 if len(x) > 9 else 1  # far from the others
-        x = 3e-3 * x  # so small that the default eps is a large part of the variance
+        x = 3e-3 * x  # so small that the default eps matters
         check.batch_norm(x, gamma, beta, *running(rng, len(gamma)), True, momentum=0.3)
     x = rng.normal(size=(4, 3)) * [1, 0, 1]
     check.batch_norm(by_columns(x), *parameters(rng, 3), *running(rng, 3), True)
@@ -109,7 +109,7 @@ def test_only_the_batch_statistics_connect_examples(check, rng):
         check.influence(single(rng.uniform(1, 2, (3, 3))), kind)
     check.influence(x=rng.normal(0, 1, (5, 3)), kind="layer")
     check.influence(-rng.uniform(1, 2, (4, 3)), "batch_train", 1e-3)
-    for spread in (10, 1000):  # each of many examples moves the others by little
+    for spread in (10, 1000):  # one of many examples changes the others only a little
         check.influence(rng.normal(0, spread, (40, 3)), "batch_train")
 
 
@@ -133,7 +133,7 @@ def test_influence_of_another_kind_is_refused(check, rng):
 def test_calls_leave_no_trace(check, rng):
     first, second = ((wide(rng, 5, 3), *parameters(rng, 3), *running(rng, 3, 1e5), True) for _ in "12")
     leaves_no_trace(check, "batch_norm", first, second)
-    check.untouched.batch_norm(*first[:-1], False)  # what training has found is not kept for the evaluation
+    check.untouched.batch_norm(*first[:-1], False)  # evaluation must not use the statistics of an earlier training call
     first, second = (rng.normal(2, 3, (4, 3)) for _ in "12")
     leaves_no_trace(check, "norm_moments", (first, "layer"), (second, "layer"))
     check.norm_moments(first, "batch")

@@ -1,4 +1,4 @@
-"""Hidden tests of causal_mask.py. The inputs of `example` stand in the docstrings."""
+"""Hidden tests of causal_mask.py. The inputs of `example` are those in the docstrings."""
 
 import numpy as np
 
@@ -14,19 +14,19 @@ from autograder.homework.suite import (
 
 
 def beyond_one(x):
-    """How far x is beyond 1 or -1, and the negative of it: small values do not count."""
+    """The excess of x above 1 or below -1, and its negative: small values have no effect."""
     excess = x - np.clip(x, -1, 1)
     return np.tri(len(x)) @ np.hstack([excess, -excess])
 
 
 def turning(x):
-    """Two features of each row, turned by an angle that the rows before it set: they do not change its length."""
+    """Two features of each row, rotated by an angle that depends on the earlier rows: the norm does not change."""
     turned = (x[:, 0] + 1j * x[:, 1]) * np.exp(1j * (np.tri(len(x), k=-1) @ x @ np.array([0.4, -0.7, 1.1])))
     return np.hstack([np.stack([turned.real, turned.imag], axis=1), x[:, 2:]])
 
 
 def hiding(x):
-    """Each row hides what it depends on from one careless kind of change."""
+    """Each row depends on another row in a way that one careless kind of change does not reveal."""
     return np.stack([(x[1] - x[1].min()) / (np.ptp(x[1]) + 1e-5), np.abs(x[2]), np.clip(x[0], 0, 1) * np.round(x[1])])
 
 
@@ -159,6 +159,8 @@ def test_one_leak_is_enough_and_none_need_be_seen(check, rng):
     assert check.is_autoregressive(lambda x: np.ones((len(x), 4)), rng.normal(size=(2, 3)))
     assert check.is_autoregressive(f=lambda x: np.cumsum(x, axis=0), x=single(rng.normal(size=(8, 1))))
     assert check.is_autoregressive(lambda x: 2 * x, np.array([[3.0]]))
+    # Whether this f leaks depends on x: only positive entries of later rows have an effect.
+    assert check.is_autoregressive(lambda x: np.tri(3).T @ np.maximum(x, 0), -rng.uniform(1, 2, (3, 2)))
 
 
 @criterion("causal_mask.purity")
@@ -177,7 +179,7 @@ def test_calls_of_the_masks_leave_no_trace(check, rng):
 
 @criterion("causal_mask.purity")
 def test_calls_of_the_experiments_leave_no_trace(check, rng):
-    # So small, beside delta, that a change added and subtracted again leaves its rounding.
+    # So small compared with delta that adding and subtracting a change leaves a rounding error.
     x, zeros = np.vstack([rng.normal(0, 1e-4, 3), np.zeros(3)]), np.zeros((2, 3))
     check.untouched.dependency_matrix(lambda x: np.tri(2) @ x, x, 1e3)
     far = lambda x: np.tri(2).T @ np.maximum(np.abs(x) - 1, 0)  # noqa: E731

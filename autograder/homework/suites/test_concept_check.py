@@ -1,4 +1,4 @@
-"""Hidden tests of concept_check.py: one question, one criterion."""
+"""Hidden tests of concept_check.py: one criterion per question."""
 
 from autograder.homework.suite import criterion
 

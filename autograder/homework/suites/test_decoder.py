@@ -1,4 +1,4 @@
-"""Hidden tests of decoder.py. Only the inputs of `example` are public: they stand in the docstrings."""
+"""Hidden tests of decoder.py. The inputs of `example` are those in the docstrings."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from autograder.homework.suite import by_columns, criterion, leaves_no_trace, si
 
 
 def decoder(rng, vocab, d, n_blocks):
-    """The parameters of a decoder, with no two alike."""
+    """The parameters of a decoder, all different."""
 
     def draw(**shapes):
         return {name: rng.normal(0, shape[0] ** -0.5, shape) for name, shape in shapes.items()}
@@ -24,14 +24,14 @@ def decoder(rng, vocab, d, n_blocks):
 
 
 def follows(successor):
-    """A decoder without blocks whose most likely token after i is successor[i], far ahead of the others."""
+    """A decoder without blocks that predicts successor[i] after token i, by a large margin."""
     vocab = len(successor)
     ends = {"embedding": 10 * np.eye(vocab), "w_out": np.eye(vocab)[successor], "b_out": np.zeros(vocab)}
     return {**ends, "blocks": []}
 
 
 def biased(b_out):
-    """A decoder without blocks whose logits are b_out everywhere, so that equal entries are exact ties."""
+    """A decoder without blocks whose logits are b_out at every position, so equal entries are exact ties."""
     vocab = len(b_out)
     ends = {"embedding": np.eye(vocab, 2), "w_out": np.zeros((2, vocab)), "b_out": np.array(b_out)}
     return {**ends, "blocks": []}

@@ -1,4 +1,4 @@
-"""Hidden tests of all modules together: nothing is answered by the reference here."""
+"""Hidden tests of all modules together, without reference implementations."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from autograder.homework.suite import criterion
 
 
 def decoder(rng, vocab, d, hidden_widths):
-    """The parameters of a decoder, with no two alike."""
+    """The parameters of a decoder, all different."""
 
     def draw(**shapes):
         return {name: rng.normal(0, shape[0] ** -0.5, shape) for name, shape in shapes.items()}

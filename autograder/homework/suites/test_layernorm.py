@@ -1,4 +1,4 @@
-"""Hidden suite of layernorm.py."""
+"""Hidden tests of layernorm.py."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from autograder.homework.suite import by_columns, criterion, leaves_no_trace, si
 
 
 def wide(rng, *shape):
-    """Rows with means and spreads of their own, so large that eps plays no part."""
+    """Rows with different means and spreads, so large that eps is negligible."""
     row = (*shape[:-1], 1)
     return rng.normal(0, 1e5, row) + rng.uniform(5e4, 3e5, row) * rng.normal(0, 1, shape)
 

@@ -1,4 +1,4 @@
-"""Hidden tests of transformer_block.py. Only the inputs of `example` are public, from the docstrings."""
+"""Hidden tests of transformer_block.py. The inputs of `example` are those in the docstrings."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from autograder.homework.suite import (
 
 
 def block(rng, d, h, dtype=np.float64):
-    """The parameters of one block, with no two alike."""
+    """The parameters of one block, all different."""
 
     def draw(**shapes):
         return {name: rng.normal(0, shape[0] ** -0.5, shape).astype(dtype) for name, shape in shapes.items()}
@@ -30,7 +30,7 @@ def block(rng, d, h, dtype=np.float64):
 
 
 def attention_like(h):
-    """A sub-layer that mixes the tokens, not symmetrically."""
+    """A sublayer that mixes the tokens asymmetrically."""
     return np.cumsum(h, axis=-2) - 0.5 * h**2
 
 
@@ -180,7 +180,7 @@ def test_calls_of_the_small_functions_leave_no_trace(check, rng):
 
 @criterion("transformer_block.purity")
 def test_calls_of_the_blocks_leave_no_trace(check, rng):
-    masks = np.tri(3, dtype=bool), ~np.eye(3, dtype=bool)  # a query that sees one key does not ask what it is
+    masks = np.tri(3, dtype=bool), ~np.eye(3, dtype=bool)  # with a single key the scores do not matter
     first, second = ((rng.normal(size=(3, 4)), block(rng, 4, 5), 2, mask) for mask in masks)
     leaves_no_trace(check, "pre_norm_block", first, second)
     leaves_no_trace(check, "post_norm_block", first, second)

@@ -1,4 +1,4 @@
-"""What the functions of transformer_block.py may be called with."""
+"""Input classes for the functions of transformer_block.py."""
 
 import numpy as np
 
@@ -73,7 +73,7 @@ RESIDUAL = inputs(
 
 
 def block(about):
-    """What both blocks have in common."""
+    """The factors that both blocks share."""
     return (
         factor("x", about, leading("x", 2)),
         factor("tokens", about, length("x", -2)),

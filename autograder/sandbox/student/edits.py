@@ -155,7 +155,7 @@ class Text:
         match node:
             case ast.Constant(value=value):
                 yield from map(_constant, self._constants(value))
-                if type(value) is int:
+                if type(value) in (int, float):
                     yield from map(_name, names)
                 if place.field == "args":  # a bound left out
                     yield _constant(None)

@@ -70,7 +70,7 @@ def test_csv_and_page_have_every_change_and_names_are_safe(tmp_path: Path) -> No
 # Totals that differ for a reason that is no criterion
 
 ADA, BELA, CHIDI = (Student(name, email=f"{name.lower()}@x") for name in ("Ada", "Bela", "Chidi"))
-LATE = "0 d 2 h late, 1 points off"
+LATE = "0 d 2 h late, 1 points deducted"
 
 
 @pytest.mark.parametrize(

@@ -43,9 +43,28 @@ def test_few_submissions_say_nothing_about_discrimination(count: int) -> None:
 
 def test_histogram_counts_everybody_once() -> None:
     grades = [grade("a"), grade("b", True, True), grade("c", True, False), grade("d", False, False)]
-    counts = report.histogram(grades)
-    assert sum(counts) == 4
-    assert (counts[0], counts[10], counts[19]) == (2, 1, 1)
+    found = report.histogram(grades)  # of 4 points
+    assert (found.width, sum(found.counts)) == (0.2, 4)
+    assert (found.counts[0], found.counts[10], found.counts[19]) == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("most", "width", "bars", "ticks"),
+    [
+        (100, 5, 20, [10.0 * n for n in range(11)]),
+        (108, 5, 22, [10.0 * n for n in range(11)]),
+        (40, 2, 20, [5.0 * n for n in range(9)]),
+        (7, 0.5, 14, [float(n) for n in range(8)]),
+        (250, 10, 25, [50.0 * n for n in range(6)]),
+        (0.5, 0.02, 25, [0.05 * n for n in range(11)]),
+    ],
+)
+def test_axis_has_round_numbers(most: float, width: float, bars: int, ticks: list[float]) -> None:
+    mark = Mark("m.c", "m.c: x", most, most)
+    found = report.histogram([Grade("a", most, (mark,), (), 0.0)])
+    assert (found.width, len(found.counts)) == (width, bars)
+    assert found.counts[-1] == 1 and found.end >= most
+    assert list(found.ticks) == pytest.approx(ticks)
 
 
 def test_empty_class_has_no_overview() -> None:

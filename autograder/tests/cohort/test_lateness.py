@@ -1,10 +1,11 @@
 """What lateness costs: the grace, started days, percent or points, and a floor."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
-from autograder.cohort.rows import StudentRow, lateness, with_lateness
+from autograder.cohort.rows import StudentRow, lateness, notes, with_lateness
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.intake.entries import Entry, Student
 from autograder.tests.making import grade_of_points, rubric_with
@@ -57,3 +58,25 @@ def test_in_time_or_without_a_time_nothing_is_taken(created_at: str) -> None:
 
 def test_without_a_due_date_nobody_is_late() -> None:
     assert with_lateness([row("2099-01-01T00:00:00Z")], rubric_with())[0].late == ""
+
+
+@pytest.mark.parametrize(
+    ("names", "policy", "said"),
+    [
+        (["Ada"], {"percent_a_day": 10}, "1 upload is marked late by Canvas, which does not say by how much"),
+        (["Ada", "Bela"], {"percent_a_day": 10}, "2 uploads are marked late by Canvas"),
+        (["Ada"], None, ""),
+        ([], {"percent_a_day": 10}, ""),
+    ],
+)
+def test_work_that_canvas_marks_late_without_a_time_is_noted(
+    names: list[str], policy: dict[str, float] | None, said: str
+) -> None:
+    top: dict[str, object] = {"late": policy} if policy else {}
+    rubric = rubric_with(None, due="2026-11-20T23:59+01:00", **top)
+    late = [StudentRow(Student(name), Entry(name, None, late=True), grade_of_points(name, 10)) for name in names]
+    others = [replace(row(""), total=5.0, entry=Entry("s2", None, late=True)), row("2026-11-21T22:59:00.000000Z")]
+    found = notes(with_lateness([*late, *others], rubric), rubric, [])
+    assert len(found) == bool(said)
+    if said:
+        assert found[0].startswith(said) and found[0].endswith(f"{', '.join(names)}; set the total with --overrides")

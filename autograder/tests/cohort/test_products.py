@@ -2,6 +2,8 @@
 
 import csv
 import io
+from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -90,7 +92,7 @@ def test_fault_has_a_remark_and_no_score_even_if_an_older_submission_has_one() -
     assert (line["Total Score"], line[next(iter(rubrics.current().criteria))], line["Status"]) == (
         "",
         "",
-        "Fault",
+        "Grader error",
     )
     assert "the disk" in line["Remark"]
     assert line["Other Submissions"] == "s1"
@@ -125,3 +127,22 @@ def test_raw_late_and_final_stand_side_by_side_where_there_is_a_due_date(monkeyp
     (line,) = csv.DictReader(io.StringIO(products.table(rows.with_lateness(found, rubric))))
     assert (line["Raw Score"], line["Late Deduction"], line["Total Score"]) == ("4", "0.8", "3.2")
     assert line["Late"] == "1 d 11 h 1 min late"
+
+
+@pytest.mark.parametrize(
+    ("due", "own", "shown"),
+    [
+        ("2026-11-20T23:59+01:00", None, "2026-11-20T23:30:00+01:00"),
+        ("2026-11-20T23:59+01:00", "2026-11-21T20:00:00-05:00", "2026-11-20T17:30:00-05:00"),
+        (None, None, "2026-11-20T22:30:00.000000Z"),
+    ],
+)
+def test_time_of_a_submission_is_in_the_zone_of_its_due_date(
+    monkeypatch: pytest.MonkeyPatch, due: str | None, own: str | None, shown: str
+) -> None:
+    rubric = rubric_with(due=due) if due else rubric_with()
+    monkeypatch.setattr(rubrics, "current", lambda: rubric)
+    (row,) = rows.rows([entry("s1", ADA, at="2026-11-20T22:30:00.000000Z")], {"s1": grade("s1", True, False)}, {})
+    row = replace(row, due=datetime.fromisoformat(own) if own else None)
+    (line,) = csv.DictReader(io.StringIO(products.table([row])))
+    assert line["Submission Time"] == shown

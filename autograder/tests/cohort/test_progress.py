@@ -1,5 +1,6 @@
 """What is seen while a class is graded."""
 
+import time
 from io import StringIO
 
 import pytest
@@ -12,28 +13,32 @@ class Terminal(StringIO):
         return True
 
 
-@pytest.mark.parametrize(("stream", "count"), [(Terminal(), "5/6"), (StringIO(), "5 of 6")])
-def test_progress_shows_count_and_median(stream: StringIO, count: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("errors", [1, 2])
+@pytest.mark.parametrize(("stream", "count"), [(Terminal, "{done}/6"), (StringIO, "{done} of 6")])
+def test_progress_shows_counts(
+    stream: type[StringIO], count: str, errors: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(progress, "INTERVAL", 0.0)
-    shown = progress.Display(stream)
+    shown = progress.Display(out := stream())
     shown.start(6)
-    for score in (10.0, None, 30.0):
+    for score in (10.0, *[None] * errors):
         shown.advance(score)
     shown.advance(20.0, kept=True)
-    shown.advance(0.0, counts=False)
     shown.close()
-    text = stream.getvalue()
-    for part in (count, "median 20", "1 unchanged", "1 faults"):
-        assert part in text
+    said = "1 grader error" if errors == 1 else "2 grader errors"
+    for part in (count.format(done=2 + errors), "1 unchanged", said):
+        assert part in out.getvalue()
 
 
-def test_silent_work_says_what_it_is_and_for_how_long_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "INTERVAL", 0.0001)
-    stream = StringIO()
-    with progress.waiting("Building", stream):
-        while stream.getvalue().count("\n") < 3:
-            pass
-    assert stream.getvalue().startswith("Building ...\n... 0 s\n... 0 s\n")
+@pytest.mark.parametrize("stream", [Terminal, StringIO])
+def test_stages_are_named_when_they_begin(stream: type[StringIO]) -> None:
+    with progress.stages({"Building": 2.0, "Checking": 1.0}, out := stream()) as stage:
+        stage("Building")
+        time.sleep(0.6)  # the bar of a terminal moves within a stage
+        stage("Checking")
+    text = out.getvalue()
+    assert text.index("Building") < text.rindex("Checking")
+    assert (text == "Building ...\nChecking ...\n") == (stream is StringIO)
 
 
 def test_quiet_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:

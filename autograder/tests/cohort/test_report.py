@@ -110,12 +110,12 @@ def test_every_figure_is_on_the_page() -> None:
         "the disk is full",
         "fork, session",
         "2025-10-09",
-        "also handed in: older",
+        "other uploads: older",
         f"{FUNCTION}.no_root",
-        "3 results stood",
+        "3 results are from an earlier run",
     ):
         assert part in text, part
-    assert text.count("Not in today's catalogue") == 1
+    assert text.count("Not in the current misconception library") == 1
 
 
 def test_mistakes_are_counted_over_students_and_ranked() -> None:
@@ -142,7 +142,7 @@ def test_class_without_a_single_grade_has_a_report(faults: dict[str, str]) -> No
 def test_who_has_handed_in_nothing_is_counted_and_has_a_line() -> None:
     rows = [*run(("Ada",)).rows, StudentRow(Student("Chidi", "7"), Entry(""), None, section="Monday", absent=True)]
     text = " ".join(Texts(report.html(Run(rows, {}, (), 1, 0, "0"))).text.split())
-    assert "Handed in nothing1" in text
+    assert "No submission1" in text
     assert "Mondaymissing" in text.replace(" ", "")
 
 
@@ -152,7 +152,7 @@ def test_anonymous_page_has_nothing_of_a_student() -> None:
     for name in (*AWKWARD, EVIL):
         if len(name.strip()) > 6:
             assert name.strip() not in html.unescape(text)
-    for part in ("example.org", "s99", "s0", "results/", "also handed in"):
+    for part in ("example.org", "s99", "s0", "results/", "other uploads"):
         assert part not in page
     assert "The class at a glance" in page
 
@@ -166,6 +166,30 @@ def test_students_pages_are_linked_where_there_are_some() -> None:
 def test_similar_uploads_are_pointed_out_on_the_page() -> None:
     """Worth a look, like every other problem of a run."""
     assert "likely shared" in report.html(replace(run(("a", "b")), problems=("a and b: likely shared",)))
+
+
+def test_figures_beside_the_picture_say_what_they_count_and_where() -> None:
+    text = " ".join(Texts(report.html(run(("a", "b", "c", "d", "e")))).text.split())
+    assert (
+        f"Most frequent mistakes students 2 {FUNCTION} in {next(iter(rubrics.current().modules))}.py: {SENTENCE}"
+        in text
+    )
+    first = next(iter(CRITERIA.values()))
+    title = rubrics.current().modules[first.module].title
+    assert f"Hardest criteria earned by % of submissions 20% {title}: {first.about}" in text
+
+
+def test_module_that_could_not_be_run_has_a_colour_of_its_own() -> None:
+    module = next(iter(rubrics.current().modules))
+    own = [criterion for criterion in CRITERIA if criterion.startswith(f"{module}.")]
+    whole, broken = grade("a", 0), replace(grade("b", len(own) + 1), unusable=(module,))
+    picture = report.picture([whole, broken], {}, lambda name: name)
+    assert picture is not None
+    lines = picture["data"]["lines"]
+    assert lines[: len(own) + 2] == [".o"] * len(own) + [".x", ".."]
+    assert picture["unusable"] and picture["lost"] and not picture["named"]
+    page = Texts(report.html(Run([StudentRow(Student("B"), Entry("b"), broken)], {}, (), 1, 0, "0")))
+    assert "could not be run" in page.text
 
 
 # In a browser
@@ -229,7 +253,7 @@ def test_opens_without_errors_and_fits_the_screen(page: Any) -> None:
         "Array.from(document.querySelectorAll('.wide')).filter(part => part.scrollWidth > part.clientWidth).length"
     )
     assert page.evaluate(clipped) == 0
-    assert page.locator("svg.histogram rect").count() == report.BINS
+    assert page.locator("svg.histogram rect").count() == len(report.histogram([grade("s", 0)]).counts) == 20
 
 
 def test_picture_of_the_class_is_on_the_first_screen_and_says_what_a_cell_is(page: Any) -> None:
@@ -242,6 +266,24 @@ def test_picture_of_the_class_is_on_the_first_screen_and_says_what_a_cell_is(pag
     assert "lost: " in said
     page.mouse.move(box["x"] + 2, box["y"] + box["height"] - 2)
     assert "earned" in page.locator("#cell").inner_text()
+
+
+def test_class_with_a_roster_has_picture_and_legend_on_the_first_screen(browser: Any, tmp_path: Path) -> None:
+    """Ten tiles in one row."""
+    rows = list(run(tuple(f"Student {number}" for number in range(20))).rows)
+    rows[3] = replace(rows[3], excused=True)
+    rows[4] = replace(rows[4], grade=replace(grade("s4", 0), empty="There is no file of the homework in it."))
+    rows.append(StudentRow(Student("Zoe"), Entry(""), None, absent=True))
+    (tmp_path / "report.html").write_text(report.html(Run(rows, {}, (), 23, 0, "0")), encoding="utf-8")
+    opened = browser.new_page(viewport={"width": 1280, "height": 800})
+    opened.goto((tmp_path / "report.html").as_uri())
+    tiles = [tile.bounding_box() for tile in opened.locator(".tiles div").all()]
+    assert len(tiles) == 10 and len({box["y"] for box in tiles}) == 1
+    assert max(box["x"] + box["width"] for box in tiles) <= 1280
+    for part in ("#picture", "figure.class figcaption"):
+        box = opened.locator(part).bounding_box()
+        assert box["y"] + box["height"] <= 800
+    opened.close()
 
 
 def test_student_is_one_line_until_opened(page: Any) -> None:
@@ -257,11 +299,11 @@ def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
     header.click()
     down = [float(score) for score in scores(page)[:-1]]
     assert down == sorted(down, reverse=True)
-    assert scores(page)[-1] == "fault"
+    assert scores(page)[-1] == "grader error"
     assert page.locator("#table th[aria-sort=descending]").count() == 1
     header.click()
     assert [float(score) for score in scores(page)[:-1]] == sorted(down)
-    assert scores(page)[-1] == "fault"
+    assert scores(page)[-1] == "grader error"
     page.locator("#table th button", has_text="Student").click()
     names = page.locator("#table .name").all_inner_texts()
     assert names.index("null") > names.index("José Ñandú")
@@ -333,13 +375,13 @@ def test_functions_that_are_wrong_alike_are_shown_with_their_size_and_text() -> 
         mine = one if at < 3 else replace(one, replies="another")
         rows[at] = replace(rows[at], grade=replace(grade, unexplained=(mine,)))
     page = report.html(replace(run(), rows=rows))
-    assert "Wrong alike, and not known" in Texts(page).text and one.source.strip() in Texts(page).text
+    assert "Unrecognised mistakes" in Texts(page).text and one.source.strip() in Texts(page).text
     assert EVIL not in page
     section = page.partition('id="unexplained"')[2].partition("</section>")[0]
-    assert "1 more is wrong in a way of its own" in section
+    assert "1 more function has results that no other submission has." in section
     assert '<span class="tally">2</span>' in section and 'href="#s1"' in section and 'href="#s2"' in section
-    assert "Wrong alike" not in report.html(replace(run(), rows=rows), anonymous=True)
-    assert "Wrong alike" not in report.html(run())
+    assert "Unrecognised mistakes" not in report.html(replace(run(), rows=rows), anonymous=True)
+    assert "Unrecognised mistakes" not in report.html(run())
 
 
 def test_guesses_are_drawn_for_the_class_too() -> None:
@@ -350,6 +392,6 @@ def test_guesses_are_drawn_for_the_class_too() -> None:
         rows[at] = replace(rows[at], grade=replace(grade, guesses=(Guess("Which shape?", answer, answer == "(t, d)"),)))
     page = report.html(replace(run(), rows=rows), anonymous=True)
     section = page.partition('id="guesses"')[2].partition("</section>")[0]
-    assert "Which shape?" in section and "3 guessed" in section and EVIL not in page
+    assert "Which shape?" in section and "3 answered" in section and EVIL not in page
     assert section.index("width:66.7%") < section.index("(t, d) <b>right</b>") < section.index("width:33.3%")
     assert 'id="guesses"' not in report.html(run())

@@ -68,7 +68,7 @@ def test_canvas_student_is_found_by_the_id_of_canvas(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "Name\nAda\n", "a,b\n1,2\n"])
 def test_roster_by_which_nobody_is_known_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(
-        ArgumentsError, match=r"no student has an address or an id; .* email(.|\n)*Ada Abel,3000001,ada@example.org"
+        ArgumentsError, match=r"no student has an email address or ID; .* email(.|\n)*Ada Abel,3000001,ada@example.org"
     ):
         applied(tmp_path, text)
 
@@ -86,7 +86,9 @@ def test_roster_is_read_as_excel_writes_it(tmp_path: Path, encoding: str, separa
 def test_file_that_is_no_table_is_refused_with_an_example_of_one(tmp_path: Path, data: bytes | None) -> None:
     if data is not None:
         (tmp_path / "roster.csv").write_bytes(data)
-    with pytest.raises(ArgumentsError, match=r"roster.csv: (is no csv|cannot be read)(.|\n)*name,sid,email,section\n"):
+    with pytest.raises(
+        ArgumentsError, match=r"roster.csv: (is not a CSV file|cannot be read)(.|\n)*name,sid,email,section\n"
+    ):
         class_rows.roster(tmp_path / "roster.csv", RUBRIC)
 
 
@@ -157,8 +159,8 @@ def test_roster_of_another_class_is_refused(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("name,email\nBela,b@x\n")
     people = class_rows.roster(tmp_path / "r.csv", RUBRIC)
     (said,) = class_rows.problems([Entry("s1", None, (Student("Ada", email="a@x"),))], RUBRIC, people, [])
-    assert said.startswith("the roster is of another class: nobody who has handed in is in it")
-    assert "Bela (b@x), ...; uploads are from Ada (a@x)" in said
+    assert said.startswith("the roster does not match the submissions: no submitter is in it")
+    assert "Bela (b@x), ...; the submissions are from Ada (a@x)" in said
     assert class_rows.problems([Entry("s1", None, (Student("B", email="B@x"),))], RUBRIC, people, []) == []
 
 
@@ -206,7 +208,7 @@ def test_excused_student_has_no_score_and_ex_in_canvas(tmp_path: Path, cell: str
     ("cells", "said"),
     [
         ("20.11.2026,,", "roster.csv:2: due is '20.11.2026'; write it as 2026-11-27T23:59"),
-        (",two,", "roster.csv:2: extension_hours is 'two', which is no number of hours"),
+        (",two,", "roster.csv:2: extension_hours is 'two', which is not a number of hours"),
         (",-3,", "roster.csv:2: extension_hours is '-3'"),
         ("2026-11-21T23:59+01:00,3,", "roster.csv:2: give either due or extension_hours"),
         (",,maybe", "roster.csv:2: excused is 'maybe'; write yes or no"),
@@ -230,9 +232,9 @@ def test_who_has_handed_in_nothing_gets_0_where_the_rubric_says_so(tmp_path: Pat
     people = class_rows.roster(tmp_path / "roster.csv", zero)
     found = finished([], {}, {}, zero, people)
     assert [(row.status, row.score) for row in found] == [("Missing", 0), ("Excused", None)]
-    assert notes(found, zero, people) == ["1 in the roster without an upload: 0 points (missing: zero)"]
+    assert notes(found, zero, people) == ["1 in the roster without a submission: 0 points (missing: zero)"]
     assert notes(finished([], {}, {}, RUBRIC, people), RUBRIC, people) == [
-        "1 in the roster without an upload: no score (missing: empty)"
+        "1 in the roster without a submission: no score (missing: empty)"
     ]
 
 
@@ -245,7 +247,7 @@ def test_who_is_not_in_the_roster_is_named(tmp_path: Path) -> None:
 def test_a_name_that_several_in_the_roster_have_is_said_to_be_that() -> None:
     people = [class_rows.Person(Student("Zoe", email=f"{letter}@x.org"), "") for letter in "de"]
     said = notes(with_roster(ROWS, people, RUBRIC), RUBRIC, people)
-    assert "several in the roster have this name: Zoe; name the upload by address or id" in said
+    assert "several students in the roster have the name Zoe; name the upload after an email address or ID" in said
     assert not any("not in the roster" in note and "Zoe" in note for note in said)
 
 
@@ -256,7 +258,7 @@ def test_who_is_not_in_the_roster_by_address_is_not_taken_for_a_namesake() -> No
     ]
     strangers = [replace(ROWS[0], student=student) for student in (Student("Zoe", email="zoe@example.org"), Student())]
     said = notes(strangers, RUBRIC, people)
-    assert not any("several in the roster" in note for note in said)
+    assert not any("several students in the roster" in note for note in said)
     assert any(note.startswith("not in the roster: Zoe, ") for note in said)
 
 
@@ -285,7 +287,9 @@ def test_upload_that_counts_is_the_one_that_the_rubric_says(
     (row,) = finished(entries, grades, {}, rubric, people)
     assert row.entry.key == counts
     others = ", ".join(key for key in UPLOADS if key != counts)
-    assert notes([row], rubric, people) == [f"Ada: of 3 uploads {counts} counts (uploads: {uploads}), not {others}"]
+    assert notes([row], rubric, people) == [
+        f"Ada has 3 uploads; grading {counts} (uploads: {uploads}), ignoring {others}"
+    ]
 
 
 @pytest.mark.parametrize("uploads", ["last", "best", "last_on_time"])
@@ -300,7 +304,7 @@ def test_upload_with_nothing_to_grade_counts_only_alone(uploads: str) -> None:
     (row,) = finished([work, nothing], grades, {}, rubric)
     assert row.entry.key == "a"
     assert notes([row], rubric, []) == [
-        f"Ada: of 2 uploads a counts (uploads: {uploads}), not b (nothing to grade in it)"
+        f"Ada has 2 uploads; grading a (uploads: {uploads}), ignoring b (nothing to grade in it)"
     ]
     (row,) = finished([nothing, again], grades, {}, rubric)
     assert row.entry.key == "c"
@@ -313,7 +317,7 @@ def test_where_none_is_on_time_the_last_counts_and_a_fault_is_not_the_best() -> 
     grades = {"a": grade_of_points("a", 10), "b": grade_of_points("b", 10)}
     on_time = rubric_with(due="2026-11-20T23:59+01:00", uploads="last_on_time")
     (row,) = finished(entries, grades, {"c": "disk"}, on_time)
-    assert (row.entry.key, row.status) == ("c", "Fault")
+    assert (row.entry.key, row.status) == ("c", "Grader error")
     (row,) = finished(entries, grades, {"c": "disk"}, rubric_with(uploads="best"))
     assert (row.entry.key, row.status) == ("b", "Graded")
 

@@ -66,34 +66,49 @@ def test_all_results_are_read_from_the_run_or_its_results(tmp_path: Path) -> Non
     Store(tmp_path).path("ada").write_text(results.dump(graded()))
     write_run(tmp_path, [], [])
     assert read_all(tmp_path).keys() == read_all(tmp_path / "results").keys() == {"ada"}
-    with pytest.raises(ArgumentsError, match="no run"):
+    with pytest.raises(ArgumentsError, match="not a run"):
         read_all(tmp_path / "nowhere")
 
 
 def test_remark_is_made_of_the_notes_as_data() -> None:
     entry = {"name": "a.b: c", "score": 0, "max_score": 1, "extra_data": {"criterion": "a.b", "misconceptions": []}}
-    extra = {"layers": [], "notes": [{"kind": "absent", "path": "a.py", "text": "There is no file a.py."}]}
+    extra = {
+        "layers": [],
+        "submitted": [],
+        "notes": [{"kind": "absent", "path": "a.py", "text": "There is no file a.py."}],
+    }
     document = {"score": 0, "output": "- **prose**", "tests": [entry], "extra_data": extra}
     found = grade_of("ada", document, 0.0)
     assert (found.remark, found.empty) == ("no file a.py in the upload", "There is no file of the homework in it.")
 
 
+GIVEN = 0.5  # points that everybody gets, by `counts: full`
+
+
 @pytest.mark.parametrize(
-    ("score", "notes", "empty"),
+    ("score", "submitted", "notes", "empty"),
     [
-        (0, [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
-        (0, [("archive", "hw.rar", "No zip."), ("absent", "a.py", "There is no file a.py.")], "No zip."),
-        (0, [("blank", "a.py", "Blank.")], "Its files of the homework are blank."),
-        (0, [("import", "a.py", "Line 1.")], ""),
-        (0, [("misnamed", "old/a.py", "Move it.")], ""),
-        (1, [("encrypted", "old/a.py", "It is encrypted.")], ""),
+        (0, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
+        (0, [], [("archive", "hw.rar", "No zip."), ("absent", "a.py", "There is no file a.py.")], "No zip."),
+        (0, [], [("blank", "a.py", "Blank.")], "Its files of the homework are blank."),
+        (0, [], [("misnamed", "old/a.py", "Move it.")], ""),
+        (0, ["a"], [("import", "a.py", "Line 1.")], ""),
+        (0, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
+        (1, ["a"], [("encrypted", "old/a.py", "It is encrypted.")], ""),
+        (GIVEN, [], [("encrypted", "hw/a.py", "It is encrypted.")], "None of its files can be used. It is encrypted."),
+        (GIVEN, [], [("absent", "a.py", "There is no file a.py.")], "There is no file of the homework in it."),
+        (GIVEN, [], [], "There is no file of the homework in it."),
+        (GIVEN, ["a"], [("import", "a.py", "Line 1.")], ""),
     ],
 )
-def test_an_upload_without_a_usable_file_has_nothing_to_grade_in_it(
-    score: float, notes: list[tuple[str, str, str]], empty: str
+def test_whether_an_upload_is_empty_depends_on_its_files_and_never_on_the_score(
+    score: float, submitted: list[str], notes: list[tuple[str, str, str]], empty: str
 ) -> None:
     made = document(**{"a.b": (score, 1)})
-    made["extra_data"]["notes"] = [{"kind": kind, "path": path, "text": text} for kind, path, text in notes]
+    made["extra_data"] |= {
+        "submitted": submitted,
+        "notes": [{"kind": kind, "path": path, "text": text} for kind, path, text in notes],
+    }
     assert grade_of("ada", made, 0.0).empty == empty
 
 

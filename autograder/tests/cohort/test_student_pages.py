@@ -61,11 +61,27 @@ def test_page_has_the_score_the_note_and_every_message() -> None:
 def test_what_was_lost_comes_first_and_the_rest_is_a_list() -> None:
     _, text, markup = page(row(), document(output="**Probably:** it divides by d - 1.\n"))
     line = f"`{FIRST.id}`: {FIRST.about}: 0 of {FIRST.points:g}"
-    assert f"What was lost, with the reasons below:\n\n- LOST {line}" in text.replace("\\", "")
+    listed = f"Lost points, explained below:\n\n- 0 of {FIRST.points:g} points: `{FIRST.id}`: {FIRST.about}\n"
+    assert listed in text.replace("\\", "")
     assert f"### {line}" in text.replace("\\", "")
     assert text.index("Probably") < text.index("## Everything else") < text.replace("\\", "").index(f"- `{SECOND.id}`")
     assert markup.count("<h3") == 1
     assert markup.index("Probably") < markup.index("<details>") < markup.index(f'<li id="{SECOND.id}">')
+
+
+def test_a_file_that_could_not_be_used_is_one_line_and_one_message() -> None:
+    own = [one for one in RUBRIC.criteria.values() if one.module == FIRST.module]
+    one, said = document(), f"`{FIRST.module}.py` could not be used: see the message at the top.\n"
+    for test in one["tests"][: len(own)]:
+        test["output"] = said
+    grade = grade_of_points("s1", RUBRIC.points, len(own) + 1)
+    _, text, markup = page(row(grade=grade), one)
+    most = sum(criterion.points for criterion in own)
+    what = f"`{FIRST.module}.py`, all {len(own)} criteria"
+    assert text.count(said.strip()) == 1 and markup.count("<h3") == 2
+    assert f"- 0 of {most:g} points: {what}\n- 0 of " in text and f"### {what}: 0 of {most:g}\n" in text
+    one["tests"][1]["output"] = "Another reason."
+    assert page(row(grade=grade), one)[1].count(said.strip()) == len(own) - 1
 
 
 def test_the_first_sentence_names_what_the_points_were_lost_to() -> None:
@@ -97,8 +113,8 @@ def test_hidden_criteria_are_left_out() -> None:
 def test_lateness_and_what_was_set_by_hand_are_said() -> None:
     late = row(late="5 h 0 min late", deduction=7.5, overrides=("total set to 50: seen in the office",), total=50.0)
     _, text, _ = page(late, document())
-    assert "7.5 were taken off, because it was 5 h 0 min late" in text
-    assert "Set by hand: total set to 50: seen in the office" in text
+    assert "7.5 were deducted because it was 5 h 0 min late" in text
+    assert "Manual override: total set to 50: seen in the office" in text
     assert f"**50 of {RUBRIC.points:g} points:" in text
 
 

@@ -36,12 +36,12 @@ def test_no_name_steers_the_terminal(tmp_path: Path) -> None:
 
 def test_totals_that_differ_for_another_reason_are_printed(tmp_path: Path) -> None:
     ada = Student("Ada", email="ada@x")
-    for place, total, reasons in (("old", 1.0, ()), ("new", 0.5, ("1 d late, 0.5 points off",))):
+    for place, total, reasons in (("old", 1.0, ()), ("new", 0.5, ("1 d late, 0.5 points deducted",))):
         run(tmp_path / place, [Outcome("s1", ada, total, reasons)], s1=document(a=(1, 1)))
     done = CliRunner().invoke(main, ["compare", str(tmp_path / "old"), str(tmp_path / "new")])
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert lines[0] == "Students in both runs: 1; 1 differ, 1 in their total."
-    assert "s1 Ada 1 0.5 -0.5 -0.5 (was: nothing; now: 1 d late, 0.5 points off)" in lines
+    assert "s1 Ada 1 0.5 -0.5 -0.5 (was: nothing; now: 1 d late, 0.5 points deducted)" in lines
 
 
 @pytest.mark.parametrize("command", ["compare", "similar"])
@@ -52,4 +52,4 @@ def test_what_is_no_run_is_refused_with_one_line(tmp_path: Path, command: str) -
     places = [str(real), str(tmp_path / "other")] if command == "compare" else [str(tmp_path / "other")]
     done = CliRunner().invoke(main, [command, *places])
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "other: this is no run, it has no run.json; give the OUT of an `autograder grade" in done.stderr
+    assert "other: not a run: it has no run.json; give the OUT of `autograder grade" in done.stderr

@@ -1,4 +1,4 @@
-"""The instructor's page of a term, followed to the letter in a copy of the kit with a small export."""
+"""The how-to guides on late work, adjusted grades and similar code, followed to the letter in a copy of the kit."""
 
 import csv
 import re
@@ -14,7 +14,8 @@ import yaml
 from autograder.cohort import sample
 from autograder.homework import kit, rubric
 
-PAGE = kit.PACKAGE / "docs" / "term.md"
+HOW_TO = kit.PACKAGE / "docs" / "how-to"
+PAGES = [HOW_TO / f"{name}.md" for name in ("late-work", "adjust-grades", "find-similar")]
 METADATA = """\
 submission_1:
   :submitters: [{":name": Ada A, ":sid": "3000001", ":email": ada@example.org}]
@@ -29,12 +30,13 @@ submission_3:
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def term(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which everything was done that the page says."""
+    """The folder in which every instruction of the pages was followed."""
     root = tmp_path_factory.mktemp("term") / "kit"
     skipped = shutil.ignore_patterns("__pycache__", "tests", "docs", ".*")
     for part in ("autograder", "solutions"):
@@ -45,7 +47,7 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first = next(iter(rules["modules"].values()))["criteria"]
     first[next(iter(first))].update(dropped)
     (root / "rubric.yaml").write_text(yaml.safe_dump(rules | late, sort_keys=False), encoding="utf-8")
-    for name, text in zip(("overrides.csv", "roster.csv"), blocks("csv"), strict=True):
+    for name, text in zip(("roster.csv", "overrides.csv"), blocks("csv"), strict=True):
         (root / name).write_text(text, encoding="utf-8")
     with zipfile.ZipFile(root / "export.zip", "w") as archive:
         archive.writestr("assignment_5_export/submission_metadata.yml", METADATA)

@@ -4,8 +4,7 @@ import json
 import pickle
 import re
 import tempfile
-import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from click.testing import CliRunner, Result
 from autograder.commands.main import main
 from autograder.feedback.text import number
 from autograder.homework import rubric as rubrics
+from autograder.tests.files import Bomb, put
 
 if TYPE_CHECKING:
     from autograder.tests.running import Built
@@ -42,20 +42,6 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     scratch.rmdir()
 
 
-def folder(path: Path, files: Mapping[str, bytes]) -> Path:
-    for name, data in files.items():
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_bytes(data)
-    return path
-
-
-def zipped(path: Path, files: Mapping[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return path
-
-
 def part(output: str, title: str) -> str:
     """What stands under a title of the output."""
     return output.partition(f"{title}\n{'-' * len(title)}\n")[2].partition("\n\nWhat the ")[0]
@@ -65,16 +51,9 @@ def part(output: str, title: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def half(references: dict[str, bytes]) -> dict[str, bytes]:
-    """A submission that is partly wrong."""
-    wrong = references["layernorm.py"] + b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"
-    return {**references, "layernorm.py": wrong, "decoder.py": b"import nothing\n"}
-
-
-@pytest.fixture(scope="session")
 def half_score(at_home: AtHome, half: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> str:
     """What `autograder grade` gives for it: "N of M"."""
-    score = at_home(folder(tmp_path_factory.mktemp("half"), half))["score"]
+    score = at_home(put(tmp_path_factory.mktemp("half"), half))["score"]
     assert 0 < score < POINTS
     return f"{number(score)} of {POINTS}"
 
@@ -87,7 +66,7 @@ def all_of(criterion: str) -> str:
 def test_bare_modules_and_who_sees_what(
     built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path
 ) -> None:
-    done = run(built.zip, folder(tmp_path / "upload", half))
+    done = run(built.zip, put(tmp_path / "upload", half))
     assert done.exit_code == 0, done.stderr
     assert re.match(r"Graded in [\d.]+ s, with what is installed here", done.stdout)
     now = part(done.stdout, "What the student sees at once")
@@ -115,14 +94,14 @@ def test_zip_with_notebook_and_other_files(
         "copy of transformer.ipynb": NOTEBOOK,
         "checks/test_layernorm.py": b"1/0\n",
     }
-    done = run(built.zip, zipped(tmp_path / "upload.zip", {**half, **others, "__zip_filename__": b"a.zip"}))
+    done = run(built.zip, put(tmp_path / "upload.zip", {**half, **others, "__zip_filename__": b"a.zip"}))
     assert done.exit_code == 0, done.stderr
     assert re.search(rf"^Total: {half_score}$", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.slow
 def test_one_file(built: "Built", run: Run, references: dict[str, bytes], tmp_path: Path) -> None:
-    done = run(built.zip, folder(tmp_path, {"layernorm.py": references["layernorm.py"]}) / "layernorm.py")
+    done = run(built.zip, put(tmp_path, {"layernorm.py": references["layernorm.py"]}) / "layernorm.py")
     assert done.exit_code == 0, done.stderr
     assert f"Total: {number(rubrics.current().modules['layernorm'].points)} of {POINTS}" in done.stdout
     assert "There is no file decoder.py in the upload." in part(done.stdout, "What the student sees at once")
@@ -130,21 +109,11 @@ def test_one_file(built: "Built", run: Run, references: dict[str, bytes], tmp_pa
 
 @pytest.mark.slow
 def test_nothing_at_all_in_brief(built: "Built", run: Run, tmp_path: Path) -> None:
-    done = run(built.zip, folder(tmp_path / "upload", {"a/b.txt": b""}), "--brief")
+    done = run(built.zip, put(tmp_path / "upload", {"a/b.txt": b""}), "--brief")
     assert done.exit_code == 0, done.stderr
     assert f"Total: 0 of {POINTS}" in done.stdout
     assert re.search(r"\(\d+ more of these have a message; without --brief they are printed\)", done.stdout)
     assert "There is no file layernorm.py in the upload." in done.stdout
-
-
-class Bomb:
-    """Leaves a mark when it is unpickled."""
-
-    def __init__(self, mark: Path):
-        self.mark = mark
-
-    def __reduce__(self) -> Any:
-        return Path.touch, (self.mark,)
 
 
 HOSTILE = """
@@ -169,7 +138,7 @@ def test_hostile_upload(
     )
     shadows = {f"{name}.py": shadow for name in ("otter", "json", "random", "sitecustomize", "autograder", "run_otter")}
     files = {**references, **shadows, "layernorm.py": HOSTILE.encode(), ".OTTER_LOG": pickle.dumps(Bomb(mark))}
-    upload = folder(tmp_path / "upload", files)
+    upload = put(tmp_path / "upload", files)
     done, home = run(built.zip, upload), at_home(upload)
     assert done.exit_code == 0, done.stderr
     assert not mark.exists()
@@ -180,7 +149,7 @@ def test_hostile_upload(
 
 @pytest.mark.slow
 def test_fresh_environment(built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path) -> None:
-    done = run(built.zip, folder(tmp_path / "upload", half), here=False)
+    done = run(built.zip, put(tmp_path / "upload", half), here=False)
     assert done.exit_code == 0, done.stderr
     assert re.match(r"Graded in [\d.]+ s, in a fresh environment of Python 3\.\d+", done.stdout)
     assert re.search(rf"^Total: {half_score}$", done.stdout, re.MULTILINE)
@@ -195,11 +164,11 @@ def other(tmp_path: Path) -> Path:
     document = json.dumps({"score": "1", "visability": "hidden"})
     script = f'open("/autograder" + "/results/results.json", "w").write({document!r})'
     files = {"setup.sh": "", "run_autograder": "", "run_otter.py": script, "environment.yml": '{"dependencies": []}'}
-    return zipped(tmp_path / "other.zip", {name: text.encode() for name, text in files.items()})
+    return put(tmp_path / "other.zip", files)
 
 
 def test_results_that_are_not_as_documented(other: Path, run: Run, tmp_path: Path) -> None:
-    done = run(other, folder(tmp_path / "upload", {"a.py": b""}))
+    done = run(other, put(tmp_path / "upload", {"a.py": b""}))
     assert done.exit_code == 1 and done.stdout == ""
     first, *rest = done.stderr.splitlines()
     assert first == "autograder: results.json is not as Gradescope documents it:"
@@ -219,6 +188,6 @@ def test_arguments_that_cannot_be_used(other: Path, run: Run, tmp_path: Path) ->
 
 def test_old_otter(other: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.version", lambda _: "6.1.3")
-    done = run(other, folder(tmp_path / "upload", {"a.py": b""}))
+    done = run(other, put(tmp_path / "upload", {"a.py": b""}))
     assert done.exit_code == 1
     assert done.stderr.startswith("autograder: Otter 6.1.3 is installed; Otter 7 is needed: pip install")

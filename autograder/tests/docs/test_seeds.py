@@ -20,13 +20,14 @@ def test_every_place_exists() -> None:
     assert seeds.missing(seeds.rows()) == []
 
 
-def test_the_page_is_up_to_date() -> None:
-    made = seeds.page(seeds.rows(), seeds.errata())
-    assert seeds.PAGE.read_text(encoding="utf-8") == made, "run: python -m autograder.docs.seeds"
+def test_the_pages_are_up_to_date() -> None:
+    made = seeds.pages(seeds.rows(), seeds.errata())
+    there = {path.name: path.read_text(encoding="utf-8") for path in seeds.FOLDER.glob("*.md")}
+    assert there == made, "run: python -m autograder.docs.seeds"
 
 
-def test_the_page_has_a_line_for_every_row() -> None:
-    lines = seeds.PAGE.read_text(encoding="utf-8").splitlines()
+def test_the_pages_have_a_line_for_every_row() -> None:
+    lines = "".join(seeds.pages(seeds.rows(), seeds.errata()).values()).splitlines()
     assert [line.split(" | ")[0].removeprefix("| ") for line in lines if line.startswith("| S")] == EVERY_ID
 
 

@@ -56,8 +56,8 @@ def test_what_came_back_is_shown_beside_what_was_expected() -> None:
 def test_none_is_named_with_what_the_docstring_says() -> None:
     text = scores(played(step("softmax", np.array([0.0, 1.0])), lambda x: None))
     assert "# yours:    None" in text
-    assert "It returned the wrong type: None; the docstring says" in text
-    assert "end with a return?" in text
+    assert "It returned None; the docstring says" in text
+    assert "Does every path through the function return a value?" in text
 
 
 def test_an_error_has_its_text_and_its_line_without_the_folder() -> None:
@@ -71,14 +71,14 @@ def test_a_loop_without_an_end_is_said() -> None:
 
 def test_refused_arguments() -> None:
     text = scores(played(step("split_heads", np.zeros((2, 3)), 2), lambda x, n_heads: x))
-    assert "# expected: ValueError, because the docstring refuses these arguments" in text
+    assert "# expected: ValueError, because the docstring does not allow these arguments" in text
     assert "contract" not in text
 
 
 def test_where_a_mistake_is_named_no_more_is_said_than_how_the_values_differ() -> None:
     right, arguments = reference.functions()["layer_norm"], (np.array([1.0, 2.0, 6.0]), np.ones(3), np.zeros(3))
     record = played(step("layer_norm", *arguments), lambda x, gamma, beta: right(x, gamma, gamma))
-    assert "would be right with `gamma` in the place of `beta`" in counterexample(record)
+    assert "would be correct with `gamma` in place of `beta`" in counterexample(record)
     text = counterexample(record, named=True)
     assert "would be right" not in text and "Every entry is off by the same amount, 1." in text
 

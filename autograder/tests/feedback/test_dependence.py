@@ -61,10 +61,10 @@ def unless_long(tokens: Any, table: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "wrong", "args", "said"),
     [
-        ("layer_norm", no_beta, (X, GAMMA, BETA), "When only `beta` changes, your result stays as it is, and should change."),
+        ("layer_norm", no_beta, (X, GAMMA, BETA), "When only `beta` changes, your result stays the same, but should change."),
         ("layer_norm", no_last_beta, (X, GAMMA, BETA), "When only the entry [2] of `beta` changes, your result stays"),
-        ("layer_norm", over_all, (X, GAMMA, BETA), "When only row 0 of `x` changes, row 1 of your result changes, and should not."),
-        ("batch_norm", about_running, BATCH, "When only `running_mean` changes, your `y` changes, and should not."),
+        ("layer_norm", over_all, (X, GAMMA, BETA), "When only row 0 of `x` changes, row 1 of your result changes, but should not."),
+        ("batch_norm", about_running, BATCH, "When only `running_mean` changes, your `y` changes, but should not."),
         ("layer_norm", F["layer_norm"], (X, GAMMA, BETA), ""),
         ("layer_norm", lambda *_: None, (X, GAMMA, BETA), ""),
     ],
@@ -88,9 +88,9 @@ def test_what_rests_in_one_call_by_chance_is_not_said_to_rest() -> None:
 @pytest.mark.parametrize(
     ("function", "wrong", "args", "said"),
     [
-        ("batch_norm", about_running, BATCH, "The same call is right with `training=False`."),
-        ("layer_norm", over_all, (X, GAMMA, BETA), "The same call is right with the first row alone."),
-        ("rms_norm", two_roots, (X, GAMMA), "The same call is right with `eps=0.0`."),
+        ("batch_norm", about_running, BATCH, "The same call is correct with `training=False`."),
+        ("layer_norm", over_all, (X, GAMMA, BETA), "The same call is correct with the first row alone."),
+        ("rms_norm", two_roots, (X, GAMMA), "The same call is correct with `eps=0.0`."),
         ("layer_norm", lambda x, *rest: F["layer_norm"](x, *rest) + x.ndim - 1, (X, GAMMA, BETA), ""),
         ("embed", unless_long, (TOKENS, X), "with `tokens` without its last entry."),
         ("embed", lambda tokens, table: 2 * table[tokens] - table[0], (TOKENS, X), "with every entry of `tokens` 0."),
@@ -131,14 +131,14 @@ def test_of_random_results_only_that_is_said() -> None:
 
 def test_rounding_and_a_causal_mask_are_tried() -> None:
     found = tried("softmax", lambda scores, axis=-1: np.round(F["softmax"](scores, axis), 4), X)
-    assert observe(found[0].record, (), found) == "Your result is the right one rounded to 4 decimals."
+    assert observe(found[0].record, (), found) == "Your result is the expected one, rounded to 4 decimals."
 
     def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
         own = np.tri(len(q), dtype=bool)
         return F["scaled_dot_product_attention"](q, k, v, own if mask is None else own & mask)
 
     found = tried("scaled_dot_product_attention", causal, X, GRAD, GRAD)
-    assert observe(found[0].record, (), found) == "Your result would be right with a causal mask."
+    assert observe(found[0].record, (), found) == "Your result would be correct with a causal mask."
 
 
 def test_a_call_with_functions_or_an_error_has_no_trials() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.feedback.messages import message
+from autograder.feedback.summary import summary
 from autograder.grading.charge import Graded
 from autograder.grading.experiments import Trial, Tried
 from autograder.grading.grader import ModuleResult
@@ -59,8 +60,8 @@ def told(graded: Graded, *others: Graded, records: tuple[Record, ...] = (), **ch
 
 def test_a_named_mistake() -> None:
     text = told(lost(SECRET, SAMPLE))
-    assert text.startswith("`layer_norm` was called. The values that it returned are not the expected ones.\n")
-    assert "**Probably:** Your code divides by d - 1.\n\n**Right:** Divide by d." in text
+    assert text.startswith("`layer_norm` was called. It returned wrong values.\n")
+    assert "**Probably:** Your code divides by d - 1.\n\n**Fix:** Divide by d." in text
     assert "**For example:**" in text
     assert text.endswith("**Read:** the formula of layer_norm\n")
 
@@ -85,15 +86,15 @@ def test_policy_decides_what_is_told(policy: Feedback, named: bool, example: boo
 
 def test_the_same_mistake_is_a_line_under_the_next_criterion() -> None:
     text = told(lost("layernorm.affine", SAMPLE), lost(SECRET, SAMPLE))
-    assert text == f"Lost to the same mistake as `{SECRET}`; see there. Your code divides by d - 1.\n"
+    assert text == f"Same mistake as under `{SECRET}`: Your code divides by d - 1.\n"
 
 
 def test_a_further_mistake_is_told_in_full() -> None:
     text = told(lost("layernorm.epsilon", SAMPLE, OUTSIDE), lost(SECRET, SAMPLE))
     assert "**Probably:** Your code adds eps outside." in text
-    assert f"**As before:** Your code divides by d - 1. (See `{SECRET}`.)" in text
+    assert f"**Already reported:** Your code divides by d - 1. (See `{SECRET}`.)" in text
     assert "Divide by d." not in text
-    assert f"A call that goes wrong is shown under `{SECRET}`." in text
+    assert f"A failing call is shown under `{SECRET}`." in text
 
 
 def test_the_same_example_is_shown_once() -> None:
@@ -101,7 +102,7 @@ def test_the_same_example_is_shown_once() -> None:
     assert "```" in told(first)
     text = told(second, first)
     assert "```" not in text
-    assert f"A call that goes wrong is shown under `{SECRET}`." in text
+    assert f"A failing call is shown under `{SECRET}`." in text
 
 
 def test_what_is_shown_later_is_no_place_to_refer_to() -> None:
@@ -109,14 +110,14 @@ def test_what_is_shown_later_is_no_place_to_refer_to() -> None:
     text = told(visible, lost(SECRET, SAMPLE))
     assert SECRET not in text
     assert "**Probably:**" in text and "```" in text
-    assert told(lost(SECRET, SAMPLE), visible).startswith(f"Lost to the same mistake as `{EXAMPLE}`")
+    assert told(lost(SECRET, SAMPLE), visible).startswith(f"Same mistake as under `{EXAMPLE}`")
 
 
 def test_what_a_mistake_hides_is_lost_with_it() -> None:
     text = told(lost("layernorm.epsilon", SAMPLE, charged=(SECRET,), why="hidden"), lost(SECRET, SAMPLE))
-    assert text.startswith(f"Not earned yet: because of the mistake under `{SECRET}` this cannot be checked.")
+    assert text.startswith(f"Not checked yet: the mistake under `{SECRET}` hides the result.")
     alone = told(lost("layernorm.epsilon", SAMPLE, why="hidden"))
-    assert "because of the mistake below this cannot be checked" in alone and "**Right:** Divide by d." in alone
+    assert "the mistake below hides the result" in alone and "**Fix:** Divide by d." in alone
 
 
 # Earned in spite of wrong values
@@ -129,7 +130,7 @@ def earned(visibility: Any = "after_published", **changes: Any) -> Graded:
 def test_earned_in_spite_of_a_mistake() -> None:
     text = told(earned(record=WRONG, mistakes=(SAMPLE,), charged=(SECRET,)))
     assert text == (
-        f"Earned: the difference comes from a mistake that is charged under `{SECRET}` and costs nothing here. "
+        f"Awarded: the difference comes from a mistake counted under `{SECRET}` and costs nothing here. "
         "Your code divides by d - 1.\n"
     )
 
@@ -137,25 +138,25 @@ def test_earned_in_spite_of_a_mistake() -> None:
 def test_earned_in_spite_of_two_mistakes_names_both_places() -> None:
     inside = mistake("rms_norm", "centred", "layernorm.rms", does="Your code subtracts the mean.", right="Do not.")
     text = told(earned(record=WRONG, mistakes=(SAMPLE, inside), charged=(SECRET, "layernorm.rms")))
-    assert f"mistakes that are charged under `{SECRET}` and `layernorm.rms` and cost nothing here. " in text
+    assert f"mistakes counted under `{SECRET}` and `layernorm.rms` and cost nothing here. " in text
     assert "Your code subtracts the mean (in `rms_norm`)." in text
 
 
 def test_a_mistake_made_again_in_another_function_costs_nothing_more() -> None:
     again = mistake("rms_norm", "centred", "layernorm.affine", does="Your code subtracts the mean.", right="Do not.")
-    assert "comes from the same mistake as the one that is charged under" in told(
+    assert "comes from the same mistake as the one counted under" in told(
         earned(record=WRONG, mistakes=(again,), charged=(SECRET,))
     )
 
 
 def test_a_hidden_verdict_is_not_told_under_a_visible_criterion() -> None:
     text = told(earned("visible", record=WRONG, mistakes=(SAMPLE,), charged=(SECRET,)))
-    assert "charged elsewhere" in text and SECRET not in text
+    assert "counted elsewhere" in text and SECRET not in text
 
 
 def test_a_pass_without_a_helper_and_a_plain_one() -> None:
     text = told(Graded(criterion("layernorm.affine"), blamed=("softmax",)))
-    assert text == "Earned: with a correct `softmax` in place of yours this works.\n"
+    assert text == "Awarded: with a correct `softmax` in place of yours, this works.\n"
     assert told(Graded(criterion("layernorm.affine"))) == ""
 
 
@@ -174,7 +175,7 @@ def test_a_mistake_of_form_is_what_was_seen() -> None:
 def test_a_changed_argument_without_a_name() -> None:
     of = step("layer_norm", *ARGS, rules=Rules(pure=True))
     record = Record(of, Reply(value=of.expected, changed=(Change(0, (), "entry written"),)), Fault("changed"))
-    assert "an entry of `x` was written" in told(lost("layernorm.purity", record=record, shown=None))
+    assert "an entry of `x` was overwritten" in told(lost("layernorm.purity", record=record, shown=None))
 
 
 def test_two_lines_in_one_message_are_of_one_call() -> None:
@@ -190,7 +191,7 @@ def test_an_example_that_is_wrong_in_another_way_is_said_to_be_another_call() ->
     record = raised("layer_norm", "IndexError", "", "layernorm.py", 30, criterion=SECRET)
     text = told(lost(SECRET, record=record))
     assert "It raised IndexError in line 30" in text
-    assert "**Another wrong call:**" in text and "**For example:**" not in text
+    assert "**Another failing call:**" in text and "**For example:**" not in text
 
 
 def test_an_example_of_a_helpers_symptom_is_not_shown() -> None:
@@ -204,8 +205,8 @@ def test_an_example_of_a_helpers_symptom_is_not_shown() -> None:
 def test_what_came_back_is_said_once() -> None:
     nothing = played(step("layer_norm", *ARGS), lambda *args: None)
     text = told(lost(SECRET, record=hidden(nothing, SECRET), shown=nothing))
-    assert text.count("wrong type") == 1
-    assert "wrong type: None; the docstring says an array" in text
+    assert text.count("It returned") == 1
+    assert "It returned None; the docstring says an array" in text
 
 
 def test_what_is_wrong_is_said_where_the_example_stands_elsewhere() -> None:
@@ -226,7 +227,7 @@ def test_unwritten_functions_and_loops() -> None:
 
 def test_right_in_public_or_dependent_on_earlier_calls() -> None:
     right = played(step("layer_norm", *ARGS), reference.functions()["layer_norm"])
-    assert "right on the small public examples" in told(lost(SECRET, shown=None), records=(right, WRONG))
+    assert "passes all the small public examples" in told(lost(SECRET, shown=None), records=(right, WRONG))
     assert REMEMBERED in told(lost(SECRET, shown=None, depends=True), records=(SHOWN, WRONG))
     assert REMEMBERED not in told(lost(SECRET, shown=None), records=(SHOWN, WRONG))
     worked = replace(SHOWN, step=replace(SHOWN.step, criterion=EXAMPLE))
@@ -253,7 +254,7 @@ def test_a_worked_example_can_be_run_at_home() -> None:
 
 
 def test_an_example_that_shows_another_symptom_is_not_referred_to() -> None:
-    assert f"A call that goes wrong is shown under `{SECRET}`." in told(lost("layernorm.affine"), lost(SECRET))
+    assert f"A failing call is shown under `{SECRET}`." in told(lost("layernorm.affine"), lost(SECRET))
     text = told(lost("layernorm.affine", record=raised("layer_norm", "KeyError")), lost(SECRET))
     assert "is shown under" not in text and "```" not in text
 
@@ -261,7 +262,7 @@ def test_an_example_that_shows_another_symptom_is_not_referred_to() -> None:
 def test_a_criterion_that_is_wrong_in_two_ways_tells_both() -> None:
     raises = hidden(raised("layer_norm", "KeyError"), SECRET)
     text = told(lost(SECRET, why="unexplained"), records=(WRONG, raises))
-    assert "not the expected ones. In another call: It raised KeyError." in text
+    assert "wrong values. In another call: It raised KeyError." in text
     assert "In another call" not in told(lost(SECRET, why="unexplained"), records=(WRONG, WRONG))
 
 
@@ -272,33 +273,45 @@ def test_a_function_that_is_not_there_is_not_said_to_be_called() -> None:
 
 def test_nothing_is_charged_under_a_criterion_that_is_earned() -> None:
     text = told(earned(record=WRONG, mistakes=(SAMPLE,)))
-    assert text == "Earned: the difference comes from a mistake of another criterion.\n"
+    assert text == "Awarded: the difference comes from a mistake counted under another criterion.\n"
 
 
 def test_undecided_mistakes_say_what_they_share() -> None:
     other = mistake("layer_norm", "other", SECRET, does="Your code does another thing.", right="Divide by d.")
     text = told(lost(SECRET, undecided=(SAMPLE, other)))
-    assert "**Right:** Divide by d." in text
+    assert "**Fix:** Divide by d." in text
     assert SAMPLE.does not in text
 
 
 def test_one_name_of_two_mistakes_says_that_there_is_another() -> None:
     others = [mistake("layer_norm", name, SECRET, does=f"{name}.", right=f"Not {name}.") for name in ("This", "That")]
     text = told(lost(EXAMPLE, SAMPLE, undecided=tuple(others)))
-    assert "**Probably:** Your code divides by d - 1." in text and "There is another mistake as well." in text
+    assert "**Probably:** Your code divides by d - 1." in text and "There is at least one more mistake." in text
     assert "another mistake" not in told(lost(EXAMPLE, SAMPLE)) + told(lost(EXAMPLE, undecided=tuple(others)))
 
 
 def test_too_few_right_functions() -> None:
-    assert "too few of the functions" in told(lost("layernorm.purity", record=None, shown=None))
+    assert "fix more of the functions" in told(lost("layernorm.purity", record=None, shown=None))
 
 
 def test_a_module_that_cannot_be_imported_says_why_once() -> None:
     broken = Reply(error=Error(("ZeroDivisionError",), "in '/tmp/autograder-1/x.py'", "layernorm.py", 3, ""))
     first, second = lost(EXAMPLE, record=None), lost(SECRET, record=None)
     module = ModuleResult("layernorm", (first, second), broken)
-    assert "ZeroDivisionError: in 'x.py' (line 3 of `layernorm.py`)" in message(first, result(module))
-    assert message(second, result(module)) == f"`layernorm.py` could not be used: see `{EXAMPLE}`.\n"
+    of_all = result(module)
+    assert summary(of_all).count("ZeroDivisionError: in 'x.py' (line 3 of `layernorm.py`)") == 1
+    for graded in (first, second):
+        assert message(graded, of_all) == "`layernorm.py` could not be used: see the message at the top.\n"
+
+
+@pytest.mark.parametrize("counts", ["full", "dropped"])
+def test_a_quiz_question_that_is_given_to_everybody_or_dropped_is_not_called_wrong(counts: str) -> None:
+    question = criterion("concept_check.q3", counts=counts, why="a typo")
+    graded = Graded(question, "unexplained", record=None)
+    text = message(graded, result(module_of([graded])))
+    assert text.startswith("This criterion ") and "a typo" in text and "ight yet" not in text
+    plain = Graded(criterion("concept_check.q3"), "unexplained", record=None)
+    assert message(plain, result(module_of([plain]))) == "Not right yet. For this criterion only the score is shown.\n"
 
 
 @pytest.mark.parametrize("word", ["contract", "No entry is right", "No row is right"])

@@ -9,7 +9,7 @@ SEEN = mistake("layer_norm", "changes_x", does="Your code writes into `x`.", rig
 
 
 def test_the_two_halves_cannot_be_confused() -> None:
-    assert named([SAMPLE], "layer_norm") == "**Probably:** Your code divides by d - 1.\n\n**Right:** Divide by d."
+    assert named([SAMPLE], "layer_norm") == "**Probably:** Your code divides by d - 1.\n\n**Fix:** Divide by d."
 
 
 def test_what_was_observed_is_no_guess() -> None:
@@ -22,16 +22,16 @@ def test_a_mistake_of_a_helper_says_where_it_is() -> None:
 
 def test_two_mistakes_are_a_list() -> None:
     text = named([SAMPLE, OUTSIDE], "layer_norm")
-    assert text.startswith("**Probably two mistakes:**\n\n1. Your code divides by d - 1.")
-    assert "\n2. Your code adds eps outside.  \n   **Right:** Add eps inside." in text
+    assert text.startswith("**Probably:**\n\n1. Your code divides by d - 1.")
+    assert "\n2. Your code adds eps outside.  \n   **Fix:** Add eps inside." in text
 
 
 def test_what_is_right_is_said_once() -> None:
     other = mistake("layer_norm", "whole", "layernorm.statistics", does="Your code takes all.", right="Divide by d.")
     text = named([SAMPLE, other], "layer_norm")
-    assert text.count("Divide by d.") == 1 and text.endswith("2. Your code takes all.\n\n**Right:** Divide by d.")
+    assert text.count("Divide by d.") == 1 and text.endswith("2. Your code takes all.\n\n**Fix:** Divide by d.")
     later = mistake("layer_norm", "changes_y", does="Your code writes into `y`.", right="Work on a copy.", known=False)
-    said = "**Seen:** Your code writes into `x`. Your code writes into `y`.\n\n**Right:** Work on a copy."
+    said = "**Seen:** Your code writes into `x`. Your code writes into `y`.\n\n**Fix:** Work on a copy."
     assert named([SEEN, later], "layer_norm") == said
 
 
@@ -44,7 +44,7 @@ def test_the_same_mistake_in_two_functions_is_told_once() -> None:
 
 def test_of_undecided_ones_only_what_they_share() -> None:
     other = mistake("layer_norm", "other", does="Your code does another thing.", right="Divide by d.")
-    assert undecided([SAMPLE, other]) == "**Right:** Divide by d."
+    assert undecided([SAMPLE, other]) == "**Fix:** Divide by d."
     assert undecided([SAMPLE, OUTSIDE]) == ""
 
 

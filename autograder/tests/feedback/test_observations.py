@@ -28,7 +28,7 @@ def test_a_factor_is_that_of_every_example_only_where_it_is_the_same() -> None:
     same = told("embed", lambda tokens, table: table[tokens] * 3, *calls)
     assert "the same factor, 3, in every example." in same
     root = told("embed", lambda tokens, table: table[tokens] * np.sqrt(table.shape[1]), *calls)
-    assert root.startswith("Every entry is the right one times the same factor, 1.73205.")
+    assert root.startswith("Every entry is off by the same factor, 1.73205.")
 
 
 def test_other_arguments_must_fit_every_wrong_example() -> None:
@@ -52,4 +52,4 @@ def test_nothing_is_observed_where_nothing_came_back(wrong: Callable[..., Any]) 
 
 def test_where_nothing_else_helps_the_entries_are_counted() -> None:
     said = told("softmax", lambda scores: np.sin(scores) ** 2 / np.sum(np.sin(scores) ** 2), ((NARROW,), {}))
-    assert said == "3 of 3 entries differ: entry [0, 0] is 0.4389878, not 0.006573263."
+    assert said == "3 of 3 entries are wrong: entry [0, 0] is 0.4389878 instead of 0.006573263."

@@ -32,10 +32,10 @@ def test_every_docstring_says_what_comes_back(function: str) -> None:
 @pytest.mark.parametrize(
     ("value", "kind", "public"),
     [
-        (None, "type", "wrong type: None;"),
-        ([[0.1, 0.2, 0.7]], "type", "wrong type: a list of length 1;"),
-        (np.zeros((1, 3), bool), "type", "wrong type: an array of bool;"),
-        (np.zeros(3), "shape", "wrong shape: (3,); expected is (1, 3)"),
+        (None, "type", "It returned None;"),
+        ([[0.1, 0.2, 0.7]], "type", "It returned a list of length 1;"),
+        (np.zeros((1, 3), bool), "type", "It returned an array of bool;"),
+        (np.zeros(3), "shape", "It returned an array of shape (3,) instead of (1, 3);"),
     ],
 )
 def test_what_came_back_is_said_of_public_examples_only(value: Any, kind: str, public: str) -> None:
@@ -51,15 +51,18 @@ def test_what_came_back_is_said_of_public_examples_only(value: Any, kind: str, p
 def test_the_part_of_a_tuple_that_is_wrong_is_said_of_examples() -> None:
     of = step("norm_moments", X, "layer")
     record = played(of, lambda x, kind: (np.zeros((1, 1)), np.zeros((1, 1)))[:1])
-    assert "wrong number of results: 1;" in form_of_example(record)
+    assert "It returned 1 value instead of 2; the docstring says a tuple" in form_of_example(record)
     record = played(of, lambda x, kind: (of.expected[0], np.zeros(1)))
-    assert "in `var`: (1,); expected there is (1, 1)." in form_of_example(record)
+    assert form_of_example(record) == "`var` has shape (1,); it should have shape (1, 1)."
+    record = played(of, lambda x, kind: (of.expected[0], 1.0))
+    assert form_of_example(record) == "`var` is a float; it should be an array of floats of shape (1, 1)."
+    assert sentence(record).startswith("It returned the wrong type for `var`; the docstring says a tuple (mean, var)")
 
 
 def test_a_dtype_is_said_with_the_one_that_is_asked_for() -> None:
     of = step("softmax", X.astype(np.float32), rules=Rules(dtype=True))
     record = played(of, lambda x: of.expected.astype(np.float64))
-    assert "float64; expected is float32" in form_of_example(record)
+    assert "It returned float64 instead of float32" in form_of_example(record)
     assert "float64" not in sentence(record)
 
 
@@ -78,11 +81,11 @@ def test_only_lines_of_known_files_are_told() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (Change(0, (), "entry written"), "an entry of `x` was written"),
-        (Change(1, ("w_q",), "entry written"), "an entry of `params['w_q']` was written"),
+        (Change(0, (), "entry written"), "an entry of `x` was overwritten"),
+        (Change(1, ("w_q",), "entry written"), "an entry of `params['w_q']` was overwritten"),
         (Change(1, (), "key added"), "a key was added to `params`"),
         (Change(1, ("w_q",), "key removed"), "`params['w_q']` was removed"),
-        (Change(3, (), "entry written"), "an entry of `mask` was written"),
+        (Change(3, (), "entry written"), "an entry of `mask` was overwritten"),
     ],
 )
 def test_which_argument_changed_and_how(change: Change, said: str) -> None:
@@ -124,7 +127,7 @@ def test_names_and_arguments_that_are_missing() -> None:
 def test_an_error_in_the_place_of_a_value_error() -> None:
     record = raised("embed", "IndexError", "", "decoder.py", 3, rules=Rules(error="ValueError"))
     assert (
-        sentence(record) == "It raised IndexError in line 3 of `decoder.py`, where the docstring asks for a ValueError."
+        sentence(record) == "It raised IndexError in line 3 of `decoder.py`, where the docstring requires a ValueError."
     )
 
 

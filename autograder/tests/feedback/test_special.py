@@ -12,7 +12,7 @@ from autograder.tests.running import played
 
 F = reference.functions()
 X = np.array([[1.0, 2.0, 6.0], [0.0, 4.0, 5.0]])
-AS = ", as no call has that is right"
+CALL = "Unlike every passing call of `layer_norm`, this call has "
 GAMMA, BETA = np.array([1.0, 2.0, 0.5]), np.zeros(3)
 
 
@@ -26,12 +26,12 @@ def norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
         (
             lambda x, g, b, eps: norm(x, g, b, eps or 1e-5),
             (X * 1e-3, GAMMA, BETA, 0.0),
-            "The call has `eps` = 0" + AS + ".",
+            CALL + "`eps` = 0.",
         ),
         (
             lambda x, g, b: norm(x, g, b)[0],
             (X[:1], GAMMA, BETA),
-            "The call has an axis of length one" + AS + "; the result has an axis too few.",
+            CALL + "an axis of length one. The result has an axis too few.",
         ),
         (lambda x, g, b: norm(x, g, b)[None], (X + 1, GAMMA, BETA), "The result has an axis too many."),
         (lambda x, g, b: norm(x, g, b)[:1], (X + 1, GAMMA, BETA), "The result has an axis of another length."),
@@ -39,7 +39,7 @@ def norm(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
         (
             lambda x, g, b: norm(x, g, b) * np.nan,
             (np.ones((2, 3)), GAMMA, BETA),
-            "The call has a constant row" + AS + "; the result has nan.",
+            CALL + "a constant row. The result has nan.",
         ),
         (lambda x, g, b: norm(x, g, b) + 1, (X + 1, GAMMA, BETA), ""),
     ],

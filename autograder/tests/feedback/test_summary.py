@@ -1,5 +1,6 @@
 """What stands on top, as text and as data."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from autograder.tests.making import NO_CALL, criterion, mistake, module_of, resu
 from autograder.values.differences import UNSTEADY
 
 TARGET = Target("concept_check", "answers")
+PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+OLD = pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
 
 
 def asked(value: Any, question: str = "q3") -> Record:
@@ -126,7 +129,7 @@ def test_random_results_are_told_as_such(grader: Grader, text: str, random: bool
 
 
 def test_the_rule_of_grading_stands_last() -> None:
-    assert summary(result()).strip().splitlines()[-1].startswith("Every module is graded alone")
+    assert summary(result()).strip().splitlines()[-1].startswith("A recognised mistake costs only its own criterion.")
 
 
 @pytest.mark.parametrize(
@@ -137,12 +140,39 @@ def test_the_rule_of_grading_stands_last() -> None:
         ("x = 1\n".encode("utf-16"), "is saved as UTF-16: save it as UTF-8"),
         (b'{"cells": [null]}', "is a notebook: copy the code of its cells into a new file layernorm.py"),
         (b"x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),
-        ("x = 1\n".encode("utf-16-le"), "not saved as UTF-8"),
+        ("x = 1\n".encode("utf-16-le"), "is saved as UTF-16: save it as UTF-8"),
         ("x = 'ä'\n".encode("latin-1"), "not saved as UTF-8"),
-        (b"def f(:\n", "Python cannot read the file"),
+        (b"x = 1\n" + bytes(40), "layernorm.py contains null bytes from line 2 on"),
+        (
+            b"x = 1\ndef f(:\n",
+            f"(line 2 of `layernorm.py`). The grader runs {PYTHON}, which cannot read this line: `def f(:`.",
+        ),
+        (b"x = `1`\n", f"The grader runs {PYTHON}, which cannot read this line: `x = '1'`."),
+        (b"from .layernorm import rms_norm\n", "Your files are not a package: write `from layernorm import rms_norm`."),
+        (b"from . import layernorm as ln\n", "Your files are not a package: write `import layernorm as ln`."),
+        (b"from scaled_attention import Softmax\n", "Did you mean `softmax`?"),
+        (b"from scaled_attention import Attention\n", "cannot import name 'Attention' from 'scaled\\_attention'"),
+        (b"open('weights.txt')\n", 'or move it under `if __name__ == "__main__":`, which the grader does not run.'),
+        (b"eval('x = = 1')\n", "could not be imported: SyntaxError: invalid syntax"),
+        pytest.param(
+            b"import numpy as np\ntype V = np.ndarray\n",
+            f"The grader runs {PYTHON}, which cannot read this line: `type V = np.ndarray`. A `type` statement needs Python 3.12.",
+            marks=OLD,
+        ),
+        pytest.param(b"d = {1: 2}\nx = f'{d['a']}'\n", "Such an f-string needs Python 3.12.", marks=OLD),
     ],
 )
 def test_module_that_cannot_be_imported_says_what_helps(grader: Grader, content: bytes, advice: str) -> None:
     module = next(iter(rubric.current().modules))
-    result = grader.grade(Submission("ada", {f"{module}.py": content}), [module])
-    assert advice in summary(result)
+    files = {f"{module}.py": content, "scaled_attention.py": b"def softmax(scores):\n    return scores\n"}
+    result = grader.grade(Submission("ada", files), [module])
+    said = summary(result)
+    assert advice in said and said.count("could not be imported") == 1
+    assert "cannot read" not in said or "cannot read" in advice or "needs Python" in advice
+
+
+def test_a_note_for_tables_has_no_marks_of_markdown() -> None:
+    broken = Reply(error=Error(("ModuleNotFoundError",), "No module named 'my_helpers' <*>", "layernorm.py", 1, ""))
+    (note,) = notes(result(ModuleResult("layernorm", (), broken)))
+    assert "my\\_helpers" in note.text
+    assert "No module named 'my_helpers' <*> (line 1 of layernorm.py)." in note.plain

@@ -36,11 +36,11 @@ def told(*modules: ModuleResult, graded: Graded = WHOLE) -> tuple[str, Result]:
     return message(graded, found), found
 
 
-def test_a_module_that_earns_nothing_is_to_be_mended_first() -> None:
+def test_a_module_that_earns_nothing_is_to_be_fixed_first() -> None:
     text, found = told(of("layernorm", "yes"), of("scaled_attention"), of("decoder", "yes"))
     assert causes(WHOLE, found) == ("layernorm",), "a stack is not built on the decoder"
     assert "With all your own modules together, `transformer_block.transformer_stack` was called" in text
-    assert "`layernorm.py` earns nothing when graded alone: mend it first." in text
+    assert "`layernorm.py` earns no points when graded alone. Fix it first." in text
 
 
 def test_what_goes_wrong_between_modules_is_looked_for_between_them() -> None:
@@ -52,7 +52,7 @@ def test_beside_correct_modules_it_is_said_which() -> None:
     beside = Graded(criterion("integration.decoder"), blamed=("layernorm",))
     text, _ = told(of("layernorm", "yes"), graded=beside)
     assert text.startswith(
-        "Earned: nothing goes wrong between your modules, tried with correct versions of `layernorm.py` in the place of yours."
+        "Awarded: with correct versions of `layernorm.py` in place of yours, your modules work together."
     )
     lost = Graded(criterion("integration.decoder"), "unexplained", record=WRONG, blamed=("layernorm",))
     assert told(of("layernorm", "yes"), graded=lost)[0].startswith(

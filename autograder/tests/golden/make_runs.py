@@ -48,8 +48,9 @@ def finished(design: str) -> dict[str, Any]:
 def main() -> None:
     chosen = sys.argv[1:] or list(train.DESIGNS)
     for design in chosen:
+        run = finished(design)
         found = json.loads(RUNS.read_text(encoding="utf-8")) if RUNS.exists() else {}
-        found[design] = finished(design)
+        found[design] = run
         ordered = {name: found[name] for name in train.DESIGNS if name in found}
         RUNS.write_text(json.dumps(ordered, indent=None, ensure_ascii=False) + "\n", encoding="utf-8")
         best = min(held_out for *_, held_out in found[design]["history"])

@@ -84,6 +84,7 @@ def influence(x, kind, eps=1e-5):
 """
 
 
+@pytest.mark.slow
 def test_a_neighbour_may_be_called_often(grade: Grade, alter: Alter) -> None:
     assert lost(grade(alter("batchnorm_comparison", INFLUENCE), ("batchnorm_comparison",))) == []
 

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from autograder.homework import kit, reference
 
 WRONG = "\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"
@@ -26,6 +28,7 @@ def test_a_right_submission_passes_and_a_wrong_one_shows_the_line_of_the_test(tm
     assert "AssertionError: rms_norm" in wrong.stdout
 
 
+@pytest.mark.slow
 def test_without_a_submission_it_says_what_to_give() -> None:
     done = by_hand("-k", "worked")
     assert done.returncode == 2

@@ -22,6 +22,7 @@ def graded(grader: InProcess, module: str, function: str, *names: str) -> dict[s
     return {one.criterion.id: one for one in grader.grade(submission(case), module, function).graded}
 
 
+@pytest.mark.slow
 def test_each_criterion_is_shown_an_example_of_its_own_mistake(grader: InProcess) -> None:
     found = graded(grader, "transformer_block", "transformer_stack", "reversed", "unknown_norm_accepted")
     order, names = found["transformer_block.stack"].shown, found["transformer_block.norm_names"].shown

@@ -57,7 +57,7 @@ def test_nothing_handed_in_earns_nothing(grade: Grade) -> None:
 
 
 BAD = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name not in ("layernorm", "decoder")))
+    pytest.param(name, marks=[pytest.mark.slow] * (name != "layernorm"))
     for name in rubrics.current().modules
     if name != "concept_check"
 ]
@@ -72,8 +72,8 @@ def test_one_bad_module_costs_itself_and_the_integration_alone(grade: Grade, alt
 
 
 def test_same_submission_gives_same_document(grade: Grade, alter: Alter) -> None:
-    wrong = alter("scaled_attention", "def softmax(scores, axis=-1):\n    return np.exp(scores)")
-    assert grade(wrong) == grade(wrong)
+    wrong = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x")
+    assert grade(wrong, ("layernorm",)) == grade(wrong, ("layernorm",))
 
 
 def test_wrong_helper_costs_its_own_criteria_only(grade: Grade, alter: Alter) -> None:
@@ -113,7 +113,7 @@ def test_what_needs_an_unwritten_or_a_missing_function_says_so(grade: Grade, alt
     )
     found = entries(grade(alter("scaled_attention", stub), ("scaled_attention",)))
     told = found["scaled_attention.attention"]["output"]
-    assert told.startswith("Earned: `scaled_dot_product_attention` needs `softmax`, which is not written yet; with")
+    assert told.startswith("Awarded: `scaled_dot_product_attention` needs `softmax`, which is not written yet; with")
     assert found["scaled_attention.softmax"]["output"].startswith("`softmax` is not written yet. `softmax` is defined")
     found = entries(grade(alter("scaled_attention", "soft_max = softmax\ndel softmax"), ("scaled_attention",)))
     told = found["scaled_attention.attention"]["output"]
@@ -166,7 +166,7 @@ WRONG_THINGS = {
 }
 
 
-@pytest.mark.parametrize("name", few(list(WRONG_THINGS), 8))
+@pytest.mark.parametrize("name", few(list(WRONG_THINGS), 5))
 def test_every_wrong_thing_has_its_own_clear_message(grade: Grade, alter: Alter, name: str) -> None:
     body, hidden, shown = WRONG_THINGS[name]
     definition = (
@@ -271,7 +271,7 @@ def test_answers_are_never_shown(grade: Grade) -> None:
     document = grade({"concept_check.py": text}, ("concept_check",))
     assert 0 < document["score"] < 4
     assert {test["output"] for test in document["tests"] if test["score"] == 0} == {
-        "Not right yet. For this criterion only the score is shown.\n"
+        "Not correct yet. Only the score is shown for this criterion.\n"
     }
 
 
@@ -403,10 +403,11 @@ def test_what_one_module_does_to_python_does_not_help_another(
         "layernorm.py": references["layernorm.py"].decode() + own,
         "lib/only_in_lib.py": "",
     }
-    assert "layernorm" in modules(whole(grade, changes))
-    assert "decoder" not in modules(whole(grade, changes))
+    found = modules(whole(grade, changes))
+    assert "layernorm" in found and "decoder" not in found
 
 
+@pytest.mark.slow
 def test_a_thread_may_ask_while_a_function_of_its_own_is_called(grade: Grade, references: dict[str, bytes]) -> None:
     threaded = """
 
@@ -447,6 +448,7 @@ def test_data_beside_the_modules_is_found_by_its_name(grade: Grade, references: 
     assert whole(grade, {"layernorm.py": reading, "eps.txt": "1e-5"}) == set()
 
 
+@pytest.mark.slow
 def test_every_module_may_have_a_large_table_of_its_own(grade: Grade, references: dict[str, bytes]) -> None:
     large = "import numpy as np\nTABLE = np.ones((2000, 2000))\n"
     masks = "\n\nfrom tables import TABLE\n\n\ndef causal_mask(t):\n    return (np.tril(TABLE) > 0)[:t, :t]\n"
@@ -493,18 +495,16 @@ def lost_by_softmax(grade: Grade, references: dict[str, bytes]) -> set[str]:
     return whole(grade, {"scaled_attention.py": references["scaled_attention.py"].decode() + WRONG_SOFTMAX})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kept",
-    few(
-        [
-            "import functools\n_sm = functools.partial(softmax, axis=-1)",
-            "def _sm(s, sm=softmax):\n    return sm(s)",
-            "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
-            "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
-            "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
-        ],
-        1,
-    ),
+    [
+        "import functools\n_sm = functools.partial(softmax, axis=-1)",
+        "def _sm(s, sm=softmax):\n    return sm(s)",
+        "_table = {'kinds': [softmax]}\n_sm = lambda s: _table['kinds'][0](s)",
+        "_pair = (softmax, 1)\n_sm = lambda s: _pair[0](s)",
+        "class _Kit:\n    sm = staticmethod(softmax)\n_sm = lambda s: _Kit.sm(s)",
+    ],
 )
 def test_wrong_helper_costs_once_however_it_is_kept(
     grade: Grade, references: dict[str, bytes], lost_by_softmax: set[str], kept: str
@@ -526,6 +526,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert whole(grade, {"scaled_attention.py": text + WRONG_SOFTMAX + kept + attention}) == lost_by_softmax
 
 
+@pytest.mark.slow
 def test_what_is_lost_beside_a_correct_helper_says_so_and_no_example_blames_earlier_calls(
     grade: Grade, alter: Alter
 ) -> None:
@@ -537,10 +538,11 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     return weights @ v + (0.1 if q.shape[-2] > 2 else 0.0), weights
 """
     told = entries(grade(alter("scaled_attention", odd), ("scaled_attention",)))["scaled_attention.attention"]["output"]
-    assert "This was tried with a correct `softmax` in place of yours." in told
-    assert "depends on earlier calls" not in told and "right on the small public examples" not in told
+    assert "This was tested with a correct `softmax` in place of yours." in told
+    assert "depends on earlier calls" not in told and "passes all the small public examples" not in told
 
 
+@pytest.mark.slow
 def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidden_call(
     references: dict[str, bytes], alter: Alter, tmp_path: Path
 ) -> None:
@@ -559,7 +561,7 @@ def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidd
     assert norms.passed and norms.blamed == ("layernorm",)
 
 
-def test_the_integration_is_not_earned_by_modules_with_one_trivial_function(
+def test_in_the_integration_the_reference_replaces_a_module_that_earns_something(
     grade: Grade, references: dict[str, bytes]
 ) -> None:
     only = """
@@ -570,8 +572,9 @@ def embed(tokens, table):
 """
     files = {name: text.decode() for name, text in references.items()} | {"decoder.py": only}
     found = entries(grade(files))
-    assert found["decoder.embed"]["status"] == "passed" and found["integration.decoder"]["status"] == "failed"
-    assert found["integration.norms"]["status"] == "passed"
+    assert found["decoder.embed"]["status"] == "passed" and found["integration.decoder"]["status"] == "passed"
+    found = entries(grade(files | {"decoder.py": "def embed(tokens, table):\n    return table"}))
+    assert found["integration.decoder"]["status"] == "failed" and found["integration.norms"]["status"] == "passed"
 
 
 FOLLOWED = """
@@ -593,6 +596,7 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
 """
 
 
+@pytest.mark.slow
 def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, references: dict[str, bytes]) -> None:
     source = references["layernorm.py"].decode() + FOLLOWED
     assert whole(grade, {"layernorm.py": source}) == {
@@ -604,9 +608,10 @@ def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, refer
     document = grade({"layernorm.py": repaired})
     assert lost(document) == {"layernorm.example", "layernorm.backward_x"}
     line = 1 + repaired[: repaired.index("(g + n)")].count("\n")
-    assert f"One small change in line {line} " in entries(document)["layernorm.backward_x"]["output"]
+    assert f"Changing one thing in line {line} " in entries(document)["layernorm.backward_x"]["output"]
 
 
+@pytest.mark.slow
 def test_the_search_for_known_mistakes_is_charged_to_the_submission(
     grader: Grader, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

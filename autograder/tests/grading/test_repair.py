@@ -55,12 +55,13 @@ def test_one_edit_is_one_mistake_and_its_line_is_told(grader: Grader, alter: Alt
     result = graded(grader, files, "layernorm")
     assert lost(result) == {"statistics"}
     line = line_of(files, "layernorm", "np.squeeze")
-    assert sentences(result) == {f"One small change in line {line} makes `layer_norm` right."}
+    assert sentences(result) == {f"Changing one thing in line {line} fixes `layer_norm`."}
     why = {g.criterion.id.partition(".")[2]: g.why for g in result.graded}
     assert why["statistics"] == "mistake"
     assert why["affine"] == "elsewhere"
 
 
+@pytest.mark.slow
 def test_without_edits_every_wrong_criterion_is_lost(alter: Alter) -> None:
     with open_grader(limits=Limits(repairs=0)) as grader:
         result = graded(grader, alter("layernorm", SQUEEZED), "layernorm")
@@ -86,7 +87,7 @@ def rms_norm(x, gamma, eps=1e-6):
     result = graded(grader, files, "layernorm")
     assert lost(result) - {"example"} == {"statistics"}
     line = line_of(files, "layernorm", "np.round")
-    told = {f"One small change in line {line} makes `{name}` right." for name in ("layer_norm", "rms_norm")}
+    told = {f"Changing one thing in line {line} fixes `{name}`." for name in ("layer_norm", "rms_norm")}
     assert sentences(result) <= told
 
 
@@ -97,7 +98,7 @@ def test_other_edits_on_one_line_are_other_mistakes(grader: Grader, alter: Alter
         "rms_norm = lambda x, gamma, eps=1e-6: 7.25 * _rms(x, gamma, eps)\n"
     )
     lines, line = (graded(grader, alter("layernorm", source.replace("<end>", end)), "layernorm") for end in "\n;")
-    assert lost(lines) == lost(line) >= {"statistics", "epsilon"}
+    assert lost(lines) == lost(line) >= {"statistics", "rms"}
 
 
 @pytest.mark.slow
@@ -111,9 +112,9 @@ def test_a_later_function_is_edited_first_where_an_earlier_one_was_repaired(grad
 def test_what_other_definitions_are_made_from_is_edited_too(grader: Grader) -> None:
     files = restyled("classes", "layernorm", "axis=-1, keepdims=True) + self.eps", "axis=-1) + self.eps")
     result = graded(grader, files, "layernorm")
-    line = line_of(files, "layernorm", "axis=-1) + self.eps")
-    assert any(f"in line {line - 1} " in said or f"in line {line} " in said for said in sentences(result))
-    assert lost(result) == {"example", "statistics", "stability", "backward_x"}
+    # The same edit fixes every function that uses the line, so it is one mistake, here a known one.
+    assert lost(result) == {"example", "statistics"}
+    assert {m.name for g in result.graded for m in g.mistakes} == {"no_keepdims"}
     # Where an error is raised, digits that are lost cannot be seen.
     assert not {m.name for g in result.graded for m in g.mistakes if m.inexact}
 
@@ -123,6 +124,7 @@ def test_two_mistakes_are_not_one(grader: Grader, alter: Alter) -> None:
     assert not sentences(graded(grader, alter("layernorm", two), "layernorm"))
 
 
+@pytest.mark.slow
 def test_a_right_value_beside_a_wrong_argument_is_no_repair(grader: Grader, alter: Alter) -> None:
     """What is wrong in form as well must be right in form too."""
     both = SQUEEZED.replace("    centred", "    x += 1.0\n    centred")
@@ -139,7 +141,7 @@ def split_heads(x, n_heads):
     told = next(g for g in result.graded if g.criterion.id == "scaled_attention.split_heads")
     assert [mistake.id for mistake in told.mistakes] == ["split_heads.reshape_only"]
     assert told.at_least
-    assert "**Probably, at least:**" in message(told, result)
+    assert "**Probably, among other mistakes:**" in message(told, result)
     assert not sentences(result)
 
 
@@ -156,7 +158,7 @@ def gradient_flow(jacobians, grad_out, residual=True):
     result = graded(grader, alter("transformer_block", source), "transformer_block")
     told = next(g for g in result.graded if g.criterion.id == "transformer_block.gradient_flow")
     assert [mistake.id for mistake in told.mistakes] == ["gradient_flow.squared"]
-    assert "**Probably, at least:** Your code returns squared norms." in message(told, result)
+    assert "**Probably, among other mistakes:** Your code returns squared norms." in message(told, result)
     assert lost(result) == {"example", "gradient_flow"}
 
 
@@ -174,7 +176,7 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
 """
     result = graded(grader, alter("layernorm", source), "layernorm")
     told = {g.criterion.id: message(g, result) for g in result.graded}
-    assert "**Probably, at least:** Your grad_x lacks the term - mean(g)" in told["layernorm.backward_x"]
+    assert "**Probably, among other mistakes:** Your grad_x lacks the term - mean(g)" in told["layernorm.backward_x"]
     assert "Probably" not in told["layernorm.backward_parameters"]
 
 
@@ -189,7 +191,10 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     result = graded(grader, alter("scaled_attention", source), "scaled_attention")
     told = {g.criterion.id: message(g, result) for g in result.graded}
     assert "Your code does not scale the scores." in told["scaled_attention.example"]
-    beyond = "What is named under `scaled_attention.example` does not explain every wrong call of `scaled_dot_product_attention`."
+    beyond = (
+        "Besides the mistake named under `scaled_attention.example`, some calls of `scaled_dot_product_attention` fail "
+        "for another reason."
+    )
     assert beyond in told["scaled_attention.attention"]
     assert sum(beyond in text for text in told.values()) == 1
 
@@ -230,7 +235,7 @@ def test_code_that_computes_nothing_is_never_repaired(grader: Grader, alter: Alt
     assert not tried
 
 
-def test_no_line_is_told_where_results_are_booleans(grader: Grader, alter: Alter) -> None:
+def test_the_line_is_shown_where_results_are_booleans(grader: Grader, alter: Alter) -> None:
     source = """
 def dependency_matrix(f, x, delta=1e-3):
     t = len(x)
@@ -242,8 +247,11 @@ def dependency_matrix(f, x, delta=1e-3):
             found[:, j] |= ((np.asarray(f(moved)) - base) ** 2).sum(axis=1) > 1e-8
     return found
 """
-    result = graded(grader, alter("causal_mask", source), "causal_mask")
-    assert sentences(result) == {"One small change makes `dependency_matrix` right."}
+    files = alter("causal_mask", source)
+    line = line_of(files, "causal_mask", "** 2).sum(axis=1)")
+    assert sentences(graded(grader, files, "causal_mask")) == {
+        f"Changing one thing in line {line} fixes `dependency_matrix`."
+    }
 
 
 HOSTILE = {

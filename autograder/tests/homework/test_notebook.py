@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 import nbformat
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 from nbclient import NotebookClient
 from PIL import Image
 
@@ -32,6 +30,7 @@ TOUR = kit.solutions() / "tour"
 MODULES = tuple(rubrics.current().modules)
 NOTEBOOK = "transformer.ipynb"
 Cells = list[Any]
+Figure = Any  # Matplotlib's: to import it takes a second, and every test process imports this file
 
 
 def source() -> Any:
@@ -280,6 +279,7 @@ def names_in(sources: list[str], context: type[ast.expr_context]) -> set[str]:
 # Run as a whole
 
 
+@pytest.mark.slow
 def test_runs_with_the_solutions_and_shows_everything(with_solutions: Cells) -> None:
     assert faults(with_solutions) == []
     assert len(pictures_in(with_solutions)) >= 38
@@ -302,6 +302,7 @@ def test_shows_how_a_picture_or_table_will_look_before_its_module_is_written(wit
     assert [data for data in missing if not re.search("<img|<table", data["text/html"])] == []
 
 
+@pytest.mark.slow
 def test_its_tables_agree_with_the_notes_where_the_notes_are_right(with_solutions: Cells) -> None:
     """Numbers that the errata confirm stay confirmed, and the wrong ones stay wrong."""
     lines = [line for text in texts(with_solutions) if "printed in the notes" in text for line in text.splitlines()]
@@ -374,6 +375,7 @@ def test_runs_with_a_wrong_module(tmp_path: Path, module: str, definitions: str,
 # Alive
 
 
+@pytest.mark.slow
 def test_moving_a_slider_redraws_in_the_kernel(run_with_solutions: Run) -> None:
     [redrawn] = pictures_in([run_with_solutions.cells[position("steps = play(")]])
     assert faults(run_with_solutions.more) == []
@@ -486,6 +488,8 @@ def test_a_picture_of_a_wrong_result_is_one_line(homework_modules: dict[str, Mod
 
 def test_a_picture_that_cannot_be_painted_is_one_line(homework_modules: dict[str, ModuleType]) -> None:
     """A logarithmic axis, for example, cannot show numbers that are all NaN."""
+
+    from matplotlib.figure import Figure
 
     class Unpaintable(Figure):
         def draw(self, renderer: Any) -> None:
@@ -619,6 +623,7 @@ def test_the_button_shows_all_pictures_once_also_those_that_come_later(
     assert waiting(predictions, homework_modules["controls"])[2] == [3]
 
 
+@pytest.mark.slow
 def test_every_picture_has_its_question_in_the_same_hidden_cell(with_solutions: Cells) -> None:
     asking = [cell for cell in with_solutions if cell.cell_type == "code" and "guess=predict(" in cell.source]
     drawn = [cell for cell in with_solutions if cell.cell_type == "code" and pictures_in([cell])]
@@ -806,6 +811,7 @@ def test_figures_of_deep_networks(homework_modules: dict[str, ModuleType]) -> No
     assert said("grows like the root of the depth")
 
 
+@pytest.mark.slow
 def test_the_deep_networks_are_those_of_the_solutions(
     homework_modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -821,6 +827,7 @@ def test_the_deep_networks_are_those_of_the_solutions(
             np.testing.assert_allclose(deep[f"{kind}/1.0/{name}"][:, :3], values, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_figures_of_scores(homework_modules: dict[str, ModuleType]) -> None:
     rng = np.random.default_rng(0)
     for d, deviation, mean_size in ((64, 8, 6.4), (1024, 32, 25.5)):
@@ -941,6 +948,7 @@ def tables_in(text: str) -> dict[str, list[str]]:
     return {first: rest for first, *rest in rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["notebook", "README"])
 def test_the_tables_at_the_beginning_are_what_the_solutions_do(
     homework_modules: dict[str, ModuleType], modules: Any, where: str
@@ -975,6 +983,7 @@ def test_the_ladder_is_what_counting_gives(homework_modules: dict[str, ModuleTyp
     )
 
 
+@pytest.mark.slow
 def test_what_is_taken_out_hurts_as_it_is_said(homework_modules: dict[str, ModuleType], modules: Any) -> None:
     names = homework_modules["names"]
     costs = {change: names.costs(modules, change).mean() for change in names.CHANGES}
@@ -995,6 +1004,7 @@ def test_what_is_taken_out_hurts_as_it_is_said(homework_modules: dict[str, Modul
         assert said(text) and f"{costs[change]:.2f}" in text
 
 
+@pytest.mark.slow
 def test_how_likely_names_are(homework_modules: dict[str, ModuleType], modules: Any) -> None:
     figure, names = homework_modules["pictures"].likely(modules), homework_modules["names"]
     means = [text.get_text() for text in figure.axes[0].texts if text.get_text().startswith("mean")]
@@ -1045,6 +1055,7 @@ def test_a_function_is_replaced_wherever_it_is_used_and_comes_back(
     assert m["layernorm"].layer_norm is m["transformer_block"].layer_norm is original
 
 
+@pytest.mark.slow
 def test_what_cannot_be_taken_out_is_said(
     homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1057,6 +1068,7 @@ def test_what_cannot_be_taken_out_is_said(
     assert not rows["no norms"].startswith("(no difference")
 
 
+@pytest.mark.slow
 def test_what_is_wrong_already_is_not_said_to_be_elsewhere(
     homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1109,6 +1121,12 @@ def test_heads_look_where_it_is_said(homework_modules: dict[str, ModuleType], mo
 
 
 # Each picture
+
+
+def to_rgb(colour: str) -> Any:
+    from matplotlib import colors
+
+    return colors.to_rgb(colour)
 
 
 def contrast(one: Any, other: Any) -> float:
@@ -1221,6 +1239,8 @@ def drawings(m: dict[str, ModuleType], modules: Any) -> dict[Any, list[tuple[Any
 def test_every_picture_is_a_figure_with_a_title_at_both_ends_of_its_sliders(
     homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import matplotlib.figure
+
     m = homework_modules
     monkeypatch.setattr(m["plotting"], "LAYOUT", "none")
     drawn, tables = (
@@ -1234,12 +1254,13 @@ def test_every_picture_is_a_figure_with_a_title_at_both_ends_of_its_sliders(
     for draw, ends in drawn.items():
         for given in ends:
             figure = draw(*given)
-            assert isinstance(figure, Figure)
+            assert isinstance(figure, matplotlib.figure.Figure)
             assert figure.get_suptitle(), draw.__name__
             assert figure.get_figwidth() <= 10.5, f"{draw.__name__} is too wide for a small screen"
             figure.canvas.draw()
 
 
+@pytest.mark.slow
 def test_the_gallery_has_each_picture_and_table_and_no_other(with_solutions: Cells) -> None:
     gallery = {path.stem for path in (TOUR / "gallery").iterdir()}
     code_of_the_tour = " ".join(cell.source for cell in with_solutions)

@@ -39,6 +39,11 @@ Edit = Callable[[str], str]
         (lambda t: t.replace("\nfeedback: full", "\nfeedback: all", 1), "feedback", "'full', 'diagnosis' or 'score'"),
         (lambda t: t.replace("visibility: after_published", "visibility: never", 1), "visibility", "'visible'"),
         (
+            lambda t: t.replace("agents_file: true", "agents_file: some", 1),
+            "agents_file",
+            "'some' must be true or false; for example agents_file: false",
+        ),
+        (
             lambda t: t.replace("points: 20", "points: -20", 1),
             "modules.layernorm.points",
             "-20 must be above 0; for example points: 3",

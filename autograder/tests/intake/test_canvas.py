@@ -56,7 +56,7 @@ def test_files_named_by_canvas_may_be_given_one_by_one(tmp_path: Path) -> None:
     ],
 )
 def test_canvas_name_is_taken_apart(name: str, student: str | None, file: str) -> None:
-    (entry,), _ = platforms.canvas_entries({name: Source(0)}, Path())
+    (entry,) = platforms.canvas_entries({name: Source(0)}, Path())
     assert student is None or entry.key == student
     assert entry.upload is not None
     assert list(entry.upload.files) == [file]
@@ -73,7 +73,8 @@ def test_no_name_of_one_student_costs_the_class_anything(tmp_path: Path) -> None
     assert {FIRST, FIRST.title(), "a/b.py", "c.py"} <= {*every["coxcy_103"]} and every["coxcy_103"][
         FIRST
     ] == FIRST.encode()
-    assert found.problems == ("notes: not named as Canvas names files, so it was not graded",)
+    (note,) = found.problems
+    assert note.endswith("submissions.zip: not graded: notes (not named as Canvas names files)")
 
 
 def test_a_zip_of_a_canvas_download_may_have_been_unpacked(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What a path holds is recognised by names alone, and nothing is lost without a word."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_one_file_is_a_submission(tmp_path: Path) -> None:
 
 def test_files_of_one_name_are_refused_with_the_way_out(tmp_path: Path) -> None:
     put(tmp_path, {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
-    with pytest.raises(ArgumentsError, match="give the folders"):
+    with pytest.raises(ArgumentsError, match="give their folders"):
         listing([tmp_path / "ada" / FIRST, tmp_path / "bela" / FIRST])
 
 
@@ -186,8 +187,10 @@ def test_what_is_left_out_of_a_class_is_said(tmp_path: Path) -> None:
     (tmp_path / "class" / "dana").symlink_to(tmp_path / "class" / "ada")
     found = listing([tmp_path / "class"])
     assert keys(found) == ["ada", "bela"]
-    assert any(".chidi has a name with a dot" in problem for problem in found.problems)
-    assert any("dana is a link" in problem for problem in found.problems)
+    assert any(problem.endswith("not graded: .chidi (its name starts with a dot)") for problem in found.problems)
+    assert any(
+        problem.endswith("not graded: dana (a link or a device, which is never followed)") for problem in found.problems
+    )
 
 
 def test_zip_of_a_class_that_is_a_link_is_a_fault_and_nobodys_0(tmp_path: Path) -> None:
@@ -218,13 +221,95 @@ def test_kinds_are_told_apart_in_a_fixed_order(tmp_path: Path, files: Files, exp
     assert kind(of_folder(put(tmp_path, files))) == expected
 
 
+ZIP = zipped(WORK)
+ANN = {f"ann/{FIRST}": ""}
+GRADESCOPE: Files = {"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}
+MOODLE: Files = {f"{who}_assignsubmission_file/{FIRST}": "" for who in ("Ann Lee_7", "Carl Orr_8", "Dora Lu_9")}
+CANVAS: Files = {f"annlee_7_9001_{FIRST}": "", f"orrcarl_8_9002_{FIRST}": ""}
+
+
+@pytest.mark.parametrize(
+    ("files", "rows", "noted"),
+    [
+        *(
+            ({"ann.zip": ZIP, "carl.zip": ZIP, f"bob{end}": b"?"}, "ann bob carl", "")
+            for end in (".tar.gz", ".rar", ".7z")
+        ),
+        ({"ann.zip": ZIP, "bob.TGZ": b"?", "carl.tar.xz": b"?"}, "ann bob carl", ""),
+        (ANN | {"bob/hw.tar.gz": b"?"}, "ann bob", ""),
+        (ANN | {"bob/hw.rar": b"?", "carl/hw.ipynb": "{}"}, "ann bob carl", ""),
+        (ANN | {"bob/hw.ipynb": "{}"}, "ann bob", ""),
+        (ANN | {"bob.tar.gz": b"?"}, "ann bob", ""),
+        ({"bob.tar.gz": b"?"}, "bob", ""),
+        (ANN | {f"carl/{FIRST}": "", "bob/essay.pdf": "", "dora/": ""}, "ann bob carl dora", ""),
+        (
+            {"ann.zip": ZIP, "carl.zip": ZIP, "bob.ipynb": "", "bob.pdf": "", "bob.py": "", "bob": ""},
+            "ann carl",
+            "bob.ipynb bob.pdf bob.py bob",
+        ),
+        ({"ann.zip": ZIP, "carl.zip": ZIP, ".bob/hw.zip": ZIP, ".bob.py": ""}, "ann carl", ".bob .bob.py"),
+        ({"ann.zip": ZIP, f"carl/{FIRST}": "", "tests/hw.zip": ZIP, "venv/x.py": ""}, "ann carl", "tests venv"),
+        (ANN | {f"carl/{FIRST}": "", f"solutions/{FIRST}": "", "checks/x.py": ""}, "ann carl", "solutions checks"),
+        (
+            {f"class/{name}": "" for name in (*ANN, f"carl/{FIRST}")} | {"bob.rar": b"?", "a.csv": ""},
+            "ann carl",
+            "bob.rar a.csv",
+        ),
+        (GRADESCOPE | {"bob.zip": ZIP, "bob.txt": ""}, "submission_1", "bob.zip bob.txt"),
+        (MOODLE | {"bob.rar": b"?", "bob/hw.pdf": ""}, "Ann_Lee_7 Carl_Orr_8 Dora_Lu_9", "bob.rar bob"),
+        (CANVAS | {"bob.rar": b"?", "bob/hw.pdf": "", "bob.csv": ""}, "annlee_7 orrcarl_8", "bob.rar bob bob.csv"),
+        (CANVAS | {"boblow_9_9003_hw.rar": b"?"}, "annlee_7 boblow_9 orrcarl_8", ""),
+    ],
+)
+def test_everything_in_a_class_is_a_row_or_is_named_in_a_note(
+    tmp_path: Path, files: Files, rows: str, noted: str
+) -> None:
+    litter: Files = {"__MACOSX/ann/._x.py": "", ".DS_Store": "", "._bob.zip": "", "Thumbs.db": "", "desktop.ini": ""}
+    for place in ("class", "class.zip"):
+        if place == "class.zip" and (len(rows.split()) == 1 or "bob/hw.ipynb" in files):
+            continue  # a zip in which one student's work is found is that student's submission
+        found = listing([put(tmp_path / place, files | (litter if "submission_1/" not in str(files) else {}))])
+        assert sorted(re.sub("-[0-9a-f]{8}$", "", key) for key in keys(found)) == rows.split()
+        named = {
+            name
+            for note in found.problems
+            if "not graded" in note
+            for name in note.split("not graded: ")[1].split(" (")[0].split(", ")
+        }
+        assert named == set(noted.split())
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ANN | {"bob/essay.pdf": ""},
+        ANN | {"bob/": ""},
+        {f"solutions/{FIRST}": "", "ann.zip": ZIP, "bob.zip": ZIP},
+        {"class/ann/x.txt": "", "class/bob/y.txt": ""},
+    ],
+)
+def test_what_may_be_a_class_and_is_read_as_one_submission_is_pointed_out(tmp_path: Path, files: Files) -> None:
+    found = listing([put(tmp_path / "hw", files)])
+    assert keys(found) == ["hw"]
+    (note,) = found.problems
+    assert "read as one submission, with" in note and "bob" in note and "give each as a PATH of its own" in note
+
+
+def test_archive_that_is_not_opened_has_a_row_with_the_reason(tmp_path: Path) -> None:
+    found = listing([put(tmp_path / "class", {"ann.zip": ZIP, "bob.tar.gz": b"?"})])
+    (bob,) = (entry for entry in found.entries if entry.key == "bob")
+    assert [str(note) for note in load(bob, LIMITS).notes] == [
+        "`bob.tar.gz` was not opened: of archives only .zip is. Upload the .py files themselves."
+    ]
+
+
 # Where the results go
 
 
 @pytest.mark.parametrize("out", ["", "out", "results/out", "../class/out"])
 def test_results_inside_what_is_graded_are_refused(tmp_path: Path, out: str) -> None:
     put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
-    with pytest.raises(ArgumentsError, match=r"^-o .* lies in .*class, which is graded; give a folder outside"):
+    with pytest.raises(ArgumentsError, match=r"^-o .* is inside .*class, which is graded; use a folder outside it"):
         listing([tmp_path / "class"], tmp_path / "class" / out)
     assert keys(listing([tmp_path / "class"], tmp_path / "out")) == ["ada", "bela"]
 

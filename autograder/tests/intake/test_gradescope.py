@@ -137,7 +137,7 @@ def test_yml_in_a_folder_is_believed_by_the_name_of_the_folder(tmp_path: Path, p
     given, _, inside = place.partition("/")
     found = listing([put(tmp_path / given, {f"{inside}{name}": text for name, text in EXPORT.items()})])
     assert any(student.name == "Ada Abel" for entry in found.entries for student in entry.students) == believed
-    assert any("give it as the one PATH" in problem for problem in found.problems) != believed
+    assert any("give it as the only PATH" in problem for problem in found.problems) != believed
 
 
 def test_yml_that_a_student_has_handed_in_is_not_believed(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_yml_that_a_student_has_handed_in_is_not_believed(tmp_path: Path) -> Non
     put(tmp_path, {"class/ada/submission_metadata.yml": METADATA, f"class/ada/submission_11/{FIRST}": ""})
     found = listing([tmp_path / "class"])
     assert [entry.students for entry in found.entries] == [(Student("ada"),)]
-    assert "not believed" in found.problems[0]
+    assert "was ignored" in found.problems[0]
 
 
 @pytest.mark.parametrize("inner", ["", "assignment_5_export/"])
@@ -170,14 +170,14 @@ def test_exports_of_several_sections_may_have_any_name_and_beside_an_upload_thei
     ]
     found = listing(paths)
     assert [student.name for entry in found.entries for student in entry.students].count("Ada Abel") == 4
-    assert not any("believed" in problem for problem in found.problems)
+    assert not any("was ignored" in problem for problem in found.problems)
 
 
 def test_export_beside_the_download_of_another_platform_may_have_any_name(tmp_path: Path) -> None:
     moodle = {f"{name}_assignsubmission_file/{FIRST}": "" for name in ("Dora Dorn_700112", "Emil Erz_700113")}
     found = listing([put(tmp_path / "one.zip", dict(EXPORT)), put(tmp_path / "two", moodle)])
     assert {"Ada Abel", "Dora Dorn"} <= {student.name for entry in found.entries for student in entry.students}
-    assert not any("believed" in problem for problem in found.problems)
+    assert not any("was ignored" in problem for problem in found.problems)
 
 
 def test_yml_beside_folders_that_gradescope_does_not_name_is_not_believed(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Every form of upload becomes a Submission in memory, within bounds that hold for the sum, and does no harm."""
 
+import codecs
 import os
 import tempfile
 import zipfile
@@ -8,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from autograder.faults import CommandError
+from autograder.homework import rubric
 from autograder.intake.submission import Note, read
 from autograder.sandbox.budget import Limits
 from autograder.tests.files import put, zipped
-from autograder.tests.making import FIRST, LIMITS, SECOND, as_nobody
+from autograder.tests.making import FIRST, LIMITS, SECOND, Files, as_nobody
 
 SMALL = Limits(upload_mb=1, upload_files=5)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices are POSIX")
@@ -282,3 +284,24 @@ def test_file_that_is_gone_between_listing_and_reading_is_a_fault(
     monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(FileNotFoundError(2, "gone")))
     with pytest.raises(CommandError, match="gone"):
         read(tmp_path, LIMITS)
+
+
+@pytest.mark.parametrize("place", ["ada", "ada.zip"])
+def test_a_file_does_not_choose_the_codec_that_it_is_read_with(tmp_path: Path, place: str) -> None:
+    """Python's punycode takes quadratic time; here any codec that a file asks for is seen."""
+    asked: list[str] = []
+    watched = asked.append
+    codecs.register(watched)
+    try:
+        hostile = ("# coding: trap\n# " + "b" * 45_000 + chr(0x10000) * 44_900).encode("punycode")
+        files: Files = {FIRST: b"# coding: latin-1\ndef layer_norm(x):\n    'caf\xe9'\n", SECOND: hostile}
+        files |= {f"{FIRST[:-3]} (1).py": hostile, "helpers.py": hostile, f"{SECOND}.txt": hostile}
+        found = read(put(tmp_path / place, files), LIMITS).accepting_names(rubric.current().modules)
+    finally:
+        codecs.unregister(watched)
+    assert asked == [] and set(found.files) == {FIRST}
+    assert {note.kind for note in found.notes} == {"encoding"} and len(found.notes) == 4
+    assert found.trouble(SECOND[:-3], rubric.current().files) == (
+        f"`{SECOND}` was not used: it declares the encoding trap. The grader reads UTF-8 and Latin-1: "
+        "delete that line and save the file as UTF-8."
+    )

@@ -82,7 +82,8 @@ def test_path_too_long_for_the_system_ends_the_walk_without_an_error(deep: Path)
 def test_one_folder_is_listed_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trees, "LISTED", 5)
     put(tmp_path, {f"{number}.py": "" for number in range(9)})
-    assert len(of_folder(tmp_path).files) == 5
+    found = of_folder(tmp_path)
+    assert (len(found.files), found.sources[""].problem) == (5, "many")
 
 
 def test_listing_says_when_it_is_not_complete(tmp_path: Path) -> None:

@@ -22,10 +22,13 @@ def singles() -> list[Case]:
     return [case for module in MODULES for case in cases.singles(module) if case.mistakes[0].way == 0]
 
 
-@pytest.fixture(scope="module")
-def rows() -> list[Row]:
-    """One of the known mistakes for each criterion, graded as a student's modules are."""
-    chosen = {name: case for case in singles() for name in case.mistakes[0].criteria}.values()
+@pytest.fixture(
+    scope="module", params=[MODULES[:1], pytest.param(MODULES, marks=pytest.mark.slow)], ids=["one module", "all"]
+)
+def rows(request: pytest.FixtureRequest) -> list[Row]:
+    """One of the known mistakes for each criterion of these modules, graded as a student's modules are."""
+    some = [case for case in singles() if case.module in request.param]
+    chosen = {name: case for case in some for name in case.mistakes[0].criteria}.values()
     return list(
         audit.side_by_side(list(dict.fromkeys(chosen)), 1)
     )  # a second process would play all known versions again
@@ -46,7 +49,7 @@ def problems(rows: list[Row]) -> list[str]:
 
 
 def test_a_mistake_alone_is_charged_where_it_belongs_and_named(rows: list[Row]) -> None:
-    assert len(rows) >= 50
+    assert len(rows) >= 8 * len({row.case.module for row in rows})
     assert problems(rows) == []
 
 
@@ -55,34 +58,22 @@ def test_every_mistake_is_charged_and_named_as_a_students() -> None:
     assert problems(list(audit.side_by_side(singles(), 2))) == []
 
 
-def holes() -> list[Case]:
-    return [case for module in MODULES for case in cases.holes(module)]
-
-
 @pytest.mark.slow
-def test_a_hole_costs_what_looks_at_it_and_no_other_function_is_said_to_be_missing() -> None:
-    one_way_each = [
-        own for number, own in enumerate(holes()) if number % len(cases.HOLES) == number // len(cases.HOLES) % 5
-    ]
-    assert {case.hole for case in one_way_each} == set(cases.HOLES)
-    assert audit.problems(list(audit.side_by_side(one_way_each, 1)), complete=False) == []
-
-
-@pytest.mark.slow
-def test_every_way_not_to_write_a_function_costs_the_same() -> None:
-    rows = list(audit.side_by_side(holes(), 2))
+def test_a_hole_costs_what_looks_at_it_in_every_way_not_to_write_a_function() -> None:
+    holes = [case for module in MODULES for case in cases.holes(module)]
+    rows = list(audit.side_by_side(holes, 2))
     assert len(rows) == 135 and audit.problems(rows, complete=False) == []
 
 
 def test_every_criterion_is_lost_by_a_known_mistake(rows: list[Row]) -> None:
     lost = {name for row in rows for name in row.lost}
-    told = {c.id for c in current().criteria.values() if c.module in MODULES}
+    told = {c.id for c in current().criteria.values() if c.module in {row.case.module for row in rows}}
     assert told <= lost
 
 
 def test_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
     alone = [row for row in rows if row.case.kind == "mistake"]
-    assert len(alone) >= 50 and [row.case.name for row in alone if not row.case.ids & row.named] == []
+    assert alone and [row.case.name for row in alone if not row.case.ids & row.named] == []
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_what_a_class_has_taught_has_a_name_in_the_next_run(tree: Path) -> None:
     assert misconceptions(tree, "ada") == set()
     text = re.sub(r"learned_\w+", "median", draft(tree).read_text())
     text = text.replace('does=""', 'does="Your code divides by the root of the median."')
-    draft(tree).write_text(text.replace('right=""', 'right="Divide by the root of the mean of the squares."'))
+    draft(tree).write_text(text.replace('right=""', 'right="Divide by sqrt(mean(x**2) + eps)."'))
     done = command(tree, "learn", "--accept", draft(tree))
     assert done.returncode == 0, done.stderr
     assert command(tree, "grade", "dist/class", "-o", "dist/out").returncode == 0

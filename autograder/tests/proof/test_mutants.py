@@ -65,8 +65,3 @@ def test_a_survivor_without_a_reason_and_a_reason_for_one_that_dies_are_problems
         "recorded as equivalent, but loses a criterion",
         "survives",
     ]
-
-
-@pytest.mark.slow
-def test_no_mutant_survives_but_the_equivalent_ones() -> None:
-    assert problems(run(2)) == []

@@ -43,11 +43,6 @@ def test_what_tells_a_pair_from_others(ids: str) -> None:
     assert [tried.what for tried in pairs.run(chosen, 1)] == ["both"]
 
 
-@pytest.mark.slow
-def test_of_every_function_a_pair_costs_both_or_it_is_known_why_not() -> None:
-    assert pairs.problems(pairs.run(cases.sample(list(cases.pairs()), 1), 2)) == []
-
-
 def test_a_pair_that_keeps_a_criterion_though_it_shows_is_a_problem(grader: InProcess) -> None:
     case = pair("sample_variance", "default_eps")
     named = graded("layernorm.statistics", "mistake", "sample_variance")

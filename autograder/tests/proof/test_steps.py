@@ -24,6 +24,7 @@ def test_steps_that_speak_of_one_another_stand_together() -> None:
         assert all(owner[number] is owner[step.number] for number in step.needs | {step.rules.repeats or step.number})
 
 
+@pytest.mark.slow
 def test_what_is_said_to_be_for_nothing_can_be_left_out_together(wanted: list[Need]) -> None:
     found = run(MODULE, wanted)
     out = {step.number for group, lost in found.items() if not lost for step in group.steps}
@@ -51,6 +52,7 @@ def test_a_step_is_for_what_it_alone_shows_and_one_of_two_for_what_is_asked_for_
     assert sum(bool(lost) for lost in spared.values()) == 1
 
 
+@pytest.mark.slow
 def test_every_known_mistake_and_what_tells_it_from_others_is_asked_for(wanted: list[Need]) -> None:
     said = {need.what for need in wanted}
     assert "layer_norm.sample_variance in layernorm.statistics" in said

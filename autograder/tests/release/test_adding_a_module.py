@@ -1,7 +1,7 @@
-"""The instructor's page, section "Adding a module", followed to the letter in a copy of the kit.
+"""The how-to guides on adding a module, followed to the letter in a copy of the kit.
 
-An instruction is the end of the paragraph before a block of code; it says into which file the block goes, and where.
-Blocks of commands are run as they stand.
+An instruction is the end of the paragraph before a block of code: the file that the block belongs to, and the place.
+Blocks of commands are run unchanged.
 """
 
 import json
@@ -20,17 +20,18 @@ from autograder.homework import kit
 
 pytestmark = pytest.mark.slow  # a copy of the kit is built, graded and audited
 
-PAGE = kit.PACKAGE / "docs" / "instructor.md"
+HOW_TO = kit.PACKAGE / "docs" / "how-to"
+PAGES = [HOW_TO / f"{name}.md" for name in ("add-a-module", "add-a-misconception", "publish-a-module")]
 NEW = re.compile(r"New file `(\S+)`:$")
-INSTEAD = re.compile(r"In `(\S+)`, instead of `(.+)` at the top:$")
-BEFORE = re.compile(r"In `(\S+)`, before `(.+)`:$")
-CELLS = re.compile(r"In `(\S+)`, before the question `(\w+)`, these cells, of the kinds ([a-z, ]+):$")
+INSTEAD = re.compile(r"In `(\S+)`, replace `(.+)` with:$")
+BEFORE = re.compile(r"In `(\S+)`, insert before `(.+)`:$")
+CELLS = re.compile(r"In `(\S+)`, insert before the question `(\w+)` these cells, of the kinds ([a-z, ]+):$")
 KINDS = {"raw": "raw", "markdown": "markdown", "code": "python"}
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block of code of the page, with the paragraph right before it."""
+    """A block of code, with the paragraph before it."""
 
     language: str
     text: str
@@ -38,10 +39,9 @@ class Block:
 
 
 def blocks() -> list[Block]:
-    section = PAGE.read_text(encoding="utf-8").partition("## Adding a module\n")[2].partition("\n## Look inside\n")[0]
-    found, end = [], 0
-    for fence in re.finditer(r"^```(\w+)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL):
-        paragraph = section[end : fence.start()].strip().rpartition("\n\n")[2]
+    text, found, end = "".join(page.read_text(encoding="utf-8") for page in PAGES), [], 0
+    for fence in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        paragraph = text[end : fence.start()].strip().rpartition("\n\n")[2]
         found.append(Block(fence[1], fence[2], " ".join(paragraph.split())))
         end = fence.end()
     return found
@@ -49,7 +49,7 @@ def blocks() -> list[Block]:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the kit, with everything done that the page says."""
+    """A copy of the kit in which every instruction of the pages was followed."""
     root = tmp_path_factory.mktemp("adding") / "kit"
     skip = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")
     shutil.copytree(kit.home(), root, ignore=skip)
@@ -74,7 +74,7 @@ def follow(root: Path, block: Block, later: Iterator[Block]) -> None:
         put(root / match[1], match[2], block.text, replace=False)
     else:
         match = CELLS.search(block.instruction)
-        assert match is not None, f"the page says nothing about this block: {block}"
+        assert match is not None, f"no instruction for this block: {block}"
         kinds = match[3].split(", ")
         add_cells(root / match[1], match[2], kinds, [block, *(next(later) for _ in kinds[1:])])
 
@@ -124,7 +124,7 @@ def test_mistake_in_the_new_module_is_named_and_costs_once(tree: Path) -> None:
     tests = {test["extra_data"]["criterion"]: test for test in graded(tree, "wrong")["tests"]}
     assert tests["dropout_mask.mask"]["score"] == 0
     assert tests["dropout_mask.mask"]["extra_data"]["misconceptions"] == ["dropout_mask.not_scaled"]
-    assert "Your features that are kept do not grow" in tests["dropout_mask.mask"]["output"]
+    assert "Your code does not scale the remaining features" in tests["dropout_mask.mask"]["output"]
     assert tests["dropout_mask.dropout"]["score"] == 1
 
 

@@ -35,6 +35,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (kit.PACKAGE / "values").glob("*.py")}
     wanted |= {
         "conftest.py",
+        "AGENTS.md",
         "transformer.ipynb",
         handout.MISTAKES,
         *(f"{name}.py" for name in rubrics.current().modules),
@@ -205,7 +206,7 @@ def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
     for module, entry in rubrics.current().modules.items():
         assert f"| `{module}.py` | {entry.title} | `{next(iter(entry.functions))}`" in readme
     first = next(iter(rubrics.current().modules))
-    assert f"pytest checks/test_{first}.py " in readme and not re.search(r"\{\w+\}", readme)
+    assert f"pytest {first}.py " in readme and not re.search(r"\{\w+\}", readme)
     visible = sum(criterion.points for criterion in rubrics.current().criteria.values() if criterion.visible)
     assert f"{visible:g} of the {rubrics.current().points:g} points are for the examples" in readme
     conftest = (built.assignments / "checks" / "conftest.py").read_text()
@@ -217,6 +218,17 @@ def test_readme_and_checks_follow_the_rubric(built: "Built") -> None:
 def test_readme_has_estimates_of_time_for_the_modules_of_the_homework_only() -> None:
     text = f"- `layernorm.py`: an hour\n- `speed.py`: a day\n{handout.MODULES}\n{handout.MARKER}\n"
     assert handout.readme(text, rubrics.current()).startswith("- `layernorm.py`: an hour\n| file |")
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_agents_file_can_be_turned_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: bool) -> None:
+    monkeypatch.setattr(handout, "mistakes_table", lambda solutions, rubric: "{}")
+    sources = [*(f'grader.check("{module}")' for module in rubrics.current().modules), "grader.export()"]
+    cells = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
+    rubric = rubrics.current().model_copy(update={"agents_file": wanted})
+    handout.write(tmp_path, kit.solutions(), rubric, "a.ipynb")
+    assert (tmp_path / "AGENTS.md").is_file() is wanted
 
 
 def test_checks_without_a_list_of_modules() -> None:

@@ -18,7 +18,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import RubricError
 from autograder.release import otter_plugin
-from autograder.tests.files import zipped
+from autograder.tests.files import Bomb, zipped
 from autograder.tests.making import few
 
 if TYPE_CHECKING:
@@ -31,27 +31,10 @@ NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
 
 
 @pytest.fixture(scope="session")
-def half(references: dict[str, bytes]) -> dict[str, bytes]:
-    """A submission that is partly wrong."""
-    wrong = references["layernorm.py"] + b"\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return gamma * x\n"
-    return {**references, "layernorm.py": wrong, "decoder.py": b"import nothing\n"}
-
-
-@pytest.fixture(scope="session")
 def half_at_home(at_home: AtHome, half: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Any:
     path = tmp_path_factory.mktemp("home") / "homework.zip"
     path.write_bytes(zipped(half))
     return at_home(path)["tests"]
-
-
-class Bomb:
-    """Leaves a mark when it is unpickled."""
-
-    def __init__(self, mark: Path):
-        self.mark = mark
-
-    def __reduce__(self) -> Any:
-        return Path.touch, (self.mark,)
 
 
 SHADOW = """
@@ -163,6 +146,7 @@ def test_nothing_usable_is_a_0_with_a_reason(box: MakeBox, upload: Files) -> Non
     assert "There is no file layernorm.py" in tried.document()["output"]
 
 
+@pytest.mark.slow
 def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, references: dict[str, bytes]) -> None:
     tried = box({"layernorm.py": references["layernorm.py"], ".OTTER_LOG": b"1", "notes/a.txt": b"2"})
     tried.run_without_kernel()
@@ -178,7 +162,7 @@ def test_second_run_in_the_same_container_finds_the_upload_again(box: MakeBox, r
 
 @pytest.mark.parametrize(
     "fault",
-    few([SandboxFault("no room"), RubricError("line 3"), CommandError("test_a"), MemoryError()]),
+    few([SandboxFault("no room"), RubricError("line 3"), CommandError("test_a"), MemoryError()], 1),
     ids=lambda fault: type(fault).__name__,
 )
 def test_fault_leaves_no_results_and_the_upload_where_it_was(
@@ -196,6 +180,7 @@ def test_fault_leaves_no_results_and_the_upload_where_it_was(
     assert (tried.submission / "layernorm.py").read_bytes() == half["layernorm.py"]
 
 
+@pytest.mark.slow
 def test_fault_in_the_real_run_ends_with_one_clear_line(box: MakeBox, half: dict[str, bytes]) -> None:
     tried = box(half)
     script = tried.place / "source" / "run_otter.py"

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
@@ -50,7 +51,14 @@ def test_places_for_files_of_ones_own_are_temporary(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.slow
-def test_fresh_environment_gets_the_wheel_of_the_zip(other: Callable[..., Path], upload: Path) -> None:
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_fresh_environment_gets_the_wheel_of_the_zip(
+    other: Callable[..., Path], upload: Path, monkeypatch: pytest.MonkeyPatch, installer: str
+) -> None:
+    if installer == "uv" and not rehearsal.uv():
+        pytest.skip("needs uv")
+    if installer == "pip":
+        monkeypatch.setattr(rehearsal, "uv", lambda: "")
     wheel = io.BytesIO()
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("tiny.py", "SCORE = 7\n")
@@ -61,8 +69,27 @@ def test_fresh_environment_gets_the_wheel_of_the_zip(other: Callable[..., Path],
     code = "import json, tiny; (place / 'results' / 'results.json').write_text(json.dumps({'score': tiny.SCORE}))"
     zip_file = other(code, f"/autograder/source/{name}", **{name: wheel.getvalue()})
     done = rehearsal.rehearse(zip_file, upload)
-    assert done.document == {"score": 7} and done.how.startswith("in a fresh environment of Python 3.")
+    assert done.document == {"score": 7}
+    assert done.how.startswith("in a fresh environment of Python 3.") and done.how.endswith(
+        f"installed with {installer}"
+    )
     assert rehearsal.rehearse(zip_file, upload, here=True).document == {"score": 7}
+
+
+@pytest.mark.parametrize(("status", "installer", "calls"), [(0, "uv", 1), (1, "pip", 2), (None, "pip", 1)])
+def test_pip_installs_where_uv_is_missing_or_fails(
+    monkeypatch: pytest.MonkeyPatch, status: int | None, installer: str, calls: int
+) -> None:
+    called = []
+
+    def run(command: list[str], **_: object) -> "subprocess.CompletedProcess[str]":
+        called.append(command)
+        return subprocess.CompletedProcess(command, (status or 0) if command[0] == "/bin/uv" else 0, "", "")
+
+    monkeypatch.setattr(rehearsal, "uv", lambda: "" if status is None else "/bin/uv")
+    monkeypatch.setattr("subprocess.run", run)
+    assert rehearsal._install("python3", ["numpy==2.0.1"]) == installer
+    assert len(called) == calls and all(command[-1] == "numpy==2.0.1" for command in called)
 
 
 def test_requirement_that_cannot_be_installed() -> None:

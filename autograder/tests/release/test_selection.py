@@ -298,16 +298,8 @@ print(result.points == rubric.current().points, *names)
 """
 
 
-def largest() -> str:
-    """The module that uses most others."""
-    known = rubrics.current()
-    return max(known.modules, key=lambda name: len(selection.with_all_used([name], known)))
-
-
-@pytest.mark.parametrize(
-    "module",
-    [pytest.param(name, marks=() if name == largest() else pytest.mark.slow) for name in rubrics.current().modules],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("module", rubrics.current().modules)
 def test_each_module_with_all_that_it_uses_is_a_homework(module: str) -> None:
     needed = selection.with_all_used([module], rubrics.current())
     names = [name for name in rubrics.current().modules if name in needed]

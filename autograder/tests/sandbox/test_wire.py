@@ -100,7 +100,7 @@ def many(item: bytes) -> bytes:
         many(b"\x90"), many(b"\x80"), many(b"\xd4\x02\x00"), many(b"\xd6\xff\0\0\0\1"), many(b"\xc7\x03\x00\x01\x00\x01"),
         many(b"\xa2\xc3\xa9"), b"\x91" * 10**6 + b"\xc0", b"\xdd\xff\xff\xff\xff", b"\xc9\xff\xff\xff\xff\x00",
         b"\xc6\xff\xff\xff\xff",
-    ], 3),
+    ], 1),
     ids=["lists", "dicts", "opaque values", "times", "arrays", "texts", "deep", "long list", "long array", "long bytes"],
 )  # fmt: skip
 def test_decoding_costs_a_bounded_amount(data: bytes) -> None:

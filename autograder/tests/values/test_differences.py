@@ -1,4 +1,4 @@
-"""How one array differs from another: only what helps is said."""
+"""The sentences about how a result differs from the expected one."""
 
 import re
 from typing import Any
@@ -19,32 +19,32 @@ WEIGHTS = np.array([[0.25, 0.75], [0.5, 0.5]])
 @pytest.mark.parametrize(
     ("actual", "said"),
     [
-        (TABLE.T, "right up to a transpose of the last two axes"),
-        (TABLE.ravel(), "only the shape is another"),
+        (TABLE.T, "is the expected one with its last two axes transposed"),
+        (TABLE.ravel(), "only the shape is wrong"),
         (2 * TABLE, "the same factor, 2"),
         (-TABLE, "the wrong sign"),
         (TABLE + 0.5, "the same amount, 0.5"),
         (TABLE - [[0.5], [1.0], [-2.0]], "In each row, every entry is off by the same amount."),
         (TABLE - [0.5, 1.0, -2.0], "In each column, every entry is off by the same amount."),
-        (TABLE * [[0.5], [3.0], [-2.0]], "In each row, every entry is the right one times the same factor."),
-        (TABLE * [0.5, 3.0, -2.0], "In each column, every entry is the right one times the same factor."),
-        (np.full((3, 3), 0.25), "Every entry is the same, 0.25"),
+        (TABLE * [[0.5], [3.0], [-2.0]], "In each row, every entry is off by the same factor."),
+        (TABLE * [0.5, 3.0, -2.0], "In each column, every entry is off by the same factor."),
+        (np.full((3, 3), 0.25), "All entries are equal: 0.25"),
         (TABLE[:2], "the last row is missing"),
         (TABLE[1:], "the first row is missing"),
-        (np.vstack([TABLE, TABLE[:1]]), "one row too many at the end"),
-        (np.vstack([TABLE[:1], TABLE]), "one row too many at the start"),
-        (TABLE + np.array([[0], [0], [9.0]]) * np.array([1, 2, 3]), "except for the row 2"),
-        (TABLE * np.array([1, 7, 1]), "except for the column 1"),
-        (TABLE + 9 * np.diag([0, 1.0, 0]), "except for the entry (1, 1)"),
-        (np.where(TABLE == 4, TABLE, -(TABLE**2)), "only for the row 0"),
-        (np.where(TABLE == 1, np.nan, TABLE), "1 entry is nan; expected are none"),
-        (TABLE + 3e-6 * TABLE**2, "Nearly right: no entry is off by more than 0.0003"),
-        (-(TABLE**3) + 1, "9 of 9 entries differ: entry [0, 0] is 0, not 1"),
+        (np.vstack([TABLE, TABLE[:1]]), "has an extra row at the end"),
+        (np.vstack([TABLE[:1], TABLE]), "has an extra row at the start"),
+        (TABLE + np.array([[0], [0], [9.0]]) * np.array([1, 2, 3]), "Only row 2 is wrong"),
+        (TABLE * np.array([1, 7, 1]), "Only column 1 is wrong"),
+        (TABLE + 9 * np.diag([0, 1.0, 0]), "Only entry [1, 1] is wrong"),
+        (np.where(TABLE == 4, TABLE, -(TABLE**2)), "Only row 0 is correct"),
+        (np.where(TABLE == 1, np.nan, TABLE), "1 entry is nan; there should be none"),
+        (TABLE + 3e-6 * TABLE**2, "Almost correct: no entry is off by more than 0.0003"),
+        (-(TABLE**3) + 1, "9 of 9 entries are wrong: entry [0, 0] is 0 instead of 1"),
         (TABLE, ""),
     ],
 )
 def test_what_is_known_is_said(actual: "np.ndarray[Any, Any]", said: str) -> None:
-    if said == "only for the row 0":
+    if said == "Only row 0 is correct":
         actual = np.where(np.arange(3)[:, None] == 0, TABLE, 20 - TABLE**2)
     text = difference(TABLE, actual, ALLOWED)
     assert said in text
@@ -55,10 +55,10 @@ def test_what_is_known_is_said(actual: "np.ndarray[Any, Any]", said: str) -> Non
     ("actual", "said"),
     [
         (~np.tri(3, dtype=bool), "Every True should be False"),
-        (np.tri(3, dtype=bool).T, "right up to a transpose"),
-        (np.tri(3, k=-1, dtype=bool), "Every entry on the diagonal is wrong"),
+        (np.tri(3, dtype=bool).T, "is the transpose of the expected one"),
+        (np.tri(3, k=-1, dtype=bool), "All entries on the diagonal are wrong; everything else is correct."),
         (np.ones((3, 3), bool), "Every entry is True"),
-        (np.tri(3, k=1, dtype=bool), "Something above the diagonal is wrong"),
+        (np.tri(3, k=1, dtype=bool), "Some entries above the diagonal are wrong"),
     ],
 )
 def test_masks(actual: "np.ndarray[Any, Any]", said: str) -> None:
@@ -67,7 +67,7 @@ def test_masks(actual: "np.ndarray[Any, Any]", said: str) -> None:
 
 def test_two_entries_may_share_an_amount_by_chance() -> None:
     said = difference(np.array([1.0, 4.0]), np.array([1.5, 4.5]), ALLOWED)
-    assert said == "2 of 2 entries differ: entry [0] is 1.5, not 1."
+    assert said == "2 of 2 entries are wrong: entry [0] is 1.5 instead of 1."
     assert "factor" not in difference(TABLE[:1, :2], 2 * TABLE[:1, :2], ALLOWED)
 
 
@@ -83,7 +83,7 @@ def test_weights_that_do_not_sum_to_one() -> None:
 
 def test_parts_that_are_right_are_not_spoken_of() -> None:
     said = difference((TABLE, TABLE[0]), [TABLE, 2 * TABLE[0]], ALLOWED)
-    assert said.startswith("Only part [1] of the result is wrong. Part [1]: Every entry")
+    assert said.startswith("Only part [1] is wrong. Part [1]: Every entry")
     assert "Only" not in difference((TABLE, TABLE[0]), [2 * TABLE, 2 * TABLE[0]], ALLOWED)
 
 
@@ -140,7 +140,7 @@ def test_what_is_called_wrong_is_what_the_judge_refuses(parts: list[Any], allowe
     expected, actual = tuple(e for e, _ in parts), [a for _, a in parts]
     said = difference(expected, actual, allowed)
     refused = [n for n, (e, a) in enumerate(parts) if not equal(e, a, allowed)]
-    only, _, rest = said.partition(" of the result") if said.startswith("Only") else ("", "", said)
+    only, _, rest = said.partition(" wrong. ") if said.startswith("Only") else ("", "", said)
     if said.startswith(IN_ORDER):
         return
     named = [int(number) for number in re.findall(r"part \[(\d+)\]", only)]
@@ -155,7 +155,7 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
     slack = allowed * max(1.0, float(np.abs(expected[np.isfinite(expected)]).max(initial=0)))
     number = (
         float(said.rstrip(".").rpartition(" ")[2])
-        if re.search(r"(amount|factor|same|than).* \S*\d\.$", said)
+        if re.search(r"(amount|factor|equal|than).* \S*\d\.$", said)
         else np.nan
     )
     refused = np.array([not equal(np.array([e, *expected.flat]), np.array([a, *expected.flat]), allowed)
@@ -166,11 +166,11 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
     def all_near(model: Any, share: float = 2e-3) -> bool:
         return bool((np.abs(got - model) <= share * np.abs(model - wanted) + slack).all())
 
-    if line := re.match(r"In each (row|column), every entry is (off|the right one)", said):
+    if line := re.match(r"In each (row|column), every entry is off by the same (amount|factor)", said):
         axis = int(line[1] == "row")
         model = (
             expected + (actual - expected).mean(axis, keepdims=True)
-            if line[2] == "off"
+            if line[2] == "amount"
             else expected * (actual * expected).sum(axis, keepdims=True) / (expected**2).sum(axis, keepdims=True)
         )
         return bool((np.abs(actual - model) <= 2e-3 * np.abs(model - expected) + slack).all()) and bool(
@@ -182,21 +182,21 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
         return all_near(wanted + number) and bool(refused[finite].all())
     if "same factor" in said:
         return all_near(wanted * number)
-    if "Every entry is the same" in said:
+    if "All entries are equal" in said:
         return bool((np.abs(actual - number) <= 2 * slack + 1e-5 * abs(number)).all())
-    if digits := re.match(r"Your result is the right one rounded to (\d) decimal", said):
+    if digits := re.match(r"Your result is the expected one, rounded to (\d) decimal", said):
         half = 0.5 * 10.0 ** -int(digits[1])
         return bool((np.abs(got - wanted) <= half + slack).all() and (np.round(got, int(digits[1])) == got).all())
-    if "Nearly right" in said:
+    if "Almost correct" in said:
         size = np.abs(wanted).max(initial=0)
         return bool((np.abs(got - wanted) <= number * (1 + 1e-5)).all() and number <= 2e-3 * size)
-    if count := re.match(r"(\d+) of (\d+) entries differ", said):
+    if count := re.match(r"(\d+) of (\d+) entries are wrong", said):
         return (int(count[1]), int(count[2])) == (refused.sum(), refused.size)
-    if place := re.match(r"Right (except|only) for the (row|column|entr)(?:s|y|ies)? (.*)\.", said):
-        lines = {"row": refused.any(-1), "column": refused.any(0), "entr": refused}[place[2]]
-        own = [eval(index) for index in re.findall(r"\(.*?\)|\d+", place[3])]
+    if place := re.match(r"Only (row|column|entr)(?:s|y|ies)? (.*) (?:is|are) (wrong|correct)\.", said):
+        lines = {"row": refused.any(-1), "column": refused.any(0), "entr": refused}[place[1]]
+        own = [eval(index) for index in re.findall(r"\[.*?\]|\d+", place[2])]
         named = np.isin(np.arange(lines.size), [np.ravel_multi_index(np.atleast_1d(one), lines.shape) for one in own])
-        return np.array_equal(lines.ravel(), named if place[1] == "except" else ~named)
+        return np.array_equal(lines.ravel(), named if place[3] == "wrong" else ~named)
     if "nan" in said:
         return not np.isfinite(actual[finite]).all()
     return "transpose" in said or "sums to" in said
@@ -213,17 +213,17 @@ def test_what_is_said_of_every_entry_holds_for_every_entry(pair: Any, allowed: f
 @pytest.mark.parametrize(("digits", "said"), [(1, "1 decimal."), (4, "4 decimals.")])
 def test_rounding(digits: int, said: str) -> None:
     right = np.array([[0.123456, 7.25], [-1.3333, 0.5]])
-    assert difference(right, np.round(right, digits), ALLOWED) == f"Your result is the right one rounded to {said}"
+    assert difference(right, np.round(right, digits), ALLOWED) == f"Your result is the expected one, rounded to {said}"
     assert "rounded" not in difference(right, np.round(right + 0.2, digits), ALLOWED)
-    assert difference(0.123456, 0.1235, ALLOWED) == "Your result is the right one rounded to 4 decimals."
+    assert difference(0.123456, 0.1235, ALLOWED) == "Your result is the expected one, rounded to 4 decimals."
 
 
 @pytest.mark.parametrize(
     ("right", "yours", "said"),
     [
-        ([2, 1, 0, 3], [0, 3], "Right, but the first 2 entries are missing."),
-        ([2, 1, 0], [2, 1], "Right, but the last entry is missing."),
-        ([2, 1], [5, 6, 2, 1], "Right, but there are 2 entries too many at the start."),
+        ([2, 1, 0, 3], [0, 3], "Your result is correct, but the first 2 entries are missing."),
+        ([2, 1, 0], [2, 1], "Your result is correct, but the last entry is missing."),
+        ([2, 1], [5, 6, 2, 1], "Your result is correct, but has 2 extra entries at the start."),
         ([1, 1, 1], [1, 1], ""),  # which one is missing cannot be told
         ([1], [], ""),
     ],
@@ -233,7 +233,7 @@ def test_entries_that_are_missing_or_too_many(right: list[int], yours: list[int]
 
 
 def test_a_number_that_is_none() -> None:
-    assert difference(0.0, float("nan"), ALLOWED) == "The result is nan; expected is a finite number."
+    assert difference(0.0, float("nan"), ALLOWED) == "The result is nan; it should be a finite number."
     assert difference(1.5, -1.5, ALLOWED) == "The result has the wrong sign."
 
 
@@ -243,8 +243,8 @@ def test_an_offset_of_one_entry_is_no_offset_of_all() -> None:
 
 def test_parts_in_another_order() -> None:
     said = difference((TABLE, TABLE[0]), (TABLE[0], TABLE), ALLOWED, ("mean", "var"))
-    assert said == "The parts are right, but they come in the order `var`, `mean`."
+    assert said == "All parts are correct, but they are returned in the order `var`, `mean`."
 
 
 def test_small_values_that_are_all_wrong_are_not_nearly_right() -> None:
-    assert "Nearly" not in difference(np.array([5e-4, 1e-4]), np.array([0.0, 6e-4]), 1e-8)
+    assert "Almost" not in difference(np.array([5e-4, 1e-4]), np.array([0.0, 6e-4]), 1e-8)

@@ -1,4 +1,4 @@
-"""What NumPy says of shapes, in words that hold for the shapes."""
+"""Where an exception was raised, and what to do about it."""
 
 from pathlib import Path
 from typing import Any
@@ -6,29 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.values.errors import in_words, place
+from autograder.values.errors import MATMUL, advice, place
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "said"),
-    [
-        ((2, 3), (4, 5), "the last axis of a (here 3) must be as long as the last axis but one of b (here 4)"),
-        ((3,), (4,), "the last axis of a (here 3) must be as long as the last axis but one of b (here 4)"),
-        ((2, 3, 3), (4, 3, 3), "all axes but the last two must agree; the shapes are (2,3,3) and (4,3,3)"),
-        ((3,), (), "a @ b is for arrays; here b is a single number"),
-    ],
-)
-def test_shapes_that_do_not_fit(one: tuple[int, ...], other: tuple[int, ...], said: str) -> None:
+@pytest.mark.parametrize(("one", "other"), [((2, 3), (4, 5)), ((3,), (4,)), ((3,), ())])
+def test_a_product_of_shapes_that_do_not_fit(one: tuple[int, ...], other: tuple[int, ...]) -> None:
     with pytest.raises(ValueError) as caught:
         np.matmul(np.ones(one), np.ones(other))
-    assert said in in_words("ValueError", str(caught.value))
-
-
-def test_other_errors_keep_their_words() -> None:
-    assert in_words("ValueError", "d_model must be even\nmore") == "d_model must be even"
-    assert in_words("TypeError", "matmul: Input operand 1 does not have enough dimensions") != "a @ b is for arrays"
-    own = "matmul: Input operand 9 does not have enough dimensions"  # a student may raise anything
-    assert in_words("ValueError", own) == own
+    assert advice("ValueError", str(caught.value)) == MATMUL
+    assert advice("TypeError", str(caught.value)) == advice("ValueError", "d_model must be even") == ""
 
 
 @pytest.mark.parametrize(("call", "line"), [("broken()", 5), ("VALUE = [broken() for _ in range(2)]", 5), ("", 2)])

@@ -1,9 +1,22 @@
 """What is no Python, or no module of the grader's, is known by its text."""
 
+import ast
+import codecs
+import sys
+
 import pytest
 
 from autograder.values.names import mend
-from autograder.values.source import definitions, is_stub, no_python, twice
+from autograder.values.source import (
+    declared_encoding,
+    definitions,
+    is_readable_encoding,
+    is_stub,
+    newer_syntax,
+    no_python,
+    parsed,
+    twice,
+)
 
 
 @pytest.mark.parametrize(
@@ -17,12 +30,98 @@ from autograder.values.source import definitions, is_stub, no_python, twice
         (b'{\n "cells": [], "metadata": {}}', "m.py is a notebook"),
         (b"import a\n!pip install b\n", "m.py, line 2 is for notebooks only: !pip install b"),
         (b"def f():\n    >>> x\n", "m.py, line 2 begins with the prompt"),
-        (b"\x00", ""),
+        ("x = 1\n".encode("utf-16-le"), "m.py is saved as UTF-16: save it as UTF-8"),
+        (b"\x00", "m.py contains null bytes from line 1 on: copy its text into a new file m.py"),
+        (b"x = 1\ny = 2\n" + bytes(20), "m.py contains null bytes from line 3 on"),
+        (b"\xef\xbb\xbfx = 1\n", ""),
+        ("# coding: latin-1\nx = 'é'\n".encode("latin-1"), ""),
+        ("# -*- coding: cp1252 -*-\nx = '€'\n".encode("cp1252"), ""),
+        (b"# coding: punycode\nx = 1\n", "m.py declares the encoding punycode: delete that line and save the file"),
         (b"x = " + b"-" * 9000 + b"1\n", ""),  # nested too deeply
     ],
 )
 def test_what_a_file_is_instead_of_python(data: bytes, said: str) -> None:
     assert no_python(data, "m.py").startswith(said) and bool(said) == bool(no_python(data, "m.py"))
+
+
+@pytest.mark.parametrize(
+    ("head", "declared", "readable"),
+    [
+        (b"", "", True),
+        (b"# coding: utf-8\n", "utf-8", True),
+        (b"# -*- coding: utf-8-unix -*-\n", "utf-8-unix", True),
+        (b"#!/usr/bin/python\n# vim: set fileencoding=Latin_1 :\n", "Latin_1", True),
+        (b"\xef\xbb\xbf# coding: UTF8\r", "UTF8", True),
+        (b"\r\n\f # coding=ISO-8859-1-dos\n", "ISO-8859-1-dos", True),
+        (b"# coding: windows-1252\n", "windows-1252", True),
+        (b"# coding: us-ascii\n", "us-ascii", True),
+        (b"# coding: punycode\n", "punycode", False),
+        (b"\n# coding: utf-7\n", "utf-7", False),
+        (b"# coding: utf-8x\n", "utf-8x", False),
+        (b"# coding: latin-2\n", "latin-2", False),
+        (b"y = 1\n# coding: punycode\n", "", True),
+        (b"\n\n# coding: punycode\n", "", True),
+        (b"# no coding here\n", "", True),
+    ],
+)
+def test_a_file_names_its_encoding_and_only_a_few_are_read(head: bytes, declared: str, readable: bool) -> None:
+    data = head + b"x = 1\n"
+    assert (declared_encoding(data), is_readable_encoding(declared)) == (declared, readable)
+    assert (parsed(data) is not None) is readable
+
+
+def test_a_file_never_chooses_a_decoder_of_pythons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of punycode takes quadratic time."""
+    asked = []
+
+    def watched(name: str) -> None:
+        asked.append(name)
+
+    data = ("# coding: punycode\n# " + "b" * 450 + chr(0x10000) * 449).encode("punycode")
+    codecs.register(watched)
+    try:
+        spelled = data.replace(b"punycode", b"trap", 1)  # a codec that nobody else has looked up
+        with pytest.raises(SyntaxError):
+            ast.parse(spelled)
+        assert asked == ["trap"]
+        for text in (data, spelled):
+            assert parsed(text) is None and no_python(text, "m.py") and definitions(text) == {}
+        assert asked == ["trap"]
+    finally:
+        codecs.unregister(watched)
+
+
+def test_decoded_text_is_what_python_reads() -> None:
+    for text, codec in (("x = 'é'\r\ny = 1", "latin-1"), ("x = '€'", "cp1252"), ("x = 'ä'", "utf-8-sig")):
+        data = (f"# coding: {codec}\n" * (codec != "utf-8-sig") + text).encode(codec)
+        tree = parsed(data)
+        assert tree is not None and ast.dump(tree) == ast.dump(ast.parse(data))
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads them")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("type V = np.ndarray", "a `type` statement needs Python 3.12"),
+        ("    type Pair[T] = tuple[T, T]", "a `type` statement needs Python 3.12"),
+        ("def first[T](x: list[T]) -> T: return x[0]", "a function with type parameters needs Python 3.12"),
+        ("async def first[T](x): pass", "a function with type parameters needs Python 3.12"),
+        ("class Box[T]: pass", "a class with type parameters needs Python 3.12"),
+        ("""x = f"{d["a"]}\"""", "such an f-string needs Python 3.12"),
+        ("""x = f'{d['a']!r} and {b}'""", "such an f-string needs Python 3.12"),
+        ("""x = f"{'\\n'.join(a)}\"""", "such an f-string needs Python 3.12"),
+        ("""x = f"{x" + "}\"""", ""),
+        ("""x = f"{x\"""", ""),
+        ("def f(:", ""),
+        ("type(x) = 3", ""),
+        ("x[0] = = 3", ""),
+        ("print 'x'", ""),
+    ],
+)
+def test_syntax_of_a_later_python_is_known_and_nothing_else_is_taken_for_it(line: str, said: str) -> None:
+    with pytest.raises(SyntaxError) as raised:
+        ast.parse(line.strip() + "\n")
+    assert newer_syntax(line, str(raised.value.msg)) == said
 
 
 @pytest.mark.parametrize(

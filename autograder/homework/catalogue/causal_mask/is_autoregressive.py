@@ -1,12 +1,12 @@
-"""Known mistakes in is_autoregressive."""
+"""Misconceptions about is_autoregressive."""
 
 import numpy as np
 
 from autograder.homework.mistakes import written
 from autograder.homework.reference import dependency_matrix
 
-THINGS = "the part Things to think of in the docstring of `dependency_matrix`"
-VARIED = "Change every feature of the row, each by another amount."
+THINGS = "the section Things to think of in the docstring of `dependency_matrix`"
+VARIED = "Change every feature of the row by a different amount."
 
 
 @written
@@ -15,34 +15,37 @@ def is_autoregressive(f, x):
     return not np.triu(influences, k=1).any()
 
 
-FUTURE = "Everything above the diagonal counts, and nothing else: np.triu(influences, k=1)."
-ANY = "One output row that depends on one later input row is enough for False."
+FUTURE = "Check exactly the entries above the diagonal: np.triu(influences, k=1)."
+ANY = "One output row that depends on one later input row is enough to return False."
 ASKED = "not np.triu(influences, k=1).any()"
 
-is_autoregressive.wrong("negated", "autoregressive", {"not ": ""}, does="Your answer is reversed.",
-    right="True says that no output row depends on a later input row.")
+is_autoregressive.wrong("negated", "autoregressive", {"not ": ""}, does="Your code swaps True and False.",
+    right="True means that no output row depends on a later input row.")
 is_autoregressive.wrong("past_examined", "autoregressive", {"np.triu(influences, k=1)": "np.tril(influences, k=-1)"},
-    does="Your code looks below the diagonal, at the past.", right=FUTURE, read="numpy.triu")
+    does="Your code checks below the diagonal, which is the past.", right=FUTURE, read="numpy.triu")
 is_autoregressive.wrong("diagonal_forbidden", "autoregressive", {", k=1": ""},
-    does="Your code counts the row itself as the future.", right=FUTURE, read="numpy.triu, argument k")
+    does="Your code counts the diagonal as the future.", right=FUTURE, read="numpy.triu, argument k")
 is_autoregressive.wrong("second_diagonal_allowed", "autoregressive", {"k=1": "k=2"},
     does="Your code allows an output row to depend on the next input row.", right=FUTURE, read="numpy.triu, argument k")
 is_autoregressive.wrong("whole_past_required", "autoregressive", {ASKED: "np.array_equal(influences, np.tri(len(x), dtype=bool))"},
-    does="Your code demands that every row depends on all earlier ones.", right="A row need not depend on them. " + FUTURE)
+    does="Your code requires every row to depend on all earlier rows.", right="A row may be independent of earlier rows. " + FUTURE)
 is_autoregressive.wrong("all_leaks_required", "autoregressive", {ASKED: "not influences[np.triu_indices(len(x), k=1)].all()"},
-    does="Your code counts a leak only if every later row is seen.", right=ANY, read="numpy.any and numpy.all")
+    does="Your code counts a leak only if an output row depends on every later row.", right=ANY, read="numpy.any and numpy.all")
 is_autoregressive.wrong("next_row_only", "autoregressive", {"np.triu(influences, k=1)": "np.diagonal(influences, offset=1)"},
-    does="Your code looks at the next input row alone.", right=FUTURE, read="numpy.triu")
+    does="Your code checks only the next input row.", right=FUTURE, read="numpy.triu")
 is_autoregressive.wrong("last_input_only", "autoregressive", {"np.triu(influences, k=1)": "influences[:-1, -1]"},
-    does="Your code looks at the last input row alone.", right=FUTURE)
+    does="Your code checks only the last input row.", right=FUTURE)
 is_autoregressive.wrong("first_output_only", "autoregressive", {"np.triu(influences, k=1)": "influences[0, 1:]"},
-    does="Your code looks at the first output row alone.", right=FUTURE)
+    does="Your code checks only the first output row.", right=FUTURE)
 is_autoregressive.wrong("first_pair_only", "autoregressive", {"np.triu(influences, k=1)": "influences[:1, 1:2]"},
-    does="Your code answers after it has looked at one pair of rows.", right="Return True only after all pairs. " + ANY)
+    does="Your code returns after it has checked one pair of rows.", right="Return True only after checking all pairs. " + ANY)
+is_autoregressive.wrong("another_x", "autoregressive",
+    *({"(f, x)\n    return": f"(f, {own})\n    return"} for own in ("np.random.default_rng(0).normal(size=x.shape)", "np.ones_like(x)", "0 * x")),
+    does="Your code ignores the argument x and evaluates f near another one.", right="Evaluate f near x: its dependencies can differ elsewhere.")
 
 
 @is_autoregressive.instead("future_set_to_zero", "autoregressive",
-    does="Your code sets the later rows to zero, which shows nothing where they are zero.",
+    does="Your code sets the later rows to zero, which does not change rows of zeros.",
     right=VARIED, read=THINGS)
 def is_autoregressive__future_set_to_zero(f, x):
     before = np.array(f(x.copy()))
@@ -55,7 +58,7 @@ def is_autoregressive__future_set_to_zero(f, x):
 
 
 @is_autoregressive.instead("uniform_shift", "autoregressive",
-    does="Your code shifts all features of a row alike, which a layer norm does not see.", right=VARIED, read=THINGS)
+    does="Your code shifts all features of a row by the same amount, which a layer norm ignores.", right=VARIED, read=THINGS)
 def is_autoregressive__uniform_shift(f, x):
     before = np.array(f(x.copy()))
     for i in range(len(x)):
@@ -67,7 +70,7 @@ def is_autoregressive__uniform_shift(f, x):
 
 
 @is_autoregressive.instead("called_with_fewer_rows", "autoregressive",
-    does="Your code calls f with the first rows alone.", right="Give f all rows of x: it may need them.")
+    does="Your code calls f with only the first rows.", right="Call f with all rows of x.")
 def is_autoregressive__called_with_fewer_rows(f, x):
     before = np.array(f(x.copy()))
     return all(bool(np.allclose(f(x[:i].copy()), before[:i], atol=1e-8)) for i in range(1, len(x)))
@@ -96,9 +99,14 @@ def second_centred_row_plus_the_third(x):
     return np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]]) @ (x - x.mean(axis=1, keepdims=True))
 
 
+def first_row_plus_what_is_positive_in_the_second(x):
+    return x + np.array([[1], [0], [0]]) * np.maximum(x[1], 0)
+
+
 ONE = np.array([[2.0, -1.0, 0.5]])
-TWO = np.array([[1.0, 0.5], [0.0, 2.0]])
-THREE = np.array([[1.0, 2.0, -1.0], [0.5, 0.0, 1.0], [0.0, 0.0, 0.0]])
+TWO = np.array([[3.0, 0.5], [0.0, 2.0]])
+THREE = np.array([[2.0, 1.0, -1.0], [0.5, 0.0, 1.0], [0.0, 0.0, 0.0]])
+BELOW_ZERO = np.array([[2.0, -1.0], [-1.0, -2.0], [0.5, 3.0]])
 
 EXAMPLES = {
     "is_autoregressive": [
@@ -107,5 +115,6 @@ EXAMPLES = {
         ((first_row_plus_the_second, THREE), {}),
         ((first_centred_row_plus_the_third, THREE), {}),
         ((second_centred_row_plus_the_third, THREE), {}),
+        ((first_row_plus_what_is_positive_in_the_second, BELOW_ZERO), {}),
     ],
 }

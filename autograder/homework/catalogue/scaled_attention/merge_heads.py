@@ -1,12 +1,12 @@
-"""Known mistakes in `merge_heads` of scaled_attention.py."""
+"""Misconceptions about merge_heads."""
 
 import numpy as np
 
 from autograder.homework.mistakes import KEPT, written
 
-LEADING = "There may be no leading axes or several."
+LEADING = "Accept any number of leading axes, including none."
 MERGE = "the formula in the docstring of `merge_heads`"
-SIDE = "The heads of a token stand side by side along its features."
+SIDE = "Concatenate the heads of each token along the features."
 
 
 @written
@@ -18,40 +18,40 @@ def merge_heads(x):
 
 
 merge_heads.wrong("reshape_only", "merge_heads", {"np.swapaxes(x, -3, -2)": "x"},
-    does="Your code only reshapes, which puts different tokens side by side.", right="Move the heads behind the tokens first.",
+    does="Your code only reshapes, which mixes tokens.", right="Move the axis of the heads behind the tokens, then reshape.",
     read=MERGE)
 merge_heads.wrong("interleaved", "merge_heads", {"np.swapaxes(x, -3, -2)": "np.moveaxis(x, -3, -1)"},
-    does="Your features of the heads alternate.", right="Each head keeps its consecutive run.", read=MERGE)
+    does="Your code interleaves the features of the heads.", right="Each head fills consecutive features.", read=MERGE)
 merge_heads.wrong("wrong_axes_exchanged", "merge_heads", {"np.swapaxes(x, -3, -2)": "np.swapaxes(x, -1, -2)"},
-    does="Your code exchanges tokens and features before the reshape.", right="Exchange heads and tokens.", read=MERGE)
+    does="Your code swaps tokens and features before the reshape.", right="Swap heads and tokens.", read=MERGE)
 merge_heads.wrong("averaged", "merge_heads", {"tokens.reshape(*leading, t, n_heads * d_head)": "x.mean(axis=-3)"},
     {"tokens.reshape(*leading, t, n_heads * d_head)": "np.concatenate([x.mean(axis=-3)] * n_heads, axis=-1)"},
     does="Your code averages the heads.", right=SIDE, read=MERGE)
 merge_heads.wrong("summed", "merge_heads", {"tokens.reshape(*leading, t, n_heads * d_head)": "x.sum(axis=-3)"},
-    does="Your code adds the heads.", right=SIDE, read=MERGE)
+    does="Your code sums the heads.", right=SIDE, read=MERGE)
 merge_heads.wrong("along_tokens", "merge_heads",
     {"tokens.reshape(*leading, t, n_heads * d_head)": "x.reshape(*leading, n_heads * t, d_head)"},
-    does="Your heads stand one below the other, along the tokens.", right=SIDE, read=MERGE)
+    does="Your code concatenates the heads along the tokens.", right=SIDE, read=MERGE)
 merge_heads.wrong("first_axis", "merge_heads", {"np.swapaxes(x, -3, -2)": "np.moveaxis(x, 0, -2)"},
     {"np.swapaxes(x, -3, -2)": "np.swapaxes(x, 0, 1)"},
-    does="Your code takes the first axis for the heads.", right="With leading axes it is the third from the end.", read=MERGE)
+    does="Your code uses the first axis as the heads.", right="The heads are the third axis from the end.", read=MERGE)
 merge_heads.wrong("second_axis", "merge_heads", {"np.swapaxes(x, -3, -2)": "np.swapaxes(x, 1, 2)"},
-    does="Your code swaps axes counted from the front.", right="The heads are the third axis from the end.", read="numpy.swapaxes")
+    does="Your code swaps axes counted from the front, which fails with leading axes.", right="The heads are the third axis from the end.", read="numpy.swapaxes")
 merge_heads.wrong("one_sequence_only", "merge_heads",
     {"*leading, n_heads, t, d_head = x.shape": "n_heads, t, d_head = x.shape\n    leading = []"},
-    does="Your code handles (n_heads, t, d_head) only.", right=LEADING, read=MERGE)
+    does="Your code handles only the shape (n_heads, t, d_head).", right=LEADING, read=MERGE)
 merge_heads.wrong("batch_required", "merge_heads",
     {"*leading, n_heads, t, d_head = x.shape": "batch, n_heads, t, d_head = x.shape\n    leading = [batch]"},
-    does="Your code takes exactly one leading axis for granted.", right=LEADING, read=MERGE)
+    does="Your code requires exactly one leading axis.", right=LEADING, read=MERGE)
 merge_heads.wrong("one_leading_axis_at_most", "merge_heads", {"    tokens = ":
     "    if x.ndim > 3:\n        return np.concatenate([x[:, h] for h in range(x.shape[1])], axis=-1)\n    tokens = "},
-    does="Your code takes axis 1 for the heads where there is a batch.", right=LEADING, read=MERGE)
+    does="Your code uses axis 1 as the heads if there are leading axes.", right=LEADING, read=MERGE)
 merge_heads.wrong("leading_folded", "merge_heads", {"reshape(*leading, t,": "reshape(-1,"},
-    does="Your code folds the leading axes into the tokens.", right=LEADING, read=MERGE)
+    does="Your code merges the leading axes with the tokens.", right=LEADING, read=MERGE)
 merge_heads.wrong("heads_reversed", "merge_heads", {"np.swapaxes(x, -3, -2)": "np.swapaxes(x[..., ::-1, :, :], -3, -2)"},
     does="Your heads are in reverse order.", right="Head 0 comes first.", read=MERGE)
 merge_heads.wrong("squeezed", "merge_heads", {"return result": "return result.squeeze()"},
-    does="Your code removes axes of length 1.", right="One token or one batch entry keeps its axis.", read="numpy.squeeze")
+    does="Your code removes axes of length 1.", right="Keep axes of length 1.", read="numpy.squeeze")
 merge_heads.wrong("changes_x", "purity", {"    tokens = ": "    x *= 2\n    x /= 4\n    tokens = "})
 merge_heads.wrong("remembers", "purity", {"(x):": "(x, kept={}):", "return result": "return kept.setdefault(x.shape, result)"},
     memory=True,
@@ -61,9 +61,9 @@ merge_heads.wrong("float64_result", "dtype", {"return result": "return result.as
 
 EXAMPLES = {
     "merge_heads": [
-        ((np.array([[[1.0, 2.0]], [[3.0, 4.0]]]),), {}),
-        ((np.array([[[1.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]),), {}),
-        ((np.arange(12.0).reshape(2, 3, 2),), {}),
-        ((np.arange(8.0).reshape(2, 2, 1, 2),), {}),
+        ((np.array([[[5.0, 2.0]], [[3.0, 4.0]]]),), {}),
+        ((np.array([[[9.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]]),), {}),
+        ((np.arange(2.0, 14.0).reshape(2, 3, 2),), {}),
+        ((np.arange(2.0, 10.0).reshape(2, 2, 1, 2),), {}),
     ],
 }

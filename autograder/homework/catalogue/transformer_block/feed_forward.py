@@ -1,12 +1,12 @@
-"""Known mistakes in `feed_forward` of transformer_block.py."""
+"""Misconceptions about feed_forward."""
 
 import numpy as np
 
-from autograder.homework.mistakes import KEPT, written
+from autograder.homework.mistakes import ANY_ORDER, KEPT, written
 
 FFN_FORMULA = "the formula in the docstring of `feed_forward`"
-LEADING = "There may be any number of leading axes, also none."
-BETWEEN = "The relu stands between the two layers, after b_1 is added: relu(x @ w_1 + b_1) @ w_2 + b_2."
+LEADING = "Accept any number of leading axes, including none."
+BETWEEN = "Apply the relu between the two layers: relu(x @ w_1 + b_1) @ w_2 + b_2."
 
 
 @written
@@ -20,32 +20,33 @@ def feed_forward(x, params):
 
 
 feed_forward.wrong("no_relu", "feed_forward", {"np.maximum(hidden, 0)": "hidden"},
-    does="Your hidden layer has no relu.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code has no relu between the two layers.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("relu_last", "feed_forward", {"np.maximum(hidden, 0)": "hidden",
     "return result": "return np.maximum(result, 0)"},
-    does="Your relu comes after the second layer.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code applies the relu after the second layer.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("relu_twice", "feed_forward", {"return result": "return np.maximum(result, 0)"},
-    does="Your code applies the relu after each of the two layers.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code applies the relu after both layers.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("relu_on_input", "feed_forward", {"hidden = x @": "hidden = np.maximum(x, 0) @"},
+    {"hidden = x @": "hidden = np.maximum(x, 0) @", "np.maximum(hidden, 0)": "hidden"},
     does="Your code applies the relu to x.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("gelu", "feed_forward",
     {"np.maximum(hidden, 0)": "0.5 * hidden * (1 + np.tanh((2 / np.pi) ** 0.5 * (hidden + 0.044715 * hidden**3)))"},
     {"np.maximum(hidden, 0)": "hidden / (1 + np.exp(-1.702 * hidden))"},
-    does="Your activation is a GELU, as in GPT-2.", right="Use relu, as the original paper does.", read=FFN_FORMULA)
+    does="Your code uses a GELU, as GPT-2 does.", right="Use relu, as the original paper does.", read=FFN_FORMULA)
 feed_forward.wrong("leaky_relu", "feed_forward", {"np.maximum(hidden, 0)": "np.maximum(hidden, 0.01 * hidden)"},
-    does="Your activation lets a part of negative values through.", right="The relu gives 0 for them, as np.maximum with 0 does.",
+    does="Your code uses a leaky relu.", right="Use relu: np.maximum(hidden, 0).",
     read=FFN_FORMULA)
 feed_forward.wrong("tanh", "feed_forward", {"np.maximum(hidden, 0)": "np.tanh(hidden)"},
     {"np.maximum(hidden, 0)": "1 / (1 + np.exp(-hidden))"},
-    does="Your activation is a tanh or a sigmoid.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code uses tanh or sigmoid instead of relu.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("silu", "feed_forward", {"np.maximum(hidden, 0)": "hidden / (1 + np.exp(-hidden))"},
-    does="Your activation is a SiLU.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code uses SiLU instead of relu.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("absolute", "feed_forward", {"np.maximum(hidden, 0)": "np.abs(hidden)"},
-    does="Your activation is the absolute value.", right=BETWEEN, read=FFN_FORMULA)
+    does="Your code uses the absolute value instead of relu.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("minimum", "feed_forward", {"np.maximum(": "np.minimum("},
-    does="Your code keeps the negative values.", right="Keep the positive ones, as np.maximum with 0 does.", read=FFN_FORMULA)
+    does="Your code keeps the negative values instead of the positive ones.", right="Use relu: np.maximum(hidden, 0).", read=FFN_FORMULA)
 feed_forward.wrong("maximum_of_all", "feed_forward", {"np.maximum(hidden, 0)": "np.max(hidden) * (hidden > 0)"},
-    does="Your code takes one maximum of the whole array.", right="Compare each entry with 0: np.maximum, not np.max.",
+    does="Your code uses the maximum of the whole array.", right="Use np.maximum(hidden, 0), not np.max.",
     read="numpy.maximum")
 feed_forward.wrong("no_b_1", "feed_forward", {'    hidden = hidden + params["b_1"]\n': ""},
     does="Your code does not add b_1.", right=BETWEEN, read=FFN_FORMULA)
@@ -54,19 +55,22 @@ feed_forward.wrong("no_b_2", "feed_forward", {'    result = result + params["b_2
 feed_forward.wrong("bias_after_relu", "feed_forward", {'    hidden = hidden + params["b_1"]\n': "",
     "np.maximum(hidden, 0)": 'np.maximum(hidden, 0) + params["b_1"]'},
     does="Your code adds b_1 after the relu.", right=BETWEEN, read=FFN_FORMULA)
+feed_forward.wrong("dict_order", "feed_forward",
+    {f'params["{name}"]': f"list(params.values())[{place}]" for place, name in enumerate(("w_1", "b_1", "w_2", "b_2"))},
+    does="Your code reads the parameters by their order in the dict.", right=ANY_ORDER, read=FFN_FORMULA)
 feed_forward.wrong("adds_input", "feed_forward", {"return result": "return x + result"},
-    does="Your code adds x to the result.", right="The residual connection belongs to the block.", read=FFN_FORMULA)
+    does="Your code adds x to the result.", right="Return the result without x: the block adds the residual.", read=FFN_FORMULA)
 feed_forward.wrong("transposed_weights", "feed_forward", {'x @ params["w_1"]': 'x @ params["w_1"].T'},
-    does="Your code multiplies by the transposed matrices, as torch.nn.Linear stores them.", right="Tokens are rows: x @ w_1.",
+    does="Your code multiplies by the transposed matrices, as torch.nn.Linear does.", right="Tokens are rows: x @ w_1.",
     read=FFN_FORMULA)
 feed_forward.wrong("two_dimensions_only", "feed_forward", {"    hidden = x": "    _, _ = x.shape\n    hidden = x"},
-    does="Your code handles (t, d) only.", right=LEADING, read=FFN_FORMULA)
+    does="Your code handles only the shape (t, d).", right=LEADING, read=FFN_FORMULA)
 feed_forward.wrong("three_dimensions_only", "feed_forward", {"    hidden = x": "    _, _, _ = x.shape\n    hidden = x"},
-    does="Your code takes exactly one leading axis beside the tokens for granted.", right=LEADING, read=FFN_FORMULA)
+    does="Your code requires exactly one leading axis before the tokens.", right=LEADING, read=FFN_FORMULA)
 feed_forward.wrong("no_single_vector", "feed_forward", {"    hidden = x": "    x.shape[1]\n    hidden = x"},
     does="Your code does not handle a single vector (d,).", right=LEADING, read=FFN_FORMULA)
 feed_forward.wrong("stays_flat", "feed_forward", {"return result": "return result.reshape(-1, result.shape[-1])"},
-    does="Your code folds the leading axes into one.", right="The result has the shape of x.", read="numpy.reshape")
+    does="Your code merges the leading axes into one.", right="The result has the shape of x.", read="numpy.reshape")
 feed_forward.wrong("squeezed", "feed_forward", {"return result": "return result.squeeze()"},
     does="Your code removes axes of length 1.", right="The result has the shape of x.", read="numpy.squeeze")
 feed_forward.wrong("changes_x", "purity", {"    hidden = x": "    np.maximum(x, 0, out=x)\n    hidden = x"})
@@ -74,21 +78,23 @@ feed_forward.wrong("changes_params", "purity",
     {'hidden = hidden + params["b_1"]': 'hidden = params["b_1"] = hidden + params["b_1"]'})
 feed_forward.wrong("remembers", "purity", {"(x, params):": "(x, params, cache={}):",
     "    hidden = x": '    params = cache.setdefault(params["w_1"].shape, params)\n    hidden = x'},
-    memory=True, does="Your code uses the matrices of an earlier call again.", right="Use the params of this call.", read=KEPT)
+    memory=True, does="Your code reuses the parameters of an earlier call.", right="Use the params of this call.", read=KEPT)
 feed_forward.wrong("float64_result", "dtype", {"return result": "return result.astype(float)"})
 
 
-X = np.array([[1.0, 2.0], [0.5, -1.0]])
+X = np.array([[2.0, 1.0], [0.5, -1.0]])
 FFN = {
-    "w_1": np.array([[1.0, -1.0, 0.5], [0.5, 2.0, -1.0]]),
+    "w_1": np.array([[2.0, -1.0, 0.5], [0.5, 1.0, -1.0]]),
     "b_1": np.array([0.5, -0.5, 0.2]),
-    "w_2": np.array([[1.0, 0.0], [0.5, -1.0], [2.0, 1.0]]),
+    "w_2": np.array([[2.0, 0.0], [0.5, -1.0], [1.0, 1.0]]),
     "b_2": np.array([0.1, -0.3]),
 }
 
 EXAMPLES = {
     "feed_forward": [
-        ((np.array([1.0, -2.0]), FFN), {}),
+        ((np.array([2.0, -1.0]), FFN), {}),
         ((X[None], FFN), {}),
+        ((X[None, None], FFN), {}),
+        ((X, dict(reversed(FFN.items()))), {}),
     ],
 }

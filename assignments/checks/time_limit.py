@@ -1,0 +1,54 @@
+"""Stops a call of the student's code that takes too long.
+
+    with limit():
+        ...
+
+raises TooLong in the student's code after SECONDS: a trace function looks at the clock at every line of that code. It needs
+neither threads nor signals, which some platforms do not have. Where a debugger is already tracing, there is no limit.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from types import FrameType
+from typing import Any
+
+from student_errors import TooLong, is_students
+from student_values.errors import loop
+
+SECONDS = 10
+
+
+@contextmanager
+def limit() -> Iterator[None]:
+    """Raise TooLong in the student's code if the body takes longer than SECONDS."""
+    if sys.gettrace() is not None:
+        yield
+        return
+    end, running = monotonic() + SECONDS, True
+
+    def watch(frame: FrameType, event: str, arg: Any) -> Any:
+        if not is_students(frame.f_code.co_filename):
+            return None
+        if monotonic() > end:
+            raise TooLong(*loop(frame, is_students), deleted=watch_again)
+        return watch
+
+    def watch_again() -> None:
+        """The code has caught TooLong and goes on. Python removes a trace function that raises; put it back."""
+        frame: FrameType | None = sys._getframe()
+        while running and frame is not None:
+            if is_students(frame.f_code.co_filename):
+                frame.f_trace = watch
+                sys.settrace(watch)
+            frame = frame.f_back
+
+    sys.settrace(watch)
+    try:
+        yield
+    finally:
+        running = False
+        sys.settrace(None)

@@ -1,0 +1,104 @@
+"""The documentation: every page is short and reachable, and the commands, options, files and links in it exist."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from autograder.commands.main import main
+from autograder.homework import kit, rubric
+from autograder.sandbox.budget import Limits
+
+DOCS = kit.PACKAGE / "docs"
+README = kit.home() / "README.md"
+LONGEST = {README: 120}  # lines; every other page has at most 200
+PAGES = [README, *sorted(DOCS.rglob("*.md"))]
+INLINE, LINK = re.compile(r"`([^`\n]+)`"), re.compile(r"\]\(([^)\s]+)\)")
+EXAMPLE = "dropout_mask"  # the module that the pages on adding one create
+
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(kit.home()).as_posix())
+
+
+def commands(text: str) -> Iterator[str]:
+    """Every `autograder ...` command: in blocks of code and within a sentence."""
+    joined = text.replace("\\\n", " ")
+    blocks = [
+        *re.findall(r"^ {4,}(.*)$", joined, re.MULTILINE),
+        *"".join(re.findall(r"```sh\n(.*?)```", joined, re.DOTALL)).splitlines(),
+    ]
+    for found in [*blocks, *INLINE.findall(text)]:
+        if match := re.match(r"(?:\S*/bin/)?(autograder [a-z].*)", found.strip()):
+            yield match[1]
+
+
+@pages
+def test_page_is_short(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").splitlines()) <= LONGEST.get(page, 200)
+
+
+@pages
+def test_commands_and_options_exist(page: Path) -> None:
+    for command in commands(page.read_text(encoding="utf-8")):
+        _, name, *rest = re.sub(r"[\[\]']", " ", command).split()
+        assert name in main.commands, command
+        known = {option for param in main.commands[name].params for option in param.opts} | {"--help"}
+        options = {word.partition("=")[0] for word in rest if re.match(r"--?[a-z]", word)}
+        assert options <= known, command
+
+
+@pages
+def test_files_exist(page: Path) -> None:
+    for name in INLINE.findall(page.read_text(encoding="utf-8")):
+        if re.fullmatch(r"(autograder|solutions|assignments|\.ci)/[\w./<>-]*", name) and EXAMPLE not in name:
+            assert list(kit.home().glob(re.sub(r"<\w+>", "*", name))), name
+
+
+@pages
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        path = target.partition("#")[0]
+        assert target.startswith("https://") or (page.parent / path).exists(), target
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = re.findall(r"\S+\.md", yaml.safe_dump(yaml.safe_load((DOCS / "mkdocs.yml").read_text())["nav"]))
+    assert sorted(listed) == [page.relative_to(DOCS).as_posix() for page in PAGES if page != README]
+
+
+def test_every_command_is_in_the_reference() -> None:
+    page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    for name, command in main.commands.items():
+        assert f"`autograder {name} " in page or f"`autograder {name}`" in page
+        for param in command.params:
+            if isinstance(param, click.Option) and name not in ("demo", "build"):
+                assert any(option in page for option in param.opts), (name, param.opts)
+
+
+def test_every_key_of_the_rubric_is_in_the_reference() -> None:
+    page = (DOCS / "reference" / "rubric.md").read_text(encoding="utf-8")
+    models = (rubric.Rubric, rubric.Module, rubric.Integration, rubric.Criterion, rubric.LatePolicy, Limits)
+    keys = {key for model in models for key in model.model_fields} - {"id", "module"}  # these two are filled in
+    assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
+
+
+def test_the_limits_are_those_of_the_rubric() -> None:
+    page = (DOCS / "reference" / "rubric.md").read_text(encoding="utf-8")
+    for key in Limits.model_fields:
+        default, here = (getattr(limits, key) for limits in (Limits(), rubric.current().limits))
+        assert f"| `{key}` | {default:g} | {here:g} |" in page
+
+
+def test_the_glossary_has_at_most_25_entries() -> None:
+    page = (DOCS / "reference" / "glossary.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1].strip() for line in page.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) == len(set(rows)) <= 25
+
+
+def test_the_figures_have_a_place() -> None:
+    from autograder.benchmarks.__main__ import END, PAGE, START, with_figures
+
+    written = with_figures(PAGE.read_text(encoding="utf-8"), "| a figure | 1 ms |")
+    assert f"{START}\n| a figure | 1 ms |\n{END}" in written

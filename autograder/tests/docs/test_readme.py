@@ -1,0 +1,38 @@
+"""README.md: what it shows is what the homework does, and the scripts find its two commands."""
+
+import json
+import re
+
+import pytest
+
+from autograder.homework import kit
+
+TEXT = (kit.home() / "README.md").read_text(encoding="utf-8")
+STUDENTS = (kit.solutions() / "README.md").read_text(encoding="utf-8")
+ACCURACY = (kit.PACKAGE / "docs" / "explanation" / "accuracy.md").read_text(encoding="utf-8")
+
+
+def test_names_and_losses_are_those_of_the_students_readme() -> None:
+    """A test of the notebook computes these anew."""
+    [names] = re.findall(r"^\*(\w+(?:, \w+)+)\*$", TEXT, re.MULTILINE)
+    rows = re.findall(r"^\| [a-z ]+ \| (\d\.\d\d) \| ([a-z ]+) \|$", TEXT, re.MULTILINE)
+    assert names in STUDENTS and len(rows) == 4
+    for loss, written in rows:
+        assert f"| {loss} | {written} |" in STUDENTS
+
+
+def test_rates_are_those_of_the_page_on_accuracy() -> None:
+    [head, rates] = re.findall(r"^\| (?:wrong code caught|\d+ of) .*\|$", TEXT, re.MULTILINE)
+    assert head.count("|") == rates.count("|") == 5
+    for rate in rates.strip("| ").split(" | "):
+        assert rate in ACCURACY
+
+
+@pytest.mark.parametrize("end", ["demo", "pytest"])
+def test_the_scripts_find_one_command_of_each_kind(end: str) -> None:
+    assert len(re.findall(rf"^    (python3 -m venv .*{end})$", TEXT, re.MULTILINE)) == 1
+
+
+def test_the_devcontainer_installs_as_the_readme_does() -> None:
+    settings = json.loads((kit.home() / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
+    assert f"    {settings['postCreateCommand']} && .venv/bin/pytest\n" in TEXT

@@ -1,0 +1,160 @@
+"""Everything a student or an instructor reads is in idiomatic English: some words and constructions are never used.
+
+Each source of text is one case; a failure lists file, line, the text found and what to write instead.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.homework import kit
+
+Texts = Iterator[tuple[int, str]]  # line and text
+
+# A pattern, and what to write instead. Only patterns that are wrong wherever they occur.
+BANNED = {
+    r"mend(s|ed|ing)?": "fix",
+    r"reckon(s|ed|ing)?": "compute",
+    r"stands?(?! (alone|out|for)\b)(?!-)": "is, are",
+    r"l(ies|ie|ay) (in|at|on|outside|beside|under|above|below|there|here|nearest|within|near)": "is, are",
+    r"(gradients?|derivatives?) (of (the )?\w+ )?by(?! (hand|finite|\w+ing)\b)": "with respect to",
+    r"straight(?! lines?\b)": "directly",
+    r"(take|takes|taken|took|taking) (\w+ )?off": "deduct",
+    r"(draw|draws|drawn|drew) (\w+ )?by chance": "sample",
+    r"kept apart": "held out",
+    r"anew": "again",
+    r"shall": "should, must, will",
+    r"(last|first) (\w+ )?but one": "second-to-last, second",
+    r"(all|everything|anything|nothing|something) that (you|it|they|we|he|she|your|the|a)": "drop 'that'",
+    r"in the place of": "in place of",
+    r"otherwise than": "different from",
+    r"wants? to be": "must be, should be",
+    r"in no list": "unlisted",
+    r"(is|are|be|was) (told|said) of": "is reported",
+    r"how many \w+ has": "how many ... does ... have",
+    r"up to a transpose": "the transpose of",
+    r"(the|a|this|that) way (through|of the gradient)": "path",
+}
+# Sentences that begin with an inverted or joining word.
+OPENINGS = {
+    r"Of (these|those|which|the|all|each|several|what|this|that)\b": "put the subject first",
+    r"So (?!far\b)[a-z]": "drop 'So'",
+    r"Where (?!to\b)[^.?!:]*\.": "If, When",
+}
+RULES = [(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), instead) for pattern, instead in BANNED.items()]
+RULES += [(re.compile(rf"(?:^|(?<=[.!?;] )){pattern}"), instead) for pattern, instead in OPENINGS.items()]
+
+
+def hits(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    return ((match, instead) for rule, instead in RULES for match in rule.finditer(text))
+
+
+def prose(path: Path) -> Texts:
+    """Every paragraph and table cell of a page, without code."""
+    text = re.sub(r"^```.*?^```$", lambda code: "\n" * code[0].count("\n"), path.read_text("utf-8"), flags=re.M | re.S)
+    text = re.sub(r"`[^`\n]+`", "`code`", text)
+    start, lines = 1, list[str]()
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        if line.strip() and not line.startswith(("    ", "|")) and not re.match(r" *(- |\d+\. |#)", line):
+            start, lines = (start if lines else number), [*lines, line.strip()]
+            continue
+        yield start, " ".join(lines)
+        start, lines = number, [] if line.startswith(("    ", "|")) or not line.strip() else [line.strip(" -#")]
+        if line.startswith("|"):
+            yield from ((number, cell.strip()) for cell in line.split("|"))
+
+
+def strings(path: Path) -> Texts:
+    """Every text in Python code: constants, and the docstrings of commands, which are their help."""
+    tree = ast.parse(path.read_text("utf-8"))
+    documented = [n for n in ast.walk(tree) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef) and n.body]
+    internal = {
+        id(node.body[0].value)
+        for node in documented
+        if isinstance(node.body[0], ast.Expr)
+        and not any("command" in ast.unparse(decorator) for decorator in getattr(node, "decorator_list", []))
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in internal:
+            yield node.lineno, " ".join(node.value.split())
+
+
+def docstrings(path: Path) -> Texts:
+    """The docstrings of a file that students receive, paragraph by paragraph."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            text = ast.get_docstring(node) or ""
+            yield from ((node.body[0].lineno, " ".join(part.split())) for part in text.split("\n\n"))
+
+
+def markdown_cells(path: Path) -> Texts:
+    """The text of a notebook; the line is the number of the cell."""
+    for number, cell in enumerate(json.loads(path.read_text("utf-8"))["cells"]):
+        if cell["cell_type"] == "markdown":
+            yield from ((number, " ".join(part.split())) for part in "".join(cell["source"]).split("\n\n"))
+
+
+def lines(path: Path) -> Texts:
+    return enumerate(path.read_text("utf-8").splitlines(), 1)
+
+
+SOURCES: dict[str, Callable[[Path], Texts]] = {
+    "README.md": prose,
+    "autograder/docs/**/*.md": prose,
+    "rubric.yaml": lines,
+    "solutions/README.md": prose,
+    "solutions/*.py": docstrings,
+    "solutions/checks/*.py": strings,
+    "solutions/tour/**/*.py": strings,
+    "solutions/transformer.ipynb": markdown_cells,
+    "autograder/homework/catalogue/**/*.py": strings,
+    "autograder/feedback/*.py": strings,
+    "autograder/values/*.py": strings,
+    "autograder/commands/*.py": strings,
+    "autograder/cohort/*.py": strings,
+    "autograder/cohort/templates/*": lines,
+}
+CHECKED = tuple(SOURCES)
+
+
+def found(path: Path, texts: Texts) -> Iterator[str]:
+    for line, text in texts:
+        for match, instead in hits(text):
+            around = text[max(match.start() - 30, 0) :][:90]
+            yield f"{path.relative_to(kit.home())}:{line}: {match[0]!r} ({instead}) in: {around}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [s if s in CHECKED else pytest.param(s, marks=pytest.mark.xfail(strict=False)) for s in SOURCES],
+)
+def test_no_banned_words(source: str) -> None:
+    paths = sorted(kit.home().glob(source))
+    assert paths, f"no file matches {source}"
+    assert [line for path in paths for line in found(path, SOURCES[source](path))] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Next: mend layer_norm.", 1),
+        ("The epsilon stands inside the root.", 1),
+        ("NaN stands for not a number, and two rows stand out.", 0),
+        ("g is the gradient of the loss by n.", 1),
+        ("The gradient is multiplied by gamma.", 0),
+        ("The gradient by hand takes two lines.", 0),
+        ("A straight line.", 0),
+        ("It reaches the loss straight.", 1),
+        ("NumPy is all that you need.", 1),
+        ("Of these, two are hidden.", 1),
+        ("The first of these is hidden. So far, nothing failed.", 0),
+        ("Where a name is missing, the file is rejected.", 1),
+        ("Where is the threshold?", 0),
+    ],
+)
+def test_patterns(text: str, number: int) -> None:
+    assert len(list(hits(text))) == number

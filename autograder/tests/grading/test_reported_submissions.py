@@ -1,0 +1,180 @@
+"""Submissions that were scored or explained wrongly once: what each loses, what is named, and what the messages say."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+Alter = Callable[[str, str], dict[str, str]]
+Grade = Callable[..., dict[str, Any]]
+
+NORMED = """
+def _normed(x, eps):
+    centred = x - x.mean(axis={axis}, keepdims=True)
+    return centred / {root}
+
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return gamma * _normed(x, eps) + beta
+
+
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    n, g, axes = _normed(x, eps), grad_out * gamma, tuple(range(x.ndim - 1))
+    away = g - g.mean(-1, keepdims=True) - n * (g * n).mean(-1, keepdims=True)
+    std = np.sqrt(x.var(-1, keepdims=True) + eps)
+    return away / std, (grad_out * n).sum(axis=axes), grad_out.sum(axis=axes)
+"""
+PYTHON = """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    rows = []
+    for row in x.reshape(-1, x.shape[-1]).tolist():
+        mean = sum(row) / len(row)
+        var = sum((entry - mean) ** 2 for entry in row) / (len(row) - 1)
+        rows.append([(entry - mean) / (var + eps) ** 0.5 for entry in row])
+    return gamma * np.array(rows, dtype=x.dtype).reshape(x.shape) + beta
+"""
+CS231N = """
+def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
+    if training:
+        mean, var = x.mean(axis=0), x.var(axis=0)
+        running_mean = momentum * running_mean + (1 - momentum) * mean
+        running_var = momentum * running_var + (1 - momentum) * var
+    else:
+        mean, var = running_mean, running_var
+    return gamma * (x - mean) / np.sqrt(var + eps) + beta, running_mean, running_var
+"""
+MASKED_LATE = """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    weights = softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1]))
+    if mask is not None:
+        weights = np.where(mask, weights, weights.dtype.type(0))
+    return weights @ v, weights
+"""
+PLAIN_TRANSPOSE = """
+_attention = scaled_dot_product_attention
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    return _attention(q, k.T.swapaxes(-1, -2), v, mask)
+"""
+PLUS_GAMMA = """
+def rms_norm(x, gamma, eps=1e-6):
+    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps) + gamma
+"""
+ONLY_MATRICES = """
+def softmax(scores, axis=-1):
+    s = np.moveaxis(scores, axis, -1)
+    if s.ndim > 2:
+        return scores
+    s = np.exp(s - s.max(-1, keepdims=True))
+    return np.moveaxis(s / s.sum(-1, keepdims=True), -1, axis)
+"""
+FIXED = """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return gamma * centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 3e-7) + beta
+"""
+BY_ID = """
+_known = {}
+_norm = layer_norm
+
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    _known.setdefault(id(x), (x, _norm(x, np.ones_like(gamma), np.zeros_like(beta), eps)))
+    return gamma * _known[id(x)][1] + beta
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function written over the reference of a module: the criteria it loses but `example`, the names, and the texts."""
+
+    module: str
+    text: str
+    lost: set[str]
+    named: set[str]
+    said: str = ""
+    unsaid: str = ""
+
+
+CASES = {
+    "a mistake in a shared helper costs its own criterion": Case(
+        "layernorm",
+        NORMED.format(axis=-1, root="(np.sqrt((centred**2).mean(-1, keepdims=True)) + eps)"),
+        {"epsilon"},
+        {"layer_norm.eps_outside_root"},
+    ),
+    "a helper that two functions share is wrong once": Case(
+        "layernorm",
+        NORMED.format(axis=1, root="np.sqrt((centred**2).mean(1, keepdims=True) + eps)"),
+        {"statistics"},
+        {"layer_norm.axis_one"},
+    ),
+    "Python raises an error where NumPy gives nan": Case(
+        "layernorm", PYTHON, {"statistics"}, {"layer_norm.sample_variance"}, unsaid="for another reason"
+    ),
+    "three misconceptions at once": Case(
+        "batchnorm_comparison",
+        CS231N,
+        {"running", "evaluation"},
+        {"batch_norm.momentum_swapped", "batch_norm.population_running_var", "batch_norm.no_value_error"},
+    ),
+    "a criterion with a passing call is not masked": Case(
+        "scaled_attention", MASKED_LATE, {"mask"}, {"scaled_dot_product_attention.mask_after_softmax"}
+    ),
+    "an unlisted mistake costs the first criterion of its function": Case(
+        "layernorm", PLUS_GAMMA, {"rms"}, set(), said="fixes `rms_norm`"
+    ),
+    "a fixed number in place of an argument": Case(
+        "layernorm", FIXED, {"epsilon"}, set(), said="fixes `layer_norm`", unsaid="default of eps"
+    ),
+    "the example is not that of another mistake": Case(
+        "scaled_attention",
+        ONLY_MATRICES,
+        {"softmax", "softmax_stability"},
+        {"softmax.nan_for_an_empty_slice"},
+    ),
+    "a result that is remembered": Case("layernorm", BY_ID, {"purity"}, {"layer_norm.remembers"}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_lost_named_and_said(grade: Grade, alter: Alter, name: str) -> None:
+    case = CASES[name]
+    tests = grade(alter(case.module, case.text), (case.module,))["tests"]
+    failed = [test for test in tests if test["status"] == "failed"]
+    assert {test["extra_data"]["criterion"].partition(".")[2] for test in failed} - {"example"} == case.lost
+    assert {name for test in failed for name in test["extra_data"]["misconceptions"]} == case.named
+    said = "\n".join(test["output"] for test in failed)
+    assert case.said in said
+    assert not case.unsaid or case.unsaid not in said
+
+
+def test_the_integration_survives_two_wrong_functions_of_one_module(grade: Grade, alter: Alter) -> None:
+    text = (
+        "def layer_norm(x, gamma, beta, eps=1e-5):\n    c = x - x.mean()\n    return gamma * c / np.sqrt((c**2).mean() + eps)\n\n\n"
+        "def layer_norm_backward(grad_out, x, gamma, eps=1e-5):\n    return 0 * x, 0 * gamma, 0 * gamma\n"
+    )
+    tests = {test["extra_data"]["criterion"]: test for test in grade(alter("layernorm", text))["tests"]}
+    assert tests["layernorm.rms"]["status"] == "passed" and tests["layernorm.backward_x"]["status"] == "failed"
+    for name in ("integration.norms", "integration.decoder"):
+        assert tests[name]["status"] == "passed" and "`layernorm.py`" in tests[name]["output"]
+
+
+def test_the_integration_survives_a_half_finished_module(grade: Grade, alter: Alter) -> None:
+    text = "def transformer_stack(x, blocks, n_heads, norm='pre', mask=None):\n    raise NotImplementedError\n"
+    text += "def pre_norm_block(x, params, n_heads, mask=None):\n    raise NotImplementedError\n"
+    tests = {t["extra_data"]["criterion"]: t for t in grade(alter("transformer_block", text))["tests"]}
+    assert tests["integration.decoder"]["status"] == "passed"
+
+
+def test_a_returned_tuple_with_a_wrong_part_names_the_part(grade: Grade, alter: Alter) -> None:
+    text = (
+        "_backward = layer_norm_backward\n\n\ndef layer_norm_backward(grad_out, x, gamma, eps=1e-5):\n"
+        "    grad_x, grad_gamma, grad_beta = _backward(grad_out, x, gamma, eps)\n    return grad_x, float(grad_gamma.sum()), "
+        "grad_beta\n"
+    )
+    tests = grade(alter("layernorm", text), ("layernorm",))["tests"]
+    [output] = [t["output"] for t in tests if t["extra_data"]["criterion"] == "layernorm.backward_parameters"]
+    assert "wrong type for `grad_gamma`" in output

@@ -1,0 +1,105 @@
+"""The public inputs tell "not used" from "used wrongly": no array begins with 0 or 1, and none has equal entries throughout.
+
+With gamma[0] = 1, for example, code that leaves gamma out and code that uses gamma[0] for all features return the same.
+"""
+
+import importlib
+import inspect
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.grading import script
+from autograder.homework import kit, mistakes, reference, rubric
+from autograder.release import handout
+
+MODULES = [module for module in rubric.current().modules if mistakes.known(module)]
+
+# Arrays whose point is such a value: source, function, path of the array, reason. A star stands for any text.
+ALLOWED = [
+    ("docstrings", "layer_norm", "gamma", "a worked example of the source notes, without gamma and beta"),
+    ("docstrings", "layer_norm", "beta", "a worked example of the source notes, without gamma and beta"),
+    ("docstrings", "scaled_dot_product_attention", "[qkv]", "the example of the source notes: The cat sat on the mat"),
+    ("docstrings", "*", "*attention.w_[qk]", "equal scores, so that the attention can be computed by hand"),
+    ("docstrings", "transformer_stack", "blocks.*", "blocks without attention, or that add a constant"),
+    ("docstrings", "sequence_log_prob", "params.*", "a model whose logits are b_out alone"),
+    ("docstrings", "generate", "params.embedding", "only the position of the last token counts"),
+    ("checks", "transformer_stack", "blocks.*", "a block without attention that adds a constant"),
+    ("checks", "decoder_logits", "params.*", "a block without attention, and a model whose logits are b_out alone"),
+    ("checks", "sequence_log_prob", "params.*", "a block without attention, and a model whose logits are b_out alone"),
+    ("checks", "generate", "params.*", "only the position of the last token counts; equal logits are ties"),
+    ("examples", "batch_norm", "running_mean", "code may take zeros for no statistics at all"),
+    ("examples", "generate", "params.w_out", "equal logits are ties"),
+]
+
+
+def examples(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+    """EXAMPLES of the misconception library."""
+    for function in rubric.current().modules[module].functions:
+        for args, kwargs in mistakes.examples(module, function):
+            yield function, args, kwargs
+
+
+def docstrings(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+    """The worked examples of the docstrings."""
+    for step in script.current().visible[module]:
+        if step.kind == "call" and step.criterion == f"{module}.example":
+            yield step.target.function, step.args, dict(step.kwargs)
+
+
+def checks(module: str) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+    """The public checks."""
+    with handout.importable_checks(kit.solutions()):
+        for call in importlib.import_module("student_calls").calls_in(module):
+            yield call.function, call.args, call.kwargs
+
+
+def arrays(value: Any, path: str) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+    """The arrays of floats in an argument, with the path to each. Masks and tokens have no neutral values."""
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from arrays(part, f"{path}.{key}")
+    elif isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        yield path, value
+
+
+def is_neutral(array: np.ndarray[Any, Any]) -> bool:
+    return array.flat[0] in (0, 1) or (array.size > 1 and bool((array == array.flat[0]).all()))
+
+
+def neutral(source: Any, module: str) -> Iterator[tuple[str, str, str]]:
+    """The source, the function and the path of each array that begins with a neutral value."""
+    for function, args, kwargs in source(module):
+        arguments = inspect.signature(reference.functions()[function]).bind(*args, **kwargs).arguments
+        for path, array in (pair for name, value in arguments.items() for pair in arrays(value, name)):
+            if is_neutral(array):
+                yield source.__name__, function, path
+
+
+def is_allowed(place: tuple[str, str, str], patterns: tuple[str, ...]) -> bool:
+    return all(fnmatchcase(text, pattern) for text, pattern in zip(place, patterns[:3], strict=True))
+
+
+SOURCES = (examples, docstrings, checks)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("module", MODULES)
+def test_public_inputs_begin_with_no_neutral_value(source: Any, module: str) -> None:
+    assert not [place for place in neutral(source, module) if not any(is_allowed(place, each) for each in ALLOWED)]
+
+
+def test_every_exception_is_needed() -> None:
+    places = {place for source in SOURCES for module in MODULES for place in neutral(source, module)}
+    assert not [patterns for patterns in ALLOWED if not any(is_allowed(place, patterns) for place in places)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_function_in_an_example_can_be_pasted_with_it(module: str) -> None:
+    given = [value for _, args, kwargs in examples(module) for value in (*args, *kwargs.values()) if callable(value)]
+    for function in given:
+        used = inspect.getclosurevars(function)
+        assert not used.nonlocals and set(used.globals) <= {"np"}, function.__name__

@@ -174,6 +174,7 @@ USED = (
     ("causal_mask", "causal_mask"),
     ("transformer_block", "feed_forward"),
     ("decoder", "positional_encoding"),
+    ("decoder", "embed"),
 )
 
 
@@ -284,7 +285,7 @@ def duration(seconds: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, and write the best weights and samples; the exit status is 1 for anything that stands in the way."""
+    """Train, and write the best weights and samples; the exit status is 1 if it cannot train."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal may lack characters of the text
     try:

@@ -1,7 +1,7 @@
 """The whole decoder on a batch of texts: forward pass, backward pass and AdamW. Section 9 of the notebook explains it.
 
 Your layer_norm, layer_norm_backward, softmax, scaled_dot_product_attention, split_heads, merge_heads, causal_mask,
-feed_forward and positional_encoding do the work.
+feed_forward, positional_encoding and embed do the work.
 """
 
 import math
@@ -78,12 +78,23 @@ def initial_parameters(design: Design, vocabulary: int, rng: np.random.Generator
     }
 
 
+def linear(x: Array, w: Array, b: Array | float = 0.0) -> Array:
+    """The same affine map for every position."""
+    return x @ w + b
+
+
+def projections(w: Params) -> Array:
+    """The matrices of queries, keys and values side by side, as in GPT-2: one product instead of three."""
+    return np.concatenate([w["w_q"], w["w_k"], w["w_v"]], axis=1)
+
+
 def attention(x: Array, w: Params, n_heads: int, mask: Array | None) -> tuple[Array, tuple[Any, ...]]:
     """Multi-head attention: the result, and what its backward pass needs."""
-    q, k, v = (scaled_attention.split_heads(x @ w[name], n_heads) for name in ("w_q", "w_k", "w_v"))
+    all_heads = scaled_attention.split_heads(x @ projections(w), 3 * n_heads)
+    q, k, v = np.split(all_heads, 3, axis=-3)
     heads, weights = scaled_attention.scaled_dot_product_attention(q, k, v, mask)
     merged = scaled_attention.merge_heads(heads)
-    return merged @ w["w_o"], (x, q, k, v, weights, merged)
+    return linear(merged, w["w_o"]), (x, q, k, v, weights, merged)
 
 
 def feed_forward(x: Array, w: Params) -> tuple[Array, tuple[Any, ...]]:
@@ -93,7 +104,7 @@ def feed_forward(x: Array, w: Params) -> tuple[Array, tuple[Any, ...]]:
     """
     n = len(w["w_2"])
     hidden = transformer_block.feed_forward(x, w | {"w_2": np.eye(n, dtype=x.dtype), "b_2": np.zeros(n, x.dtype)})
-    return hidden @ w["w_2"] + w["b_2"], (x, hidden)
+    return linear(hidden, w["w_2"], w["b_2"]), (x, hidden)
 
 
 def sublayer(x: Array, ln: Params, f: Callable[..., Any], design: Design) -> tuple[Array, tuple[Any, ...]]:
@@ -107,8 +118,8 @@ def sublayer(x: Array, ln: Params, f: Callable[..., Any], design: Design) -> tup
 
 def forward(params: Params, inputs: Array, design: Design) -> tuple[Array, Any]:
     """The logits (n, t, vocabulary) of a batch, and what the backward pass needs."""
-    t = inputs.shape[1]
-    x = params["embedding"][inputs]
+    n, t = inputs.shape
+    x = decoder.embed(inputs.reshape(n * t), params["embedding"]).reshape(n, t, design.width)
     if design.positions:
         x = x + decoder.positional_encoding(t, design.width).astype(x.dtype)
     mask = causal_mask.causal_mask(t) if design.mask else None
@@ -119,7 +130,7 @@ def forward(params: Params, inputs: Array, design: Design) -> tuple[Array, Any]:
         )
         x, second = sublayer(x, block["ln_2"], lambda x, b=block: feed_forward(x, b["ffn"]), design)
         kept.append((first, second))
-    return x @ params["w_out"] + params["b_out"], (x, kept)
+    return linear(x, params["w_out"], params["b_out"]), (x, kept)
 
 
 # The backward pass: each function gets the gradient with respect to a result, and returns those with respect to
@@ -163,12 +174,9 @@ def attention_backward(grad: Array, w: Params, kept: tuple[Any, ...]) -> tuple[A
     mean = (weights * grad_weights).sum(axis=-1, keepdims=True)
     grad_scores = weights * (grad_weights - mean) / math.sqrt(q.shape[-1])
     grad_q, grad_k = grad_scores @ k, grad_scores.swapaxes(-1, -2) @ q
-    grad_x = 0
-    for name, grad_name in (("w_q", grad_q), ("w_k", grad_k), ("w_v", grad_v)):
-        grad_projected = scaled_attention.merge_heads(grad_name)
-        grads[name] = weight_gradient(x, grad_projected)
-        grad_x = grad_x + grad_projected @ w[name].T
-    return grad_x, grads
+    grad_projected = scaled_attention.merge_heads(np.concatenate([grad_q, grad_k, grad_v], axis=-3))
+    grads["w_q"], grads["w_k"], grads["w_v"] = np.split(weight_gradient(x, grad_projected), 3, axis=1)
+    return grad_projected @ projections(w).T, grads
 
 
 def sublayer_backward(

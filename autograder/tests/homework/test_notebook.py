@@ -1270,11 +1270,21 @@ def test_the_gallery_has_each_picture_and_table_and_no_other(with_solutions: Cel
     assert sum(path.stat().st_size for path in (TOUR / "gallery").iterdir()) < 600_000
 
 
-def test_the_gallery_has_the_colours_of_the_pictures(homework_modules: dict[str, ModuleType]) -> None:
+@pytest.mark.parametrize(
+    ("picture", "colours"),
+    [
+        ("depth", ("BLUE", "RED", "GREY")),
+        ("gradient_through_norm", ("BLUE", "RED", "PURPLE")),
+        ("likely", ("BLUE", "RED", "GREEN", "PURPLE")),
+        ("positions", ("BLUE", "RED", "GREEN")),
+    ],
+)
+def test_the_gallery_has_the_colours_of_the_pictures(
+    homework_modules: dict[str, ModuleType], picture: str, colours: tuple[str, ...]
+) -> None:
     """With the usual palette of few colours a thin green line became as blue as the one beside it."""
-    plotting = homework_modules["plotting"]
-    with Image.open(TOUR / "gallery" / "depth.png") as image:
+    with Image.open(TOUR / "gallery" / f"{picture}.png") as image:
         found = np.unique(np.asarray(image.convert("RGB")).reshape(-1, 3), axis=0).astype(int)
-    for colour in (plotting.BLUE, plotting.RED, plotting.GREEN, plotting.PURPLE):
-        wanted = (255 * np.array(to_rgb(colour))).round()
+    for colour in colours:
+        wanted = (255 * np.array(to_rgb(getattr(homework_modules["plotting"], colour)))).round()
         assert np.abs(found - wanted).max(axis=1).min() <= 20, colour

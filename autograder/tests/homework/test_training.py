@@ -105,7 +105,7 @@ def test_the_default_training_reaches_what_the_finished_run_shows(train: Any, ho
 
 def test_the_finished_runs_start_like_a_run_of_today(train: Any, homework: dict[str, ModuleType]) -> None:
     runs = homework["pictures"].runs()
-    assert tuple(train.DESIGNS) == DESIGNS and {"complete", "without residuals"} <= set(runs) <= set(DESIGNS)
+    assert tuple(train.DESIGNS) == DESIGNS == tuple(runs)
     for name, run in runs.items():
         training = train.Training(train.census(), train.DESIGNS[name])
         training.measure()
@@ -122,6 +122,9 @@ def test_the_notebook_says_what_the_finished_runs_show(homework: dict[str, Modul
     assert f"{runs['complete']['processor_seconds']}secondsofprocessortime" in text
     assert best["without residuals"][0] == 400 and f"{best['without residuals'][2]:.2f}" == "2.39"
     assert f"{runs['without residuals']['history'][-1][2]:.2f}" == "2.80" and "2.39natsafter400steps" in text
+    others = [f"{best[name][2]:.2f}" for name in ("without the mask", "post-norm", "without positions")]
+    assert others == ["2.72", "1.97", "1.96"]
+    assert "scores2.72when" in text and "decoder,1.97." in text and "justasgood,1.96:" in text
 
 
 def test_the_same_seed_gives_the_same_run_and_stopping_changes_nothing(train: Any) -> None:

@@ -75,7 +75,7 @@ def designs(yours: Mapping[str, tuple[float, Sequence[str]]] | None = None) -> T
         run, mine = runs().get(design), (yours or {}).get(design)
         best = f"{min(held_out for *_, held_out in run['history']):.2f}" if run else ""
         written = mine[1] if mine else list(run["samples"].values())[-1] if run else []
-        rows.append((design, removed, best, f"{mine[0]:.2f}" if mine else "", " ".join(written[:3])))
+        rows.append((design, removed, best, f"{mine[0]:.2f}" if mine else "", " ".join(text or "(nothing)" for text in written[:3])))
     heads = ("decoder", "part removed after training", "trained without it", "trained by you", "it writes")
     return Table(rows, heads)
 

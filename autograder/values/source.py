@@ -2,6 +2,7 @@
 
 import ast
 import codecs
+import contextlib
 import re
 import sys
 import warnings
@@ -120,14 +121,13 @@ _LATER = (
 
 def _reuses_quotes(line: str) -> bool:
     """Whether an f-string in a line holds an expression with the quotes that it is written in."""
+    reused = 0
     for quote in ("'", '"'):
         for inner in re.findall(rf"[fF][rR]?{quote}[^{quote}{{]*{{([^{{}}]*{quote}[^{{}}]*)}}", line):
-            try:
+            with contextlib.suppress(*UNREADABLE):
                 ast.parse(inner.partition("!")[0].strip(), mode="eval")
-            except UNREADABLE:
-                continue
-            return True
-    return False
+                reused += 1
+    return reused > 0
 
 
 def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:

@@ -14,7 +14,7 @@ def apply_mask(scores, mask):
 
 
 HIDDEN = "Set masked scores to -inf, so that the softmax gives them zero weight."
-CHOOSE = "Select with np.where(mask, scores, -np.inf), which broadcasts the mask."
+CHOOSE = "Select with np.where, which broadcasts the mask."
 NEW = "Return a new array and leave the scores unchanged."
 CALL = "np.where(mask, scores, -np.inf)"
 

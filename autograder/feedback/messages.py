@@ -11,10 +11,22 @@ from dataclasses import dataclass
 
 from autograder.feedback import whole
 from autograder.feedback.counterexamples import counterexample
-from autograder.feedback.sentences import briefly, named, needed, reading, seen, sentence, undecided, unwritten
+from autograder.feedback.sentences import (
+    about_call,
+    briefly,
+    lowered,
+    named,
+    needed,
+    reading,
+    seen,
+    sentence,
+    undecided,
+    unwritten,
+)
 from autograder.feedback.showing import may_name, tells_as_much
 from autograder.feedback.special import special
 from autograder.feedback.summary import no_answer
+from autograder.feedback.text import listed
 from autograder.grading.charge import Graded
 from autograder.grading.experiments import is_unsteady
 from autograder.grading.grader import ModuleResult, Result
@@ -68,7 +80,7 @@ def _message(graded: Graded, result: Result) -> str:
 def _earned(graded: Graded) -> str:
     """A criterion that is earned in spite of wrong values says so."""
     if graded.blamed and graded.why == "right":
-        names = " and ".join(f"`{name}`" for name in graded.blamed)
+        names = listed([f"`{name}`" for name in graded.blamed])
         lacks = needed(graded.record) if graded.record is not None else ""
         needs = f"`{_function(graded)}` needs {lacks}; " if lacks else ""
         return f"Awarded: {needs}with a correct {names} in place of yours, this works.\n"
@@ -76,14 +88,14 @@ def _earned(graded: Graded) -> str:
         return ""
     single = len({mistake.same for mistake in graded.mistakes}) < 2
     if not graded.charged:
-        return f"Awarded: the difference comes from {'a mistake' if single else 'mistakes'} counted under another criterion.\n"
-    what, cost = ("a mistake", "costs") if single else ("mistakes", "cost")
-    if graded.mistakes and all(graded.criterion.id in mistake.criteria for mistake in graded.mistakes):
-        what = "the same mistake as the one" if single else "the same mistakes as those"  # made again
+        return f"Awarded: the wrong values come from {'a mistake' if single else 'mistakes'} counted under another criterion.\n"
+    again = bool(graded.mistakes) and all(graded.criterion.id in mistake.criteria for mistake in graded.mistakes)
     charged = [rubric.current().criteria[name] for name in graded.charged]
     places = [f"`{criterion.id}`" for criterion in charged if may_name(graded.criterion, criterion)]
     under = f"under {' and '.join(places)}" if places else "elsewhere"
-    said = f"Awarded: the difference comes from {what} counted {under} and {cost} nothing here."
+    said = f"Awarded: the wrong values come from {'a mistake' if single else 'mistakes'} counted {under}."
+    if again:
+        said = f"Awarded: {'this mistake is' if single else 'these mistakes are'} already counted {under}."
     return " ".join(filter(None, (said, briefly(graded.mistakes, _function(graded))))) + "\n"
 
 
@@ -153,9 +165,9 @@ class _Lost:
             return ""  # what came back stands under the example
         # The example gives a line of its own, of another call: two lines in one message would not be told apart.
         raises = example is not None and (example.reply.error is not None or example.reply.ended is not None)
-        said = f"`{record.target.function}` was called. {sentence(record, place=not raises)}"
+        said = about_call(f"`{record.target.function}`", sentence(record, place=not raises))
         wrong = self._otherwise_wrong() if graded.why == "unexplained" else None
-        return f"{said} In another call: {sentence(wrong, place=False)}" if wrong is not None else said
+        return f"{said} In another call, {lowered(sentence(wrong, place=False))}" if wrong is not None else said
 
     def _otherwise_wrong(self) -> Record | None:
         """A call of the criterion that is wrong in another way than the first, where nothing explains either."""
@@ -170,17 +182,18 @@ class _Lost:
         graded, record = self.graded, self.graded.record
         if record is None or self.place or graded.criterion.visible or graded.blamed or _is_named(graded):
             return ""
-        if graded.why not in ("unexplained", "mistake"):
+        if graded.why not in ("unexplained", "mistake") or graded.mistakes:  # one edit makes every call right
             return ""
         named = {place for name, place in self.before.items() if name.startswith(f"{record.target.function}.")}
         public = [f"`{place}`" for place in sorted(named) if rubric.current().criteria[place].visible]
         if not public:
             return ""
-        return f"Besides the mistake named under {public[0]}, some calls of `{record.target.function}` fail for another reason."
+        return f"The mistake named under {public[0]} does not explain every failing call of `{record.target.function}`."
 
     def beside(self) -> str:
-        names = " and ".join(f"`{name}`" for name in self.graded.blamed)
-        return f"This was tested with a correct {names} in place of yours." if names else ""
+        names = listed([f"`{name}`" for name in self.graded.blamed])
+        shown = "; the example shows your own version" if self.example is not None and not self.place else ""
+        return f"This was tested with a correct {names} in place of yours{shown}." if names else ""
 
     def not_yet(self) -> str:
         if not self.graded.hidden_by:
@@ -199,7 +212,7 @@ class _Lost:
     def another(self) -> str:
         wrong = self._otherwise_wrong() if self.graded.why == "form" else None
         if wrong is not None and wrong.fault is not None and wrong.fault.kind in OF_VALUE:
-            return f"In another call of `{wrong.target.function}`: {sentence(wrong, place=False)}"
+            return f"In another call of `{wrong.target.function}`, {lowered(sentence(wrong, place=False))}"
         return ANOTHER if self.graded.mistakes and self.graded.undecided else ""
 
     def undecided(self) -> str:
@@ -250,7 +263,10 @@ class _Lost:
         if any(r.fault is not None and criteria[r.step.criterion].looks_at == "examples" for r in own):
             return ""
         located = any(mistake.does for mistake in graded.mistakes)
-        silent = located or record.fault.kind not in OF_VALUE or graded.criterion.visible or self.special()
+        called = record.reply.error is None or record.reply.error.hint != "signature"
+        silent = (
+            located or not called or record.fault.kind not in OF_VALUE or graded.criterion.visible or self.special()
+        )
         return PUBLIC_IS_RIGHT if examples and not silent else ""
 
     def read(self) -> str:

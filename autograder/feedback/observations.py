@@ -221,5 +221,5 @@ def _listed(singular: str, plural: str, places: Sequence[str]) -> str:
 
 def _sentence(what: str, result: str, yours: bool, row: str = "") -> str:
     """`yours`: your result moves and the right one does not; else the reverse."""
-    moves = "changes, but should not" if yours else "stays the same, but should change"
-    return f"When only {what} changes, {row}your {result} {moves}."
+    moves = "changed, but should not have" if yours else "stayed the same, but should have changed"
+    return f"When only {what} was changed, {row}your {result} {moves}."

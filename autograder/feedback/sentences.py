@@ -59,6 +59,16 @@ def sentence(record: Record, place: bool = True, files: tuple[str, ...] = ()) ->
     return FAULTS[record.fault.kind]
 
 
+def about_call(function: str, said: str) -> str:
+    """A sentence about a call, as `sentence` gives it, that says which function was called."""
+    return f"{function}{said[2:]}" if said.startswith("It ") else f"{function} was called. {said}"
+
+
+def lowered(said: str) -> str:
+    """A sentence as it continues another one."""
+    return said[:1].lower() + said[1:]
+
+
 def _part(record: Record) -> str:
     """ " for `var`" if only that part of a tuple has the wrong form; "" where the whole result has."""
     found = re.match(r"part \[(\d+)\]", record.fault.text if record.fault else "")
@@ -203,7 +213,10 @@ def reading(mistakes: Sequence[Mistake]) -> str:
 def briefly(mistakes: Sequence[Mistake], function: str = "") -> str:
     """What the code does, without what is right: for a line that refers to the full text. Of others than `function` the name is
     said."""
-    return " ".join(dict.fromkeys(_placed([mistake], function or mistake.function) for mistake in mistakes))
+    same: dict[str, list[Mistake]] = {}
+    for mistake in mistakes:
+        same.setdefault(mistake.does, []).append(mistake)
+    return " ".join(_placed(own, function or own[0].function) for does, own in same.items() if does)
 
 
 def seen(mistake: Mistake) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from autograder.feedback.sentences import ended, sentence
-from autograder.feedback.text import number, said
+from autograder.feedback.sentences import about_call, ended, sentence
+from autograder.feedback.text import listed, number, said
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.homework import reference, rubric
@@ -88,10 +88,10 @@ def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
     criteria = list(lost)
     mistakes = sorted({mistake for _, named in criteria for mistake in named})
     if mistakes and all(named for _, named in criteria):
-        functions = _listed([f"`{mistake.partition('.')[0]}`" for mistake in mistakes])
+        functions = listed([f"`{mistake.partition('.')[0]}`" for mistake in mistakes])
         return f": {'one mistake' if len(mistakes) == 1 else f'{len(mistakes)} mistakes'}, in {functions}"
     files = [f"`{module}.py`" for module, _ in criteria if module != INTEGRATION]
-    return f": points were lost in {_listed(files)}" if files else ""
+    return f": points were lost in {listed(files)}" if files else ""
 
 
 def notes(result: Result) -> tuple[TopNote, ...]:
@@ -213,7 +213,7 @@ def _reason(record: Record) -> str:
     if record.unwritten:
         return f"{function} is not written yet, so no question is answered."
     if record.reply.error is not None or record.reply.ended is not None:
-        return f"{function} was called. {sentence(record)} No question could be graded."
+        return f"{about_call(function, sentence(record))} No question could be graded."
     value = record.reply.value
     if not isinstance(value, dict):
         return f"{function} must return a dict from question id to a letter, so no question is answered."
@@ -231,9 +231,4 @@ def _reason(record: Record) -> str:
 
 
 def _filled(text: str, questions: list[str]) -> str:
-    return text.format(questions=_listed([f"`{question}`" for question in questions]))
-
-
-def _listed(names: Sequence[str]) -> str:
-    each = list(dict.fromkeys(names))
-    return " and ".join(filter(None, (", ".join(each[:-1]), each[-1])))
+    return text.format(questions=listed([f"`{question}`" for question in questions]))

@@ -5,6 +5,7 @@ files are cleaned by intake/text.py, which this builds on.
 """
 
 import re
+from collections.abc import Sequence
 
 from autograder.intake.text import markdown, printable
 
@@ -43,3 +44,9 @@ def _name(path: str) -> str:
 def number(points: float) -> float | int:
     """Points without a needless fraction."""
     return int(points) if float(points).is_integer() else round(points, 6)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Each name once: "a", "a and b", "a, b and c"."""
+    each = list(dict.fromkeys(names))
+    return " and ".join(filter(None, (", ".join(each[:-1]), *each[-1:])))

@@ -1,7 +1,8 @@
 """What a message about all modules together says: what was called, what goes wrong, and which modules to look at first."""
 
-from autograder.feedback.sentences import sentence, where
+from autograder.feedback.sentences import about_call, sentence, where
 from autograder.feedback.showing import may_name
+from autograder.feedback.text import listed
 from autograder.grading import script as scripts
 from autograder.grading.charge import Graded
 from autograder.grading.grader import ModuleResult, Result
@@ -26,7 +27,7 @@ def causes(graded: Graded, result: Result) -> tuple[str, ...]:
 def told(graded: Graded, result: Result) -> str:
     """The message of a criterion of the integration that is lost, or that is earned beside correct modules."""
     names = [f"`{name}.py`" for name in graded.blamed if _may_be_named(name, graded, result)]
-    beside = f"with correct versions of {_listed(names)} in place of yours"
+    beside = f"with correct versions of {listed(names)} in place of yours"
     if not names:
         beside = "with correct modules in place of the wrong ones"
     if graded.passed:
@@ -41,12 +42,9 @@ def told(graded: Graded, result: Result) -> str:
     said = sentence(record, files=rubric.current().files)
     wrong = [f"`{name}.py`" for name in causes(graded, result)]
     earns, them = ("earns", "it") if len(wrong) == 1 else ("earn", "these")
-    advice = f"{_listed(wrong)} {earns} no points when graded alone. Fix {them} first." if wrong else BETWEEN
-    return f"{together} `{record.target.module}.{record.target.function}` was called. {said}\n\n{advice}\n"
-
-
-def _listed(names: list[str]) -> str:
-    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} and {names[-1]}"
+    advice = f"{listed(wrong)} {earns} no points when graded alone. Fix {them} first." if wrong else BETWEEN
+    called = about_call(f"`{record.target.module}.{record.target.function}`", said)
+    return f"{together} {called}\n\n{advice}\n"
 
 
 def _earns_nothing(module: ModuleResult, graded: Graded) -> bool:
@@ -67,7 +65,7 @@ def _not_together(graded: Graded, result: Result) -> str:
     needed = called.union(*map(rubric.current().below, called))
     alone = [f"`{m.module}.py`" for m in result.modules if m.broken is not None and m.module in needed]
     if alone:
-        return f"{_listed(alone)} could not be used; see the message at the top.\n"
+        return f"{listed(alone)} could not be used; see the message at the top.\n"
     error = graded.record.reply.error if graded.record is not None else None
     raised = f": {error.kind}{where(error.file, error.line, rubric.current().files)}" if error is not None else ""
     return (

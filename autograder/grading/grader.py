@@ -29,7 +29,7 @@ from autograder.grading.charge import Graded, Why, charges
 from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
 from autograder.grading.experiments import Trial, Tried, is_unsteady, played_again, trials
 from autograder.grading.judge import judged
-from autograder.grading.played import wrong_in_value
+from autograder.grading.played import alike, wrong_in_value
 from autograder.grading.player import Player
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.repair import Repair, Repairs, charged_as
@@ -310,16 +310,17 @@ class _Grading:
         """A reading in which what one edit of a function's text makes right is one mistake."""
         explanation = reading.explanations[function]
         explained = explanation.complete and explanation.sure == explanation.mistakes
-        if explained or explanation.empty or not self._may_be_excused(reading, function):
+        several = len(explanation.mistakes) > 1 and len({m.criteria for m in explanation.mistakes}) == 1
+        if (explained and not several) or explanation.empty or not self._may_be_excused(reading, function):
             return reading
         helpers = reading.helped.get(function, ((), ()))[0]
         repair = self.repairs.search(number, reading.module, function, helpers, reading.records)
         if repair is None:
-            return self._repaired_beside(number, reading, function, helpers)
+            return reading if explained else self._repaired_beside(number, reading, function, helpers)
         mistake = charged_as(repair, self.rubric, reading.module, function, reading.records)
         shared = self._fixed_too(number, reading, function, repair)
         if shared is not None:
-            mistake = replace(shared, function=function, criteria=mistake.criteria)
+            mistake = replace(mistake, name=shared.name, twice=shared.twice or shared.does)
         explanations = reading.explanations | {function: Explanation(repair=mistake)}
         return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda r: r.cost)
 
@@ -373,7 +374,8 @@ class _Grading:
         order = self.rubric.modules[reading.module].functions
         explanations = {name: merged[name] for name in order if name in merged}
         before = tuple(r for r in reading.records if r.target.function == function and r.fault is not None)
-        helped = reading.helped | {function: (helpers, before)}
+        changed = any(not alike(r.step, r.reply, again[r.step].reply) for r in before)
+        helped = reading.helped | ({function: (helpers, before)} if changed else {})
         return replace(reading, records=records, explanations=explanations, helped=helped)
 
 

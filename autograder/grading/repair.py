@@ -171,7 +171,8 @@ def charged_as(repair: Repair, rubric: Rubric, module: str, function: str, recor
     criteria = [c.id for c in rubric.of(module) if c.id in wrong and c.looks_at != "examples"]
     home = next((c for c in criteria if c in in_value and rubric.criteria[c].looks_at == "values"), criteria[0])
     edit, place, shown = repair
-    does = f"Changing one thing in {' or in '.join(map(_place, shown))} fixes `{function}`." if shown else ""
+    where = " or in ".join(map(_place, shown))
+    does = f"Changing one thing in {where} makes every call of `{function}` pass." if shown else ""
     read = f"the docstring of `{function}` in `{module}.py`"
     return Mistake(module, function, f"repair ({place})", (home,), does, "", read, twice=str(edit))
 

@@ -20,9 +20,9 @@ BESIDE_OWN = 0.02
 RESTARTS = 20  # processes that are started for one module because another one ended; by judgement
 
 MOST_TOGETHER = 4  # misconceptions of one function that are combined; by judgement
-BEST = 5  # sets of misconceptions that are tried with one more each; by audit with --pairs
+BEST = 5  # misconceptions that are tried with one more each, half as many pairs, a third as many triples; by audit with --pairs
 TELLING = 6  # wrong calls by which sets are compared; by audit with --pairs
-MOST_COMBINATIONS = 400  # sets of two and more misconceptions tried for one function; by audit with --pairs
+MOST_COMBINATIONS = 700  # sets of two and more misconceptions tried for one function; by audit with --pairs
 MOST_VERSIONS = 4000  # tried for one submission besides single mistakes; 280 modules needed at most 2400 each
 # Of a submission's processor time, charged for each of these versions; 0.4 to 0.7 ms where 500 and more were tried.
 VERSION_SECONDS = 0.001

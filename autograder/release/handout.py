@@ -288,11 +288,14 @@ def table_of(module: str, rubric: Rubric) -> dict[str, Any]:
         }
 
 
+IGNORES, ANY = "Your code ignores the argument ", " and uses a fixed number."
+
+
 def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]:
     right = reference.functions()[function]
     expected = [(call, call.due(right)) for call in {call.key: call for call in calls}.values()]
     results: list[list[Any]] = [[] for _ in expected]
-    rows = []
+    rows: list[list[Any]] = []
     for mistake in mistakes.of_function(module, function):
         default = _wrong_default(right, mistake.fresh())
         found = [([mistake.does, mistake.read, mistake.right], _wrong_results(expected, mistake.fresh), default)]
@@ -302,6 +305,8 @@ def _of_function(module: str, function: str, calls: list[Any]) -> dict[str, Any]
             row = [*said, {str(place): _place(result, results[place]) for place, result in wrong.items()}, needed]
             if wrong and row not in rows:  # two variants of a mistake may give the same results
                 rows.append(row)
+    exact = [row for row in rows if row[0].startswith(IGNORES) and not row[0].endswith(ANY)]
+    rows = [row for row in rows if not row[0].endswith(ANY) or all(row[3] != other[3] for other in exact)]
     sentences: list[Any] = []
     others = {str(place): result for place, (call, _) in enumerate(expected) if (result := _others(call, sentences))}
     return {
@@ -357,7 +362,7 @@ def _ignored(
         forced.append((replace(call, args=bound.args, kwargs=bound.kwargs), entry))
     wrong = _wrong_results(forced, fresh)
     said = [
-        f"Your code ignores the argument {name} and uses {_as_python(value)}.",
+        f"{IGNORES}{name} and uses {_as_python(value)}.",
         f"the docstring of `{function}`",
         f"Use the argument {name}, whose default is {_as_python(signature.parameters[name].default)}.",
     ]

@@ -160,7 +160,7 @@ def factor(expected: Array, actual: Array, allowed: float) -> float | None:
     finite = np.isfinite(expected)
     wanted, got = expected[finite].astype(float), actual[finite].astype(float)
     unlike = not np.array_equal(expected[~finite], actual[~finite], equal_nan=True)
-    if unlike or not wanted.any() or 1 < wanted.size < SEVERAL:
+    if unlike or not wanted.any() or 1 < wanted.size < SEVERAL or np.count_nonzero(wanted) == 1 < wanted.size:
         return None
     with np.errstate(all="ignore"):
         ratio = float(got @ wanted / (wanted @ wanted))

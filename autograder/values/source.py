@@ -2,7 +2,6 @@
 
 import ast
 import codecs
-import contextlib
 import re
 import sys
 import warnings
@@ -121,13 +120,14 @@ _LATER = (
 
 def _reuses_quotes(line: str) -> bool:
     """Whether an f-string in a line holds an expression with the quotes that it is written in."""
-    reused = 0
     for quote in ("'", '"'):
         for inner in re.findall(rf"[fF][rR]?{quote}[^{quote}{{]*{{([^{{}}]*{quote}[^{{}}]*)}}", line):
-            with contextlib.suppress(*UNREADABLE):
+            try:
                 ast.parse(inner.partition("!")[0].strip(), mode="eval")
-                reused += 1
-    return reused > 0
+            except UNREADABLE:
+                continue
+            return True
+    return False
 
 
 def definitions(data: bytes) -> dict[str, list[ast.FunctionDef]]:

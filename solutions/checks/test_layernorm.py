@@ -47,6 +47,9 @@ def test_eps(call: Caller) -> None:
     call.layer_norm(small, GAMMA, BETA).gives(
         np.array([[1.977098, 1.246183, -1.0, 0.984732], [0.5, 1.0, -1.0, 0.0]]),
     )
+
+
+def test_eps_from_the_caller(call: Caller) -> None:
     call.layer_norm(TOKENS[0], GAMMA, BETA, eps=2.5).gives(np.array([2.5, 1.333333, -1.0, 1.333333]))
 
 

@@ -394,6 +394,7 @@ def _slices(node: ast.Slice) -> Iterator[ast.AST]:
     yield from (ast.Slice(None, upper, step), ast.Slice(lower, None, step), ast.Slice(lower, upper, None))
     yield from (ast.Slice(one, upper, step), ast.Slice(lower, last, step), ast.Slice(lower, upper, last))
     yield from (ast.Slice(one, None, None), ast.Slice(None, last, None), _constant(0), last)
+    yield from (bound for bound in (lower, upper) if bound is not None)
 
 
 def _around(node: ast.expr, place: Place) -> Iterator[ast.AST]:

@@ -82,7 +82,7 @@ def test_page_has_the_first_pairs_and_says_how_many_more_there_are(monkeypatch: 
     pairs, works = similar.found(run, 0.01)
     page = similar.page(pairs * 3, works, {})
     assert page.count("<summary>") == 1
-    assert f"{3 * len(pairs) - 1} more pairs stand in similar.csv" in page
+    assert f"{3 * len(pairs) - 1} more pairs are in similar.csv" in page
 
 
 def test_shared_parts_stand_side_by_side(run: Path) -> None:

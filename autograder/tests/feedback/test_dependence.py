@@ -61,10 +61,10 @@ def unless_long(tokens: Any, table: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "wrong", "args", "said"),
     [
-        ("layer_norm", no_beta, (X, GAMMA, BETA), "When only `beta` changes, your result stays the same, but should change."),
-        ("layer_norm", no_last_beta, (X, GAMMA, BETA), "When only the entry [2] of `beta` changes, your result stays"),
-        ("layer_norm", over_all, (X, GAMMA, BETA), "When only row 0 of `x` changes, row 1 of your result changes, but should not."),
-        ("batch_norm", about_running, BATCH, "When only `running_mean` changes, your `y` changes, but should not."),
+        ("layer_norm", no_beta, (X, GAMMA, BETA), "When only `beta` was changed, your result stayed the same, but should"),
+        ("layer_norm", no_last_beta, (X, GAMMA, BETA), "When only the entry [2] of `beta` was changed, your result stayed"),
+        ("layer_norm", over_all, (X, GAMMA, BETA), "When only row 0 of `x` was changed, row 1 of your result changed, but"),
+        ("batch_norm", about_running, BATCH, "When only `running_mean` was changed, your `y` changed, but should not have."),
         ("layer_norm", F["layer_norm"], (X, GAMMA, BETA), ""),
         ("layer_norm", lambda *_: None, (X, GAMMA, BETA), ""),
     ],

@@ -135,8 +135,8 @@ def test_the_rule_of_grading_stands_last() -> None:
 @pytest.mark.parametrize(
     ("content", "advice"),
     [
-        (b"name = input()\n", "Nobody answers `input()`"),
-        (b"import torch\n", "The grader has NumPy, the standard library and your own files only"),
+        (b"name = input()\n", "`input()` gets no answer while your code is graded"),
+        (b"import torch\n", "The grader has only NumPy, the standard library and your own files"),
         ("x = 1\n".encode("utf-16"), "is saved as UTF-16: save it as UTF-8"),
         (b'{"cells": [null]}', "is a notebook: copy the code of its cells into a new file layernorm.py"),
         (b"x = 1\n%matplotlib inline\n", "line 2 is for notebooks only: %matplotlib inline"),

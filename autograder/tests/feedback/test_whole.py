@@ -39,7 +39,7 @@ def told(*modules: ModuleResult, graded: Graded = WHOLE) -> tuple[str, Result]:
 def test_a_module_that_earns_nothing_is_to_be_fixed_first() -> None:
     text, found = told(of("layernorm", "yes"), of("scaled_attention"), of("decoder", "yes"))
     assert causes(WHOLE, found) == ("layernorm",), "a stack is not built on the decoder"
-    assert "With all your own modules together, `transformer_block.transformer_stack` was called" in text
+    assert "With all your own modules together, `transformer_block.transformer_stack` returned" in text
     assert "`layernorm.py` earns no points when graded alone. Fix it first." in text
 
 

@@ -247,7 +247,7 @@ def test_a_changed_argument_is_named_by_what_changed() -> None:
 def test_what_changed_before_an_error_is_not_said_to_change_after_the_return() -> None:
     found = observed("rms_norm", "    gamma *= 1.5\n    raise RuntimeError\n")
     assert [m.does for m in found if m.name == "changes_gamma_later"] == [
-        "Your code changes the argument `gamma`: an entry of `gamma` was overwritten, which shows only after the call."
+        "Your code changes the argument `gamma`: an entry of `gamma` was overwritten, which only shows after the call."
     ]
 
 
@@ -427,14 +427,14 @@ def dependency_matrix(f, x, delta=1e-3):
     return result
 """
 IN_PART: dict[str, tuple[str, str, tuple[str, ...], bool]] = {
-    "half of two things confused, whose other half is right": (
+    "a flag that is ignored": (
         "batch_norm",
         """
 def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
     return gamma * (x - running_mean) / np.sqrt(running_var + eps) + beta, running_mean, running_var
 """,
-        ("training_reversed",),
-        False,
+        ("always_evaluation",),
+        True,
     ),
     "a known mistake, but for a few calls that are right": (
         "layer_norm",

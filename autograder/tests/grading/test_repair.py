@@ -55,7 +55,7 @@ def test_one_edit_is_one_mistake_and_its_line_is_told(grader: Grader, alter: Alt
     result = graded(grader, files, "layernorm")
     assert lost(result) == {"statistics"}
     line = line_of(files, "layernorm", "np.squeeze")
-    assert sentences(result) == {f"Changing one thing in line {line} fixes `layer_norm`."}
+    assert sentences(result) == {f"Changing one thing in line {line} makes every call of `layer_norm` pass."}
     why = {g.criterion.id.partition(".")[2]: g.why for g in result.graded}
     assert why["statistics"] == "mistake"
     assert why["affine"] == "elsewhere"
@@ -87,7 +87,9 @@ def rms_norm(x, gamma, eps=1e-6):
     result = graded(grader, files, "layernorm")
     assert lost(result) - {"example"} == {"statistics"}
     line = line_of(files, "layernorm", "np.round")
-    told = {f"Changing one thing in line {line} fixes `{name}`." for name in ("layer_norm", "rms_norm")}
+    told = {
+        f"Changing one thing in line {line} makes every call of `{name}` pass." for name in ("layer_norm", "rms_norm")
+    }
     assert sentences(result) <= told
 
 
@@ -192,8 +194,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     told = {g.criterion.id: message(g, result) for g in result.graded}
     assert "Your code does not scale the scores." in told["scaled_attention.example"]
     beyond = (
-        "Besides the mistake named under `scaled_attention.example`, some calls of `scaled_dot_product_attention` fail "
-        "for another reason."
+        "The mistake named under `scaled_attention.example` does not explain every failing call of "
+        "`scaled_dot_product_attention`."
     )
     assert beyond in told["scaled_attention.attention"]
     assert sum(beyond in text for text in told.values()) == 1
@@ -250,7 +252,7 @@ def dependency_matrix(f, x, delta=1e-3):
     files = alter("causal_mask", source)
     line = line_of(files, "causal_mask", "** 2).sum(axis=1)")
     assert sentences(graded(grader, files, "causal_mask")) == {
-        f"Changing one thing in line {line} fixes `dependency_matrix`."
+        f"Changing one thing in line {line} makes every call of `dependency_matrix` pass."
     }
 
 

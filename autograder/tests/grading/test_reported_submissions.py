@@ -112,7 +112,7 @@ CASES = {
         {"layer_norm.axis_one"},
     ),
     "Python raises an error where NumPy gives nan": Case(
-        "layernorm", PYTHON, {"statistics"}, {"layer_norm.sample_variance"}, unsaid="for another reason"
+        "layernorm", PYTHON, {"statistics"}, {"layer_norm.sample_variance"}, unsaid="does not explain"
     ),
     "three misconceptions at once": Case(
         "batchnorm_comparison",
@@ -124,10 +124,10 @@ CASES = {
         "scaled_attention", MASKED_LATE, {"mask"}, {"scaled_dot_product_attention.mask_after_softmax"}
     ),
     "an unlisted mistake costs the first criterion of its function": Case(
-        "layernorm", PLUS_GAMMA, {"rms"}, set(), said="fixes `rms_norm`"
+        "layernorm", PLUS_GAMMA, {"rms"}, set(), said="makes every call of `rms_norm` pass"
     ),
     "a fixed number in place of an argument": Case(
-        "layernorm", FIXED, {"epsilon"}, set(), said="fixes `layer_norm`", unsaid="default of eps"
+        "layernorm", FIXED, {"epsilon"}, set(), said="makes every call of `layer_norm` pass", unsaid="default of eps"
     ),
     "the example is not that of another mistake": Case(
         "scaled_attention",
@@ -135,7 +135,7 @@ CASES = {
         {"softmax", "softmax_stability"},
         {"softmax.nan_for_an_empty_slice"},
     ),
-    "a result that is remembered": Case("layernorm", BY_ID, {"purity"}, {"layer_norm.remembers"}),
+    "a result that is remembered": Case("layernorm", BY_ID, {"purity"}, set()),
 }
 
 

@@ -49,7 +49,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
 
 
 # Of a known mistake and of the students' own tools alike; each is a local name and tells nothing of how it came about.
-INNOCENT = {"return x", "return text"}
+INNOCENT = {"return x", "return text", "return True", "return False"}
 
 
 def test_students_get_no_statement_of_a_solution_suite_or_known_mistake(built: "Built") -> None:

@@ -23,7 +23,7 @@ def dependency_matrix(f, x, delta=1e-3):
 
 # Ways to try a row: all features at once, up and down or up alone, then one by one. A mistake shows differently in each.
 STEPS = ("(change, -change)", "(change,)", "delta * np.eye(d)", "delta * np.vstack([np.eye(d), -np.eye(d)])")
-THINGS = "the section Things to think of in the docstring of `dependency_matrix`"
+THINGS = "the docstring of `dependency_matrix`"
 ANY = "np.any(difference > 1e-8, axis=1)"
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.homework.mistakes import written
 from autograder.homework.reference import dependency_matrix
 
-THINGS = "the section Things to think of in the docstring of `dependency_matrix`"
+THINGS = "the docstring of `dependency_matrix`"
 VARIED = "Change every feature of the row by a different amount."
 
 

@@ -60,7 +60,7 @@ layer_norm.wrong("not_centred", "statistics", {"centred / ": "x / "},
 layer_norm.wrong("mean_square", "statistics", {"centred**2": "x**2"},
     does="Your code uses the mean of x**2 as the variance.", right="The variance is the mean of (x - mean)**2.", read=FORMULA)
 layer_norm.wrong("no_root", "statistics", {"np.sqrt(": "("},
-    does="Your code divides by the variance.", right="Divide by the standard deviation, sqrt(var + eps).", read=FORMULA)
+    does="Your code divides without taking the square root.", right="Divide by the standard deviation, sqrt(var + eps).", read=FORMULA)
 layer_norm.wrong("sum_of_squares", "statistics", {" / count": ""},
     does="Your code uses the sum of the squares instead of their mean.",
     right="Divide the sum by d.",

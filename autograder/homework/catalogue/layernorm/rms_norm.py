@@ -34,7 +34,7 @@ rms_norm.wrong("sample_variance", "rms", {"/ count": "/ (count - 1)"},
 rms_norm.wrong("mean_absolute", "rms", {"np.sum(x**2": "np.sum(np.abs(x)", "np.sqrt(": "("},
     does="Your code divides by the mean of the absolute values.", right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
 rms_norm.wrong("no_root", "rms", {"np.sqrt(": "("},
-    does="Your code divides by the mean square.", right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
+    does="Your code divides without taking the square root.", right="Divide by sqrt(mean(x**2) + eps).", read=RMS)
 rms_norm.wrong("first_axis", "rms", {"axis=-1": "axis=0", "x.shape[-1]": "x.shape[0]"},
     does="Your code averages over the first axis, as batch norm does.", right=ROWS, read="numpy.mean, argument axis")
 rms_norm.wrong("axis_one", "rms", {"axis=-1": "axis=1", "x.shape[-1]": "x.shape[1]"},

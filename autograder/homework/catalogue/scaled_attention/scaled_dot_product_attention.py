@@ -184,7 +184,7 @@ scaled_dot_product_attention.wrong("weights_masked_only", "mask",
     does="Your code computes the output with weights that ignore the mask.", right="Use the same weights for both results.", read=FORMULA)
 scaled_dot_product_attention.wrong("mask_as_index", "mask",
     {"scores = np.where(mask, scores, -np.inf)": "scores = scores.copy()\n        scores[~mask] = -np.inf"},
-    does="Your code indexes with the mask, which does not broadcast.", right="Select with np.where, which broadcasts the mask.",
+    does="Your code indexes with the mask, which does not broadcast.", right="Use np.where, which broadcasts the mask, with -inf for the masked scores.",
     read="the NumPy user guide, Broadcasting")
 scaled_dot_product_attention.wrong("last_mask_for_all", "mask", {"np.where(mask": "np.where(mask[(0,) * (mask.ndim - 2)]"},
     does="Your code uses one mask for the whole batch.", right="Use the mask of each batch entry: let it broadcast.",

@@ -59,7 +59,7 @@ class TrainingPanel:
         self.progress = w.IntProgress(min=0, max=steps, layout={"width": "300px"})
         self.status, self.written = w.HTML(FIRST), w.HTML(layout={"width": "400px"})
         self.picture = w.Image(format="png", layout={"display": "none"})
-        self.table = w.HTML("" if self.own_text else designs(self.results)._repr_html_())
+        self.table = w.HTML(self.results_table())
         self.button.on_click(lambda _: self.stop() if self.running else self.go())
         self.over.on_click(lambda _: self.reset())
         choices = [self.start_from, self.steps] if self.own_text else [self.design, self.steps]
@@ -141,7 +141,12 @@ class TrainingPanel:
         if not self.own_text:
             design = next(name for name, design in train.DESIGNS.items() if design == training.design)
             self.results[design] = training.best_loss, training.sample(3, seed=1)
-            self.table.value = designs(self.results)._repr_html_()
+            self.table.value = self.results_table()
+
+    def results_table(self) -> str:
+        """The designs trained so far. The others wait: a question asks about them."""
+        trained = "" if self.own_text or not self.results else designs(self.results)._repr_html_()
+        return trained.replace("<table>", '<table cellpadding="6">')  # JupyterLab styles no table in a widget
 
     def stop(self) -> None:
         """Stop after the current step."""

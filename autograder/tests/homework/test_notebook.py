@@ -286,6 +286,7 @@ def test_runs_with_the_solutions_and_shows_everything(with_solutions: Cells) -> 
     assert [text for text in texts(with_solutions) if "Cannot draw" in text or "not written" in text] == []
 
 
+@pytest.mark.slow
 def test_runs_before_anything_is_written_and_says_what_is_missing(with_stubs: Cells) -> None:
     assert faults(with_stubs) == []
     missing = [text for text in texts(with_stubs) if text.endswith("is not written yet")]
@@ -293,6 +294,7 @@ def test_runs_before_anything_is_written_and_says_what_is_missing(with_stubs: Ce
     assert not any(text.startswith("Cannot draw") for text in texts(with_stubs))
 
 
+@pytest.mark.slow
 def test_shows_how_a_picture_or_table_will_look_before_its_module_is_written(with_stubs: Cells) -> None:
     missing = [
         data
@@ -383,6 +385,7 @@ def test_moving_a_slider_redraws_in_the_kernel(run_with_solutions: Run) -> None:
     assert base64.b64decode(redrawn).startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_saved_file_is_enough_to_see_the_change(run_with_stubs: Run) -> None:
     assert run_with_stubs.first.startswith("['Predict first. ")
     assert "'layer_norm is not written yet', 'The right answer: nothing." in run_with_stubs.first
@@ -723,6 +726,7 @@ def test_what_is_not_written_yet_is_not_called_wrong(
     assert homework_modules["reference_values"].wrong([("layernorm", "rms_norm")]) == []
 
 
+@pytest.mark.slow
 def test_a_wrong_decoder_with_pretty_names_is_told(
     homework_modules: dict[str, ModuleType], modules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -887,6 +891,7 @@ def test_the_model_is_small_and_as_large_as_it_is_said_to_be(homework_modules: d
     assert counts == {"pre": 58_923, "post": 58_923} and said("its 58,923 weights are not")
 
 
+@pytest.mark.slow
 def test_the_model_has_learned_what_names_look_like(homework_modules: dict[str, ModuleType], modules: Any) -> None:
     names = homework_modules["names"]
     trained, apart = names.census()
@@ -897,6 +902,7 @@ def test_the_model_has_learned_what_names_look_like(homework_modules: dict[str, 
     assert np.mean([names.nats(modules, name) for name in scrambled]) > 3.2 and said("$\\log 27 = 3.30$")
 
 
+@pytest.mark.slow
 def test_the_model_with_post_norm_is_as_good(homework_modules: dict[str, ModuleType]) -> None:
     m, names = homework_modules, homework_modules["names"]
     params, costs = names.model("post"), []
@@ -973,6 +979,7 @@ def test_the_tables_at_the_beginning_are_what_the_solutions_do(
     assert sum(name not in m["names"].census()[0] for name in written) == 7
 
 
+@pytest.mark.slow
 def test_the_ladder_is_what_counting_gives(homework_modules: dict[str, ModuleType], modules: Any) -> None:
     names, rows = homework_modules["names"], tables_in(introduction())
     by_counting = [f"{cost:.2f}" for cost in names.by_counting().values()]
@@ -1014,6 +1021,7 @@ def test_how_likely_names_are(homework_modules: dict[str, ModuleType], modules: 
         assert said(f"{name} costs {names.nats(modules, name):.2f}") or said(f"{name} {names.nats(modules, name):.2f}")
 
 
+@pytest.mark.slow
 def test_letters_that_the_model_does_not_know_are_not_lost_without_a_word(
     homework_modules: dict[str, ModuleType], modules: Any
 ) -> None:
@@ -1106,6 +1114,7 @@ def test_what_is_ready_made_shows_the_controls_as_they_were_at_first(
     assert "an example, with the controls in their first position:" in player.shown()._repr_html_()
 
 
+@pytest.mark.slow
 def test_heads_look_where_it_is_said(homework_modules: dict[str, ModuleType], modules: Any) -> None:
     names, pictures, found, shares = homework_modules["names"], homework_modules["pictures.names"], [], []
     for name in names.census()[1][::5]:
@@ -1284,7 +1293,7 @@ def test_the_gallery_has_the_colours_of_the_pictures(
 ) -> None:
     """With the usual palette of few colours a thin green line became as blue as the one beside it."""
     with Image.open(TOUR / "gallery" / f"{picture}.png") as image:
-        found = np.unique(np.asarray(image.convert("RGB")).reshape(-1, 3), axis=0).astype(int)
+        found = np.array([colour for _, colour in image.convert("RGB").getcolors(256) or ()])
     for colour in colours:
         wanted = (255 * np.array(to_rgb(getattr(homework_modules["plotting"], colour)))).round()
         assert np.abs(found - wanted).max(axis=1).min() <= 20, colour

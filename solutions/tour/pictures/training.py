@@ -69,13 +69,24 @@ def finished_run() -> Figure:
 
 
 def designs(yours: Mapping[str, tuple[float, Sequence[str]]] | None = None) -> Table:
-    """Decoders with and without a part: its loss when the part is removed afterwards, and when it is trained without."""
+    """Decoders with and without a part: its loss when the part is removed afterwards, and when it is trained without.
+
+    With results of your own, only the designs you have trained.
+    """
     rows = []
-    for design, removed in REMOVED.items():
-        run, mine = runs().get(design), (yours or {}).get(design)
+    for design in REMOVED if yours is None else (design for design in REMOVED if design in yours):
+        removed, run, mine = REMOVED[design], runs().get(design), (yours or {}).get(design)
         best = f"{min(held_out for *_, held_out in run['history']):.2f}" if run else ""
         written = mine[1] if mine else list(run["samples"].values())[-1] if run else []
-        rows.append((design, removed, best, f"{mine[0]:.2f}" if mine else "", " ".join(text or "(nothing)" for text in written[:3])))
+        rows.append(
+            (
+                design,
+                removed,
+                best,
+                f"{mine[0]:.2f}" if mine else "",
+                " ".join(text or "(nothing)" for text in written[:3]),
+            )
+        )
     heads = ("decoder", "part removed after training", "trained without it", "trained by you", "it writes")
     return Table(rows, heads)
 

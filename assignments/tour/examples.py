@@ -1,10 +1,15 @@
-"""Tiny networks for transformer.ipynb to look at. Nothing here is graded, and you need not read it."""
+"""Tiny networks and texts for transformer.ipynb. Nothing here is graded, and you need not read it."""
 
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+# "cat" in "The cat sat on the mat": its query, and a key and a value for each of the six words.
+QUERY = np.array([[1.0, 0.0, 1.0]])
+KEYS = np.array([[1, 0, 0], [1, 0.5, 0], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
+VALUES = np.array([[1, 0, 0], [0, 1, 0.5], [0, 0, 1], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
 
 
 def changed_rows(before: np.ndarray, after: np.ndarray) -> str:
@@ -17,8 +22,8 @@ def refused(call: Callable[[], Any]) -> str:
     try:
         call()
     except ValueError as error:
-        return f"refused: {error}"
-    return "not refused"
+        return f"rejected: {error}"
+    return "not rejected"
 
 
 def rnn(x: np.ndarray) -> np.ndarray:
@@ -153,17 +158,26 @@ def jacobian(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray
     return columns.T
 
 
-def learn(loss: Callable[[], float], arrays: Sequence[np.ndarray], steps: int, rate: float) -> list[float]:
-    """Gradient descent by finite differences on all entries of some arrays, which are changed in place."""
-    losses = [loss()]
-    for _ in range(steps):
-        gradients = [np.zeros(array.shape) for array in arrays]
-        for array, gradient in zip(arrays, gradients, strict=True):
-            for i in np.ndindex(array.shape):
-                array[i] += 1e-5
-                gradient[i] = (loss() - losses[-1]) / 1e-5
-                array[i] -= 1e-5
-        for array, gradient in zip(arrays, gradients, strict=True):
-            array -= rate * gradient
-        losses.append(loss())
-    return losses
+NETWORKS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "RNN": rnn,
+    "LSTM": lstm,
+    "CNN, centred": lambda x: convolution(x, (-1, 0, 1)),
+    "CNN, future\nedges removed": lambda x: convolution(x, (-1, 0)),
+}
+INPUTS = np.random.default_rng(0).normal(size=(4, 4))
+
+# A text of eight words, and a decoder that knows which word follows which.
+STORY = ["after", "sunset", "the", "sky", "turned", "red", "dark", "(end)"]
+_FOLLOWS = {
+    "after": {"sunset": 0.9},
+    "sunset": {"the": 0.8},
+    "the": {"sky": 0.7, "sunset": 0.2},
+    "sky": {"turned": 0.6, "(end)": 0.3},
+    "turned": {"red": 0.5, "dark": 0.4},
+    "red": {"(end)": 0.9},
+    "dark": {"(end)": 0.9},
+    "(end)": {"(end)": 0.9},
+}
+STORY_CHANCES = np.array([[_FOLLOWS[word].get(successor, 0.01) for successor in STORY] for word in STORY])
+STORY_CHANCES /= STORY_CHANCES.sum(axis=1, keepdims=True)
+STORY_MODEL = lookup_table(STORY_CHANCES)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tour import known
-from tour.stage import NOTHING, Lazy, attempt, missing
+from tour import reference_values
+from tour.controls import CANNOT, Lazy, attempt, missing
 
 
 class Table:
@@ -64,7 +64,7 @@ def compare(rows: Sequence[tuple[Any, ...]]) -> Table | str:
         verdict = "" if isinstance(result, str) else wrong or _verdict(printed.split(), np.ravel(result))
         lines.append((what, printed, _said(result), by, verdict))
         lines.extend((text,) for text in remarks if not wrong)
-    heads = ("", "a lecture prints", "computed here", "by", "")
+    heads = ("", "printed in the notes", "computed here", "by", "")
     return _nothing([result for result, *_ in results]) or Table(lines, heads)
 
 
@@ -83,7 +83,7 @@ def _by(experiment: Callable[[], Any]) -> tuple[Any, str, str]:
     before = len(Lazy.called)
     result = attempt(experiment)
     functions = list(dict.fromkeys(Lazy.called[before:]))
-    wrong = [] if isinstance(result, str) and missing(result) else known.wrong(functions)
+    wrong = [] if isinstance(result, str) and missing(result) else reference_values.wrong(functions)
     return (
         result,
         f"your {_names(functions)}" if functions else "NumPy",
@@ -97,11 +97,11 @@ def _names(functions: Sequence[tuple[str, str]]) -> str:
 
 def _nothing(results: Sequence[Any]) -> str:
     """The reason of the first one that is missing, if no function of yours gave a result."""
-    return str(results[0]) if all(map(missing, results)) else ""
+    return results[0] if all(map(missing, results)) else ""
 
 
 def _said(result: Any) -> str:
-    return result.removeprefix(NOTHING) if isinstance(result, str) else numbers(result)
+    return result.removeprefix(CANNOT) if isinstance(result, str) else numbers(result)
 
 
 def _verdict(printed: list[str], yours: np.ndarray) -> str:

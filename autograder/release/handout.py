@@ -37,11 +37,12 @@ VALUES = "checks/student_values"  # where the solutions only point to autograder
 EXPORT = """import glob
 import zipfile
 
-names = sorted(glob.glob("*.py") + glob.glob("*.ipynb") + glob.glob("guesses.json"))
+given = {"conftest.py", "train.py"}
+files = sorted({*glob.glob("*.py"), *glob.glob("*.ipynb"), *glob.glob("guesses.json")} - given)
 with zipfile.ZipFile("transformer.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-    for name in names:
-        archive.write(name)
-print("transformer.zip has", ", ".join(names))"""
+    for file in files:
+        archive.write(file)
+print("transformer.zip has", ", ".join(files))"""
 WHEN = {
     "visible": "immediately",
     "after_due_date": "after the due date",
@@ -201,21 +202,23 @@ def without_otter(text: str) -> str:
     """
     notebook = json.loads(text)
     notebook["metadata"].pop("otter", None)  # the tests of its questions
-    exports = 0
+    exports, cells = 0, []
     for cell in notebook["cells"]:
         cell["metadata"].pop("needs", None)  # what `autograder build --only` reads
         source = "".join(cell["source"])
         if "# Initialize Otter" in source:
-            source = "import sys"
-        elif question := re.fullmatch(r'grader\.check\("(\w+)"\)', source):
+            continue
+        if question := re.fullmatch(r'grader\.check\("(\w+)"\)', source):
             checks = "checks" if question[1] == INTEGRATION else f"checks/test_{question[1]}.py"
-            source = f'!"{{sys.executable}}" -m pytest {checks}'
+            source = f'import sys\n\n!"{{sys.executable}}" -m pytest {checks}'
         elif source.startswith("## Submission"):
             source = re.sub(r"Make sure you have run .*?The cell below will generate", "The cell below makes", source)
             source = source.replace(" file for you to submit.", " that you upload.")
         elif "grader.export(" in source:
             source, exports = EXPORT, exports + 1
         cell["source"] = source.splitlines(keepends=True)
+        cells.append(cell)
+    notebook["cells"] = cells
     if exports != 1:
         raise CommandError("the notebook must have an export cell; leave export_cell in its first cell as it was")
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True, separators=(",", ": ")) + "\n"

@@ -29,6 +29,7 @@ from autograder.release.prerequisites import MASTER, clone, temporary_folder
 
 Cell = dict[str, Any]  # of a notebook
 BEGIN = "# BEGIN QUESTION"
+GIVEN = {"train.py": "decoder"}  # a file that students get, and the module that it needs
 NOT_COPIED = (".*", "__pycache__", "tests", "benchmarks", "docs")
 
 
@@ -106,6 +107,9 @@ def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
         ):
             (root / path).unlink(missing_ok=True)
         shutil.rmtree(root / catalogue / name, ignore_errors=True)
+    for file, module in GIVEN.items():
+        if module in left_out:
+            (root / solutions / file).unlink(missing_ok=True)
 
 
 def smaller_rubric(text: str, retained: Sequence[str]) -> dict[str, Any]:
@@ -169,8 +173,10 @@ def _is_heading(cell: Cell, heading: str) -> bool:
 
 
 def _adapted(cell: Cell, retained: Sequence[str], left_out: Sequence[str]) -> Cell:
-    """A cell that stays: no list of files to hand in, which comes from the rubric, and commands for files that are there."""
+    """A cell that stays: no list of files to hand in, which comes from the rubric, and only names of files that are there."""
     text = re.sub(r"^student_files:\n( +- .*\n)*", "", source(cell), flags=re.MULTILINE)
+    for file in (file for file, module in GIVEN.items() if module in left_out):
+        text = re.sub(rf"^ +- {re.escape(file)}\n", "", text, flags=re.MULTILINE)
     for name in left_out:
         text = text.replace(f"checks/test_{name}.py", f"checks/test_{retained[0]}.py")
     return cell | {"source": text}

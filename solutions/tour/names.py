@@ -19,18 +19,18 @@ FOLDER = Path(__file__).parent
 ALPHABET = ".abcdefghijklmnopqrstuvwxyz"
 HEADS = 4
 LONGEST = 16
-NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_NETWORK, NO_ORDER = (
+NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_MLP, NO_ORDER = (
     "no norms",
     "no attention",
     "no 1/sqrt(d_k)",
     "no mask",
     "no residuals",
-    "no network",
+    "no MLPs",
     "no positions",
 )
 SWAPPED = "post-norm weights read as pre-norm"
 NOTHING = "nothing"
-CHANGES = (NOTHING, NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_NETWORK, NO_ORDER, SWAPPED)
+CHANGES = (NOTHING, NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_MLP, NO_ORDER, SWAPPED)
 
 
 class Unusable(ValueError):
@@ -64,7 +64,7 @@ def model(norm: str = "pre") -> dict[str, Any]:
 
 @functools.cache
 def census() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names that the models were trained on, and those that were kept apart."""
+    """The names that the models were trained on, and those that were held out."""
     _, trained, apart = (FOLDER / "names.txt").read_text(encoding="utf-8").strip().split("\n\n")
     return tuple(trained.partition(": ")[2].split()), tuple(apart.partition(": ")[2].split())
 
@@ -102,7 +102,7 @@ def sample(
     change: str = NOTHING,
     params: dict[str, Any] | None = None,
 ) -> str:
-    """A name, a character at a time: drawn from the softmax of logits / temperature, greedily for a temperature of 0.
+    """A name, a character at a time: sampled from the softmax of logits / temperature, greedily for a temperature of 0.
 
     With `params` it is the decoder with these parameters that writes.
     """
@@ -130,9 +130,9 @@ def nats(modules: Modules, name: str) -> float:
 
 
 def costs(modules: Modules, change: str = NOTHING, state: Any = None) -> np.ndarray:
-    """What each name that was kept apart costs a character, with something taken out.
+    """What each held-out name costs per character, with something taken out.
 
-    Remembered for a state of your code (see known.state), since a slider cannot wait for 516 names.
+    Remembered for a state of your code (see reference_values.state), since a slider cannot wait for 516 names.
     """
     _ = modules.decoder.decoder_logits  # also where it is remembered: your decoder has taken part
     return _costs(modules, change, state)
@@ -177,7 +177,7 @@ def logits(modules: Modules, written: np.ndarray, change: str = NOTHING) -> Any:
     part, factors = {
         NO_SCALE: ("attention", {"w_q": wider}),
         NO_ATTENTION: ("attention", {"w_o": 0.0}),
-        NO_NETWORK: ("ffn", {"w_2": 0.0, "b_2": 0.0}),
+        NO_MLP: ("ffn", {"w_2": 0.0, "b_2": 0.0}),
     }.get(change, ("", {}))
     if part:
         params = params | {"blocks": [_with(block, part, **factors) for block in params["blocks"]]}
@@ -200,10 +200,10 @@ def _replacement(modules: Modules, change: str) -> tuple[Any, Any]:
 
 
 def _parts(block: Any, x: Any, params: Any, *more: Any, **named: Any) -> tuple[Any, Any]:
-    """What attention makes of x, and what the network makes of that, nothing added.
+    """The output of attention, and the output of the MLP on that, without the additions.
 
-    A block whose network has zeros for its last weights adds nothing but its attention, and the other way round; so both
-    can be had from your pre_norm_block, whatever it looks like inside.
+    A block whose MLP has zeros for its last weights adds only its attention, and the other way round; so both
+    can be computed with your pre_norm_block, however it is written.
     """
     attended = block(x, _with(params, "ffn", w_2=0, b_2=0), *more, **named) - x
     return attended, block(attended, _with(params, "attention", w_o=0), *more, **named) - attended
@@ -235,7 +235,7 @@ def replaced(modules: Modules, function: Any, other: Any) -> Iterator[None]:
 class Trace(NamedTuple):
     """What happens to a name on its way through the decoder."""
 
-    weights: np.ndarray  # (blocks, heads, t, t): who looks at whom
+    weights: np.ndarray  # (blocks, heads, t, t): what each character attends to
     added: list[tuple[str, np.ndarray]]  # what each part adds to the stream, (t, d) each, in order
 
     @property
@@ -264,14 +264,14 @@ def trace(modules: Modules, written: np.ndarray) -> Trace:
                 mask,
             )
         )
-        without_network = stack(x, [_with(block, "ffn", w_2=0, b_2=0)], HEADS, mask=mask)
+        without_mlp = stack(x, [_with(block, "ffn", w_2=0, b_2=0)], HEADS, mask=mask)
         after = stack(x, [block], HEADS, mask=mask)
-        added += [(f"attention {number}", without_network - x), (f"network {number}", after - without_network)]
+        added += [(f"attention {number}", without_mlp - x), (f"MLP {number}", after - without_mlp)]
         x = after
     return Trace(np.array(maps), added)
 
 
 def _weights(modules: Modules, normed: Any, matrices: Any, mask: Any) -> Any:
-    """Who looks at whom, head by head."""
+    """The attention weights of all heads."""
     asked, offered = (modules.scaled_attention.split_heads(normed @ matrices[name], HEADS) for name in ("w_q", "w_k"))
     return modules.scaled_attention.scaled_dot_product_attention(asked, offered, offered, mask)[1]

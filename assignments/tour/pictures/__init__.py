@@ -27,7 +27,6 @@ from tour.pictures.names import (
     ladder,
     likely,
     next_letter,
-    own_names,
     written,
 )
 from tour.pictures.norms import (
@@ -39,7 +38,8 @@ from tour.pictures.norms import (
     small_variances,
     two_norms,
 )
-from tour.pictures.words import cost, generation, in_context, losses, positions, reach, relative_positions
+from tour.pictures.training import designs, finished_run, gradient_check
+from tour.pictures.words import cost, generation, in_context, positions, reach, relative_positions
 
 __all__ = [
     "additions",
@@ -53,11 +53,14 @@ __all__ = [
     "dependencies",
     "depth",
     "depth_table",
+    "designs",
     "dice",
+    "finished_run",
     "first_name",
     "generation",
     "geometry",
     "gradient_bars",
+    "gradient_check",
     "gradient_through_norm",
     "heads_drawing",
     "in_context",
@@ -66,11 +69,9 @@ __all__ = [
     "ladder",
     "layer_norm_steps",
     "likely",
-    "losses",
     "lost_and_kept",
     "masks_side_by_side",
     "next_letter",
-    "own_names",
     "positions",
     "reach",
     "relative_positions",

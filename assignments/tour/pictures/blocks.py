@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tour import examples
-from tour.brushes import BLUE, GREEN, GREY, PURPLE, RED, canvas, label, legend
+from tour.plotting import BLUE, GREEN, GREY, PURPLE, RED, canvas, label, legend
 from tour.tables import Table
 
 # Colour, style and mark of each line: the marks tell them apart for those who do not see the colours.
@@ -19,7 +19,8 @@ KINDS: dict[str, tuple[str, Any, str]] = {
     "post-norm": (GREEN, "--", "v"),
     "pre-norm": (BLUE, "-", "s"),
 }
-NORMED, PAST = "pre-norm, and a norm at the end", "post-norm, past all sub-layers"
+FIRST = ("plain", "residuals alone", "pre-norm")
+NORMED, PAST = "pre-norm, and a norm at the end", "post-norm, the direct path"
 DEPTHS = (12, 24, 48, 96)  # blocks of two sub-layers
 GAINS = (1.0, 0.5, 0.1)
 YOURS = (6, 12, 24)  # those of the one network that is made of your functions, while a slider waits
@@ -29,7 +30,7 @@ DEEP = np.load(Path(__file__).parents[1] / "depth.npz")  # made by a program of 
 def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str = "both") -> Figure:
     """The gradient in a chain of scalar layers whose f has the same slope everywhere, without and with residuals."""
     kinds = [(name, with_sum) for name, with_sum in (("without", False), ("with", True)) if show in ("both", name)]
-    title = f"{layers} layer{'s' * (layers > 1)} with a slope of {slope:.2f}: what arrives at the input"
+    title = f"{layers} layer{'s' * (layers > 1)} with a slope of {slope:.2f}: the gradient at the input"
     figure, axes = canvas(10.4, 3, len(kinds), title)
     # Places that hold for every scale: finding them anew for each combination of scales takes longer than drawing.
     figure.set_layout_engine(None)
@@ -72,37 +73,37 @@ def _chain(axes: Axes, heights: np.ndarray, colour: str) -> None:
     axes.tick_params(axis="x", labelsize=7.5)
 
 
-def depth(layernorm: Any, blocks: Any, gain: float = 1.0, yours: str = "pre-norm") -> Figure:
+def depth(layernorm: Any, blocks: Any, lines: str = "three", gain: float = 1.0, yours: str = "pre-norm") -> Figure:
     """40 random networks of each kind, and one of yours: stream and gradient by the depth of the network."""
+    shown = KINDS if lines == "all" else {kind: KINDS[kind] for kind in FIRST}
 
     def norm(x: Any) -> Any:
         return layernorm.layer_norm(x, np.ones(x.shape[-1]), np.zeros(x.shape[-1]))
 
     run = examples.walk(yours, 2 * YOURS[-1], gain, norm, blocks, 0)
     times = "" if gain == 1 else f"{gain:g} times "
-    title = (
-        f"What a sub-layer returns is about {times}as large as what it gets (line: median of 40 networks, band: 80 %)"
-    )
-    figure, axes = canvas(10.4, 4.3, 3, title)
+    title = f"The output of a sub-layer is about {times}as large as its input (line: median of 40 networks, band: 80 %)"
+    figure, axes = canvas(10.4, 3.7, 3, title)
     # Places that hold for every scale: those found for one are too narrow for the labels of another.
     figure.set_layout_engine(None)
-    figure.subplots_adjust(left=0.06, right=0.99, bottom=0.28, top=0.82, wspace=0.24)
-    for kind, (colour, style, mark) in KINDS.items():
+    figure.subplots_adjust(left=0.06, right=0.99, bottom=0.27, top=0.82, wspace=0.24)
+    for kind, (colour, style, mark) in shown.items():
         for axis, name in zip(axes, ("stream", "gradient", "gradient"), strict=True):
             _band(axis, f"{kind}/{gain}/{name}", colour, style, mark, kind)
-    for axis in axes[1:]:
-        _band(axis, f"pre-norm/{gain}/normed", "black", (0, (5, 1)), "o", NORMED)
-    _band(axes[2], f"post-norm/{gain}/direct", GREEN, (0, (1, 3)), "", PAST)
+    if lines == "all":
+        for axis in axes[1:]:
+            _band(axis, f"pre-norm/{gain}/normed", "black", (0, (5, 1)), "o", NORMED)
+        _band(axes[2], f"post-norm/{gain}/direct", GREEN, (0, (1, 3)), "", PAST)
     flows = _whole(blocks, run["jacobians"], yours in examples.ADDING)
     dots: dict[str, Any] = {"color": KINDS[yours][0], "markeredgecolor": "black", "markersize": 8, "zorder": 6}
-    dots["label"] = f"your {yours} network"
+    dots["label"] = f"your functions: {yours}"
     axes[0].plot(YOURS, examples.size(run["stream"])[[2 * n for n in YOURS]], "*", **dots)
     for axis in axes[1:]:
         axis.plot(YOURS[1:], flows, "*", **dots)
     for axis, name in zip(
         axes,
         (
-            "size of the stream",
+            "RMS of the stream",
             "gradient at the input,\nas a multiple of that at the output",
             "the same, from 0.02 to 20",
         ),
@@ -134,7 +135,7 @@ def depth_table() -> Table:
     """What the picture shows, in numbers: medians of the 40 networks."""
     rows: list[tuple[str, ...]] = []
     for gain in GAINS:
-        rows.append((f"gain {gain:g}: a sub-layer returns about {gain:g} times as much as it gets",))
+        rows.append((f"gain {gain:g}: the output of a sub-layer is about {gain:g} times as large as its input",))
         for kind, name, text in (
             *((kind, "gradient", kind) for kind in KINDS),
             ("pre-norm", "normed", NORMED),
@@ -169,7 +170,7 @@ def lost_and_kept(blocks: Any, rank: int = 2) -> Figure:
         back = after @ np.linalg.lstsq(after, x, rcond=1e-9)[0]
         kept = 1 - np.square(x - back).sum() / np.square(x).sum()
         axis.plot(x[:, 0], back[:, 0], ".", color=colour, markersize=4)
-        label(axis, f"from {name}, {kept:.0%} of x comes back", "feature 1 of x", "the best guess of it")
+        label(axis, f"from {name}, {kept:.0%} of x comes back", "feature 1 of x", "reconstructed")
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Pictures of the model of names: what it writes, what it finds likely, and where its heads look."""
+"""Pictures of the model of names: what it writes, what it finds likely, and what its heads attend to."""
 
 import functools
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tour import known, names, training
-from tour.brushes import (
+from tour import names, reference_values
+from tour.examples import size
+from tour.plotting import (
     BLUE,
     GREEN,
     GREY,
@@ -21,14 +22,12 @@ from tour.brushes import (
     heat,
     ink,
     label,
-    legend,
     outline,
 )
-from tour.examples import size
 from tour.tables import Table
 
 WRITTEN = 12  # names in one go
-RIGHT_LOSS = 1.95  # of the solutions' decoder, on the names kept apart
+RIGHT_LOSS = 1.95  # of the solutions' decoder, on held-out names
 
 
 def written(modules: names.Modules, temperature: float = 0.8, seed: int = 1, change: str = "nothing") -> Table:
@@ -37,7 +36,7 @@ def written(modules: names.Modules, temperature: float = 0.8, seed: int = 1, cha
     trained, apart = names.census()
     rows = []
     for name in (names.sample(modules, rng, temperature, change=change) for _ in range(WRITTEN)):
-        known = "trained on" if name in trained else "a real name that it has never seen" if name in apart else "new"
+        known = "a training name" if name in trained else "a held-out name" if name in apart else "new"
         rows.append((name or "(nothing)", known))
     return Table(rows, (f"temperature {temperature:.1f}", "on the list?"))
 
@@ -45,17 +44,21 @@ def written(modules: names.Modules, temperature: float = 0.8, seed: int = 1, cha
 def first_name(modules: names.Modules) -> Table:
     """What your generate writes, always the likeliest character; and what your decoder makes of names never seen."""
     written = modules.decoder.generate(np.array([0]), names.model(), names.HEADS, names.LONGEST, eos=0)
-    cost = names.costs(modules, state=known.state()).mean()
-    gap = np.abs(known.results("decoder", "decoder_logits") - known.expected("decoder.decoder_logits")).max()
-    compared = f"your logits of {', '.join(known.KNOWN_NAMES)}"
-    verdict = "as they should be" if known.right("decoder", "decoder_logits", known.state()) else "not right yet"
+    cost = names.costs(modules, state=reference_values.state()).mean()
+    gap = np.abs(
+        reference_values.results("decoder", "decoder_logits") - reference_values.expected("decoder.decoder_logits")
+    ).max()
+    compared = f"your logits of {', '.join(reference_values.KNOWN_NAMES)}"
+    verdict = (
+        "right" if reference_values.right("decoder", "decoder_logits", reference_values.state()) else "not right yet"
+    )
     return Table(
         [
             ("your generate writes", names.text(written), ""),
-            (compared, f"at most {gap:.0e} from the right ones", verdict),
+            (compared, f"differ by at most {gap:.0e}", verdict),
             (
-                "the loss of your decoder, on names never seen",
-                f"{cost:.2f} nats a character",
+                "the loss of your decoder on held-out names",
+                f"{cost:.2f} nats per character",
                 f"right: {RIGHT_LOSS:.2f}",
             ),
         ]
@@ -66,10 +69,10 @@ def ladder(modules: names.Modules) -> Figure:
     """What a character of a name never seen costs: models that count, your decoder, and your decoder without a part."""
     rows = [(name, cost, GREY) for name, cost in names.by_counting().items()]
     for change in names.CHANGES:
-        cost = names.costs(modules, change, known.state()).mean()
+        cost = names.costs(modules, change, reference_values.state()).mean()
         rows.append((f"your decoder, {change}", cost, RED) if change != names.NOTHING else ("your decoder", cost, BLUE))
     rows.sort(key=lambda row: -row[1])
-    figure, axes = canvas(9, 3.8, 1, "What a character of an unseen name costs, in nats: less is better")
+    figure, axes = canvas(9, 3.8, 1, "Loss on held-out names, nats per character: less is better")
     drawn = axes[0].barh(range(len(rows)), [cost for _, cost, _ in rows], color=[colour for *_, colour in rows])
     for bar, (*_, colour) in zip(drawn, rows, strict=True):
         bar.set_hatch({RED: "///", GREY: "..", BLUE: ""}[colour])
@@ -78,7 +81,7 @@ def ladder(modules: names.Modules) -> Figure:
     axes[0].set_yticks(range(len(rows)), [name for name, *_ in rows])
     axes[0].invert_yaxis()
     axes[0].set_xlim(0, 1.12 * max(cost for _, cost, _ in rows if np.isfinite(cost)))
-    label(axes[0], "dotted: counting; plain: your decoder; hatched: your decoder with a part taken out", "nats")
+    label(axes[0], "dotted: counting; plain: your decoder; hatched: your decoder without a part", "nats")
     return figure
 
 
@@ -87,13 +90,13 @@ def likely(modules: names.Modules, yours: str = "ada") -> Figure:
     trained, apart = names.census()
     rng = np.random.default_rng(0)
     scrambled = ["".join(rng.permutation(list(name))) for name in apart]
-    state = known.state()
+    state = reference_values.state()
     groups = (
-        ("trained on", _nats(modules, trained[:: len(trained) // len(apart)][: len(apart)], state), BLUE),
-        ("never seen", names.costs(modules, state=state), GREEN),
-        ("never seen, scrambled", _nats(modules, tuple(scrambled), state), RED),
+        ("training names", _nats(modules, trained[:: len(trained) // len(apart)][: len(apart)], state), BLUE),
+        ("held out", names.costs(modules, state=state), GREEN),
+        ("held out, scrambled", _nats(modules, tuple(scrambled), state), RED),
     )
-    figure, axes = canvas(10, 3.2, 2, "How surprising is a name? Nats a character, by your sequence_log_prob")
+    figure, axes = canvas(10, 3.2, 2, "How surprising is a name? Nats per character, by your sequence_log_prob")
     for row, (_, costs, colour) in enumerate(groups):
         axes[0].plot(costs, row + rng.uniform(-0.25, 0.25, len(costs)), ".", color=colour, markersize=2)
         axes[0].plot(costs.mean(), row, "|", color="black", markersize=22, markeredgewidth=2)
@@ -104,10 +107,10 @@ def likely(modules: names.Modules, yours: str = "ada") -> Figure:
     axes[0].text(cost, 3.33, f"{cost:.2f}", ha="center", fontsize=8.5, bbox=GROUND)
     chance = np.log(len(names.ALPHABET))
     axes[0].axvline(chance, color=GREY, linestyle=":")
-    axes[0].text(chance, -0.75, " 27 characters by chance", fontsize=8, va="center")
+    axes[0].text(chance, -0.75, " uniform: 3.30", fontsize=8, va="center")
     axes[0].set_yticks(range(4), [*(name for name, *_ in groups), f"yours: {letters or '(empty)'}"])
     axes[0].set_ylim(-1, 3.8)
-    label(axes[0], f"{len(apart)} names each; black: the mean", "nats a character")
+    label(axes[0], f"{len(apart)} names each; black: the mean", "nats per character")
     _by_character(axes[1], modules, letters, names.lost(yours))
     return figure
 
@@ -152,7 +155,7 @@ def attention_maps(modules: names.Modules, name: str = "christopher", block: int
     """The weights of the four heads of a block, over the characters of a name."""
     tokens = names.tokens(name or "a", ended=False)
     weights = names.trace(modules, tokens).weights[block - 1]
-    title = f"Block {block}: where each character of .{names.text(tokens)} looks. Even shares: {_even(tokens)}"
+    title = f"Block {block}: what each character of .{names.text(tokens)} attends to. Even shares: {_even(tokens)}"
     figure, axes = canvas(10.4, 3.2, names.HEADS, title)
     for head, axis in enumerate(axes):
         heat(
@@ -162,7 +165,7 @@ def attention_maps(modules: names.Modules, name: str = "christopher", block: int
             form="",
             words=["." if not t else names.ALPHABET[t] for t in tokens],
         )
-        label(axis, axis.get_title(), "looks at", "character" if head == 0 else "")
+        label(axis, axis.get_title(), "attends to", "character" if head == 0 else "")
     return figure
 
 
@@ -199,7 +202,7 @@ def additions(modules: names.Modules, name: str = "christopher") -> Figure:
     title = f"The residual stream of .{names.text(tokens)}: what each part adds"
     figure, axes = canvas(10.4, 3.3, 2, title, width_ratios=(3, 2))
     sizes = np.array([size(vectors) for _, vectors in parts])
-    heat(axes[0], sizes / sizes.max(), "size of what is added, a column a character", form="")
+    heat(axes[0], sizes / sizes.max(), "norm (RMS) of what is added, one column per character", form="")
     for (i, j), value in np.ndenumerate(sizes):
         colour = ink(ZERO_TO_ONE(value / sizes.max()))
         axes[0].text(j, i, f"{value:.1f}", ha="center", va="center", fontsize=8, color=colour)
@@ -209,12 +212,12 @@ def additions(modules: names.Modules, name: str = "christopher") -> Figure:
     axes[1].bar_label(drawn, fmt="%.2f", fontsize=8, padding=2)
     axes[1].set_yticks(range(len(parts)), [f"+ {part}" for part, _ in parts])
     axes[1].invert_yaxis()
-    label(axes[1], "size of the stream so far, mean over characters", "")
+    label(axes[1], "RMS of the stream so far, mean over characters", "")
     return figure
 
 
 def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, step: int = 0) -> Figure:
-    """One character of a name on its way: its vector after each part, whom it looks at, and what would come next."""
+    """One character of a name on its way: its vector after each part, whom it attends to, and what would come next."""
     tokens = names.tokens(name or "a", ended=False)
     place = min(letter, len(tokens) - 1)
     trace = names.trace(modules, tokens)
@@ -246,9 +249,9 @@ def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, 
     axes[1].tick_params(length=0)
     label(
         axes[1],
-        f"block {block + 1}: where its heads look\n(dark 0, bright 1)"
+        f"block {block + 1}: what its heads attend to\n(dark 0, bright 1)"
         if looks
-        else "only attention looks\nat other characters",
+        else "only attention attends\nto other characters",
     )
     likeliest = np.argsort(-chances[step])[:5]
     drawn = axes[2].barh(range(5), chances[step][likeliest], color=BLUE)
@@ -261,35 +264,9 @@ def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, 
     return figure
 
 
-def own_names(
-    modules: names.Modules, run: training.Training, gap: float, temperature: float = 0.8, seed: int = 1
-) -> Figure:
-    """A training of the last layer: the losses, and names written before and after it."""
-    steps = len(run.losses) - 1
-    title = f"After {steps} steps: {run.losses[-1]:.2f} nats on your names, {run.unseen[-1]:.2f} on those kept apart"
-    figure, axes = canvas(10.4, 3.7, 2, title, width_ratios=(3, 2))
-    axes[0].plot(run.losses, color=BLUE, marker="o", markevery=[-1], label="your names")
-    axes[0].plot(run.unseen, "--", color=RED, marker="s", markevery=[-1], label="every fourth of them, kept apart")
-    axes[0].axhline(np.log(len(names.ALPHABET)), color=GREY, linestyle=":", label="27 characters by chance")
-    axes[0].set_ylim(0, 1.1 * max(loss for loss in (*run.losses, *run.unseen, 3.3) if np.isfinite(loss)))
-    axes[0].yaxis.set_major_formatter("{x:.1f}")  # always as wide, so that what stands beside it is not cut off
-    axes[0].set_xlim(0, max(steps, 1))
-    legend(
-        axes[0], loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, columnspacing=1.2
-    )  # no corner is always free
-    label(axes[0], f"gradient and finite differences: largest gap {gap:.0e}", "gradient step", "nats a character")
-    axes[1].axis("off")
-    for column, (head, params) in enumerate((("before", None), ("after", run.params))):
-        rng = np.random.default_rng(seed)
-        written = [names.sample(modules, rng, temperature, params=params) or "(nothing)" for _ in range(WRITTEN)]
-        axes[1].text(0.5 * column, 1, "\n".join([f"{head}:", "", *written]), va="top", fontsize=9.5)
-    label(axes[1], f"names by chance, at temperature {temperature:.1f}")
-    return figure
-
-
 def changes(modules: names.Modules, temperature: float = 0.8, seed: int = 1) -> Table:
     """What the model writes, and what names never seen cost it, with one thing taken out at a time."""
-    some, state = names.census()[1][:3], known.state()
+    some, state = names.census()[1][:3], reference_values.state()
     rows, usual = [], [names.logits(modules, names.tokens(name)) for name in some]
     for change in names.CHANGES:
         rng = np.random.default_rng(seed)
@@ -299,7 +276,7 @@ def changes(modules: names.Modules, temperature: float = 0.8, seed: int = 1) -> 
         if change != names.NOTHING and all(map(np.array_equal, usual, changed)):
             said = (
                 "(no difference: either your decoder does without it already, and fails its check, "
-                "or you have written it elsewhere than in the function that was replaced)"
+                "or your code for it is not in the function that was replaced)"
             )
         rows.append((change, f"{cost:.2f}", said))
-    return Table(rows, ("taken out", "nats a character on unseen names", "what it writes"))
+    return Table(rows, ("without", "loss on held-out names", "what it writes"))

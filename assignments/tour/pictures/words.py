@@ -1,4 +1,4 @@
-"""Pictures of positions, of words in context, of generation and of learning."""
+"""Pictures of positions, of words in context, of generation and its cost."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from tour.brushes import BLUE, GREEN, MINUS_TO_PLUS, PURPLE, RED, canvas, heat, label, legend, outline
+from tour.plotting import BLUE, GREEN, MINUS_TO_PLUS, PURPLE, RED, canvas, heat, label, legend, outline
 
 
 def positions(decoder: Any, t: int = 40, d_model: int = 32) -> Figure:
@@ -43,7 +43,7 @@ def relative_positions(decoder: Any, t: int = 40, d_model: int = 32, position: i
 
 def in_context(stages: Sequence[tuple[str, np.ndarray]], words: Sequence[str], same: Sequence[int]) -> Figure:
     """The first three entries of each word's vector on its way; framed are the rows of one and the same word."""
-    figure, axes = canvas(10.4, 3.1, len(stages), "Seven tokens on their way: the first three features of each")
+    figure, axes = canvas(10.4, 3.1, len(stages), "Seven tokens through the decoder: the first three features of each")
     for axis, (name, vectors) in zip(axes, stages, strict=True):
         heat(axis, vectors[:, :3], name, 3, across="feature")
         axis.set_yticks(range(len(words)), words)
@@ -74,15 +74,6 @@ def generation(decoder: Any, params: Any, words: Sequence[str], prompt: Sequence
     return figure
 
 
-def losses(values: Sequence[float], after: str = "") -> Figure:
-    figure, axes = canvas(7, 2.8, 1, f"Minus log-probability, from {values[0]:.2f} to {values[-1]:.2f}")
-    axes[0].plot(values, "o-", color=BLUE, markersize=3)
-    axes[0].set_ylim(0, None)
-    axes[0].xaxis.set_major_locator(MaxNLocator(integer=True))
-    label(axes[0], after, "gradient step", "loss in nats")
-    return figure
-
-
 def reach(hops: dict[str, Any], t: int = 64) -> Figure:
     """How many steps lie between two tokens, by their distance, in three kinds of network."""
     figure, axes = canvas(8, 2.8, 1, f"How far a signal has to travel between two of {t} tokens")
@@ -90,7 +81,7 @@ def reach(hops: dict[str, Any], t: int = 64) -> Figure:
     for (name, steps), colour, style in zip(hops.items(), (RED, GREEN, BLUE), ("-", "--", "-."), strict=True):
         axes[0].plot(distances, [steps(n) for n in distances], style, color=colour, label=name)
     legend(axes[0])
-    label(axes[0], "", "distance of the two tokens", "steps on the way")
+    label(axes[0], "", "distance of the two tokens", "steps in between")
     return figure
 
 
@@ -100,7 +91,7 @@ def cost(d: int = 768, new_tokens: int = 1024) -> Figure:
     figure, axes = canvas(10.4, 3.3, 2, f"Multiplications in one block of width {d}")
     matrices, scores = 12 * lengths * d**2, 2 * lengths**2 * d
     for values, colour, style, name in (
-        (matrices, BLUE, "-", "matrices and network: 12 t d²"),
+        (matrices, BLUE, "-", "matrices and MLP: 12 t d²"),
         (scores, RED, "--", "scores and weighted values: 2 t² d"),
     ):
         axes[0].plot(lengths, values, style, color=colour, label=name)

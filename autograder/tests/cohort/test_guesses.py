@@ -1,5 +1,6 @@
 """Guesses of a class are counted; of a file that a student has written nothing is shown but texts of the notebook."""
 
+import ast
 import json
 from typing import Any
 
@@ -11,8 +12,8 @@ from autograder.homework import kit
 from autograder.intake.submission import Submission
 from autograder.release.prerequisites import MASTER
 
-QUESTION = "Which shape does the first block hand on to the second?"
-RIGHT, WRONG = "(t, d), as it was given", "(t, h), the hidden width"
+QUESTION = "What is the shape of the array that the first block passes to the second?"
+RIGHT, WRONG = "(t, d), the same as its input", "(t, h), the hidden size"
 
 
 def of(document: Any) -> list[Guess]:
@@ -56,9 +57,10 @@ def test_every_question_of_the_notebook_can_be_counted() -> None:
     """All that the notebook may write into guesses.json stands in it as text."""
     cells = json.loads((kit.solutions() / MASTER).read_bytes())["cells"]
     asking = ["".join(cell["source"]) for cell in cells if "predict(\n" in "".join(cell["source"])]
-    assert len(asking) > 20
-    for source in asking:
-        call = source[source.index("predict(") :].partition("\n)")[0] + "\n)"
-        text, choices, right, *_ = eval(call, {"predict": lambda *arguments: arguments})
+    calls = [node for source in asking for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    questions = [call for call in calls if getattr(call.func, "id", "") == "predict"]
+    assert len(questions) > 20
+    for call in questions:
+        text, choices, right, _ = map(ast.literal_eval, call.args)
         assert of({text: entry(right, True)}) == [Guess(text, right, True)]
         assert all(of({text: entry(choice)}) for choice in choices)

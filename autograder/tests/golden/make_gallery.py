@@ -1,12 +1,12 @@
-"""Writes solutions/tour/gallery: each picture and table of the notebook as it is with the solutions; and right.npz beside it.
+"""Writes solutions/tour/gallery: each picture and table of the notebook as it is with the solutions; and reference_values.npz.
 
 Run by hand, with the extra `notebook` installed, from the root of the clone, when a picture, a table or the calls in
-tour/known.py have changed:
+tour/reference_values.py have changed:
 
     python autograder/tests/golden/make_gallery.py
 
-A student sees the pictures (PNG, small) and tables (HTML) where a function is not written yet. right.npz has what the
-solutions give for the calls in tour/known.py. They are results, so they give no solution away.
+A student sees the pictures (PNG, small) and tables (HTML) where a function is not written yet. reference_values.npz has the
+results of the solutions for the calls in tour/reference_values.py. They are results, so they give no solution away.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from PIL import Image
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 sys.path.insert(0, str(SOLUTIONS))
 
-from tour import known, stage  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+from tour import controls, reference_values  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 from tour.tables import Table  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
 
 DOTS, COLOURS = 80, 96  # an inch; few enough that forty pictures take half a megabyte
@@ -40,7 +40,7 @@ def sources() -> list[str]:
 def small(figure: Figure) -> bytes:
     """A figure as a PNG with few colours, chosen so that a thin green line does not turn blue, nor a pale band grey."""
     image = (
-        Image.open(io.BytesIO(stage.png(figure, DOTS)))
+        Image.open(io.BytesIO(controls.png(figure, DOTS)))
         .convert("RGB")
         .quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=2)
     )
@@ -50,8 +50,11 @@ def small(figure: Figure) -> bytes:
 
 
 def right() -> dict[str, Any]:
-    """What the solutions give for the calls in tour/known.py."""
-    return {f"{module}.{function}": known.results(module, function) for module, function in known.CALLS}
+    """What the solutions give for the calls in tour/reference_values.py."""
+    return {
+        f"{module}.{function}": reference_values.results(module, function)
+        for module, function in reference_values.CALLS
+    }
 
 
 def gallery() -> dict[str, bytes]:
@@ -70,7 +73,7 @@ def gallery() -> dict[str, bytes]:
             raise ValueError(f"two pictures or tables are called {player.name}: give one another name with like=")
         found[name] = data
 
-    stage.Player.put = keep
+    controls.Player.put = keep
     cells: dict[str, Any] = {}
     for source in sources():
         with contextlib.redirect_stdout(io.StringIO()):
@@ -79,12 +82,12 @@ def gallery() -> dict[str, bytes]:
 
 
 def main() -> None:
-    np.savez_compressed(known.RIGHT, **right())
+    np.savez_compressed(reference_values.RIGHT, **right())
     found = gallery()
-    for path in stage.GALLERY.iterdir():
+    for path in controls.GALLERY.iterdir():
         path.unlink()
     for name, data in found.items():
-        (stage.GALLERY / name).write_bytes(data)
+        (controls.GALLERY / name).write_bytes(data)
 
 
 if __name__ == "__main__":

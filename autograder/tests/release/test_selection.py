@@ -109,6 +109,15 @@ def test_alternatives_of_no_module_that_stays_are_left_out() -> None:
         assert [path.name for path in (root / "autograder" / "proof" / "alternatives").iterdir()] == ["ruff.toml"]
 
 
+@pytest.mark.parametrize(("module", "there"), [("layernorm", False), ("decoder", True)])
+def test_training_is_there_with_the_decoder_only(module: str, there: bool) -> None:
+    with selection.selected(sorted(selection.with_all_used([module], rubrics.current()))) as root:
+        solutions = root / "solutions"
+        config = selection.source(notebook(solutions)["cells"][0])
+        assert (solutions / "train.py").exists() is there
+        assert ("    - train.py\n" in config) is there and "    - tour\n" in config
+
+
 @pytest.mark.slow
 def test_solutions_get_full_marks_with_the_zip(small: Path, tmp_path: Path) -> None:
     for module in KEPT:
@@ -143,7 +152,7 @@ def test_notebook_has_the_questions_and_names_of_these_modules(small: Path) -> N
     given = notebook(small / "assignments")
     assert set(re.findall(r"-m pytest checks/test_(\w+)\.py", json.dumps(given))) == set(KEPT)
     cells = [cell for cell in given["cells"] if cell["cell_type"] == "code"]
-    assert not used(cells[2:]) & set(LEFT_OUT)
+    assert not used(cells[1:]) & set(LEFT_OUT)
     headings = [
         line for cell in given["cells"] for line in selection.source(cell).split("\n")[:1] if line.startswith("## ")
     ]

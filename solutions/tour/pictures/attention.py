@@ -6,19 +6,19 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tour.brushes import BLUE, GREEN, GREY, PALE, RED, bars, canvas, grid, heat, label, legend
+from tour.plotting import BLUE, GREEN, GREY, PALE, RED, bars, canvas, grid, heat, label, legend
 
 SENTENCE = ("The", "cat", "sat", "on", "it")  # what the rows and columns of some tables of weights are called
 
 
-def weights_of_cat(attention: Any, words: Sequence[str], query: Any, keys: Any, values: Any, printed: Any) -> Figure:
-    """The weights that a lecture prints beside those of the student's attention, without and with the scale."""
+def weights_of_cat(attention: Any, words: Sequence[str], query: Any, keys: Any, values: Any) -> Figure:
+    """The weights of a query, without and with the scale."""
     weights = [attention.scaled_dot_product_attention(query * f, keys, values)[1][0] for f in (3**0.5, 1)]
-    names, colours, hatches = ("a lecture", "unscaled", "scaled by 1 / sqrt(3)"), (GREY, GREEN, BLUE), ("//", "", "")
+    names, colours, hatches = ("unscaled", "scaled by 1 / sqrt(3)"), (GREEN, BLUE), ("//", "")
     figure, axes = canvas(10, 2.9, 1, 'How much "cat" takes from each word')
-    for i, heights in enumerate((printed, *weights)):
-        places, name = np.arange(len(words)) + 0.27 * (i - 1), f"{names[i]}: sum {sum(heights):.3f}"
-        axes[0].bar(places, heights, 0.25, color=colours[i], label=name, hatch=hatches[i], edgecolor="white")
+    for i, heights in enumerate(weights):
+        places, name = np.arange(len(words)) + 0.36 * (i - 0.5), f"{names[i]}: sum {sum(heights):.3f}"
+        axes[0].bar(places, heights, 0.34, color=colours[i], label=name, hatch=hatches[i], edgecolor="white")
         for place, height in zip(places, heights, strict=True):
             axes[0].text(place, height, f"{height:.3f}", ha="center", va="bottom", fontsize=8)
     axes[0].set_xticks(range(len(words)), words)
@@ -189,7 +189,9 @@ def masks_side_by_side(masks: Any, words: Sequence[str], length: int = 4) -> Fig
     t = len(words)
     causal, padding = masks.causal_mask(t), masks.padding_mask(np.array([length]), t)[0]
     names: dict[str, Any] = {"across": "key", "down": "query", "words": list(words)}
-    figure, axes = canvas(10.4, 3.3, 3, f"Who may look at whom, when the last {t - length} of {t} tokens are padding")
+    figure, axes = canvas(
+        10.4, 3.3, 3, f"Which token may attend to which, if the last {t - length} of {t} tokens are padding"
+    )
     grid(axes[0], causal, f"causal: {causal.sum()} True", **names)
     grid(axes[1], np.broadcast_to(padding, (t, t)), "padding: one row for all queries", **names)
     grid(axes[2], causal & padding, "both: causal & padding", **names)

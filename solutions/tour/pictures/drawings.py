@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-from tour.brushes import BLUE, GREEN, GREY, PALE, PURPLE, RED, arrow, blank, box, canvas, heat
+from tour.plotting import BLUE, GREEN, GREY, PALE, PURPLE, RED, arrow, blank, box, canvas, heat
 
 ABOVE = np.rad2deg(np.arctan(2**-0.5))  # degrees: at a turn of 45, the view along (1, 1, 1), which centred tokens lack
 BARE = "one head, no norms, no residuals"
@@ -15,12 +15,12 @@ ORDERS = ("pre-norm", "post-norm", BARE)
 
 HEADS = "q, k, v: n heads of (t, d/n)\nweights (n, t, t), masked"
 ONE_HEAD = "q, k, v: (t, d)\nweights (t, t), masked"
-PARTS = "attention: scaled_attention.py, causal_mask.py    LN: layernorm.py    network, +: transformer_block.py"
+PARTS = "attention: scaled_attention.py, causal_mask.py    LN: layernorm.py    MLP, +: transformer_block.py"
 
 
 def decoder_drawing(order: str = "pre-norm") -> Figure:
     """The whole decoder from tokens to probabilities, with the shape on every arrow, in one of three orders."""
-    figure, axes = blank(10.4, 3.3, f"A decoder with {order}: t tokens, width d, h hidden, v in the vocabulary")
+    figure, axes = blank(10.4, 3.3, f"A decoder with {order}: t tokens, width d, hidden size h, vocabulary v")
     y = 2.45
     chain = [("tokens", GREY, 0.55, ""), ("embed", GREEN, 2.0, "(t,)"), ("+ positions", GREEN, 3.45, "(t, d)")]
     chain += [
@@ -53,7 +53,7 @@ def _inside(axes: Axes, order: str) -> None:
     y, x, wide = 0.95, 0.35, 0.62
     for name, inner in (
         ("attention", ONE_HEAD if order == BARE else HEADS),
-        ("network", "(t, h)"),
+        ("MLP", "(t, h)"),
     ):
         steps = {"pre-norm": ("LN", name, "+"), "post-norm": (name, "+", "LN")}.get(order, (name,))
         start = x
@@ -74,13 +74,13 @@ def _inside(axes: Axes, order: str) -> None:
 
 def stream_drawing() -> Figure:
     """Two blocks, pre-norm and post-norm, drawn with the residual stream as a straight line."""
-    figure, axes = blank(10.4, 3.6, "Two blocks in either order: what lies on the line itself, and what beside it")
+    figure, axes = blank(10.4, 3.6, "Two blocks in either order: what is on the line itself, and what beside it")
     for y, name, on_line in ((2.85, "pre-norm", False), (1.15, "post-norm", True)):
         axes.plot([0.9, 9.6], [y, y], color=BLUE, linewidth=5, solid_capstyle="butt", zorder=1)
         arrow(axes, [(9.5, y), (10.1, y)], color=BLUE, linewidth=3)
         axes.text(0.05, y, f"{name}:\nx", fontsize=9.5, va="center")
         for i in range(4):
-            x, part = 1.5 + 2.1 * i, ("attention", "network")[i % 2]
+            x, part = 1.5 + 2.1 * i, ("attention", "MLP")[i % 2]
             axes.plot([x, x, x + 1.0], [y, y - 0.85, y - 0.85], color="black", linewidth=1.3, zorder=1)
             arrow(axes, [(x + 1.0, y - 0.85), (x + 1.0, y - 0.16)])
             box(axes, x + 0.62, y - 0.85, part, RED, 0.88, 0.34)
@@ -95,7 +95,7 @@ def stream_drawing() -> Figure:
 
 
 def heads_drawing(attention: Any, n_heads: int = 2) -> Figure:
-    """Three tokens of six features, dealt out to heads by your split_heads, and put together by your merge_heads."""
+    """Three tokens of six features, split into heads by your split_heads, and put together by your merge_heads."""
     t, d = 3, 6
     x = 10.0 * np.arange(1, t + 1)[:, np.newaxis] + np.arange(1, d + 1)
     heads = attention.split_heads(x, n_heads)

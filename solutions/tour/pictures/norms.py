@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tour.brushes import BLUE, GREEN, GREY, PURPLE, RED, bars, canvas, grid, heat, label, legend, outline, token
+from tour.plotting import BLUE, GREEN, GREY, PURPLE, RED, bars, canvas, grid, heat, label, legend, outline, token
 
 STAGES = ("all", "1 raw", "2 centred", "3 normalised", "4 scaled")
 
@@ -78,7 +78,7 @@ def sigmoid_zones(layernorm: Any, mean: float = 2, std: float = 3) -> Figure:
         label(axis, f"{title}\n{share}", "input of the sigmoid")
     axes[0].set_ylim(0, 1.1)
     axes[0].text(9, 0.9, "sigmoid", fontsize=8.5)
-    axes[0].text(-11.5, 0.3, "bars: how many\nfeatures lie here", fontsize=8.5)
+    axes[0].text(-11.5, 0.3, "bars: how many\nfeatures are here", fontsize=8.5)
     return figure
 
 
@@ -129,7 +129,7 @@ def gradient_through_norm(layernorm: Any, x: Any, pull: int = 1) -> Figure:
     std = np.sqrt(x.var() + 1e-5)
     n = (x - x.mean()) / std
     parts = (
-        (grad_out / std, GREY, "straight through"),
+        (grad_out / std, GREY, "direct path"),
         (-np.full(d, grad_out.mean()) / std, PURPLE, "through the mean"),
         (-n * (grad_out * n).mean() / std, RED, "through the variance"),
         (grad_x, BLUE, f"your grad_x: it sums to {np.round(grad_x.sum(), 6) + 0.0:g}"),

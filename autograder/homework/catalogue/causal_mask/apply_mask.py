@@ -14,7 +14,7 @@ def apply_mask(scores, mask):
 
 
 HIDDEN = "Set masked scores to -inf, so that the softmax gives them zero weight."
-CHOOSE = "Use np.where, which broadcasts the mask, with -inf for the masked scores."
+CHOOSE = "Select with np.where, which broadcasts the mask."
 NEW = "Return a new array and leave the scores unchanged."
 CALL = "np.where(mask, scores, -np.inf)"
 

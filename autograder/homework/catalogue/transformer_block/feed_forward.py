@@ -34,7 +34,7 @@ feed_forward.wrong("gelu", "feed_forward",
     {"np.maximum(hidden, 0)": "hidden / (1 + np.exp(-1.702 * hidden))"},
     does="Your code uses a GELU, as GPT-2 does.", right="Use relu, as the original paper does.", read=FFN_FORMULA)
 feed_forward.wrong("leaky_relu", "feed_forward", {"np.maximum(hidden, 0)": "np.maximum(hidden, 0.01 * hidden)"},
-    does="Your code uses a leaky relu.", right="Use relu: np.maximum(hidden, 0).",
+    does="Your code uses a leaky relu.", right="Use relu: it replaces negative entries by 0.",
     read=FFN_FORMULA)
 feed_forward.wrong("tanh", "feed_forward", {"np.maximum(hidden, 0)": "np.tanh(hidden)"},
     {"np.maximum(hidden, 0)": "1 / (1 + np.exp(-hidden))"},
@@ -44,9 +44,9 @@ feed_forward.wrong("silu", "feed_forward", {"np.maximum(hidden, 0)": "hidden / (
 feed_forward.wrong("absolute", "feed_forward", {"np.maximum(hidden, 0)": "np.abs(hidden)"},
     does="Your code uses the absolute value instead of relu.", right=BETWEEN, read=FFN_FORMULA)
 feed_forward.wrong("minimum", "feed_forward", {"np.maximum(": "np.minimum("},
-    does="Your code keeps the negative values instead of the positive ones.", right="Use relu: np.maximum(hidden, 0).", read=FFN_FORMULA)
+    does="Your code keeps the negative values instead of the positive ones.", right="Use relu: it replaces negative entries by 0.", read=FFN_FORMULA)
 feed_forward.wrong("maximum_of_all", "feed_forward", {"np.maximum(hidden, 0)": "np.max(hidden) * (hidden > 0)"},
-    does="Your code uses the maximum of the whole array.", right="Use np.maximum(hidden, 0), not np.max.",
+    does="Your code uses the maximum of the whole array.", right="Use np.maximum, not np.max.",
     read="numpy.maximum")
 feed_forward.wrong("no_b_1", "feed_forward", {'    hidden = hidden + params["b_1"]\n': ""},
     does="Your code does not add b_1.", right=BETWEEN, read=FFN_FORMULA)

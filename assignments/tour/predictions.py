@@ -1,7 +1,7 @@
-"""Questions before a picture. The picture waits for a guess, or for "Show me"; then it says whether the guess was right.
+"""Questions before a picture. The picture appears after the answer, or "Show me", and says whether the answer was right.
 
-The first guess of each question is kept in guesses.json, beside the notebook, and goes into the zip that you upload. It is
-not graded; your teacher may look at what a class has guessed.
+The first answer to each question is saved in guesses.json, beside the notebook, and is uploaded with your modules. It is
+not graded; your teacher may look at the answers of a class.
 """
 
 import contextlib
@@ -25,8 +25,9 @@ def optional(module: str) -> Any:
 
 ipywidgets, ipython = optional("ipywidgets"), optional("IPython.display")
 FILE = Path(__file__).parents[1] / "guesses.json"
-ASK = "Make your guess above, or press <b>Show me</b>, and it appears here."
+ASK = "Answer the question above, or press <b>Show me</b>, and the picture appears here."
 everything = False  # whether all pictures are shown without waiting: see show_all
+asked: list["Guess"] = []  # the questions of this notebook
 
 
 class Said:
@@ -59,9 +60,20 @@ def keep(question: str, guess: str, right: bool) -> None:
 
 
 def show_all() -> None:
-    """From now on show every picture at once, without waiting for a guess: for printing, or for looking things up."""
+    """Show every picture, now and from now on, without waiting for an answer: for printing or a second reading."""
     global everything
     everything = True
+    for guess in asked:
+        guess.tell()
+
+
+def show_all_button() -> None:
+    """A button for show_all()."""
+    if ipywidgets is None:
+        return
+    button = ipywidgets.Button(description="Show all pictures", tooltip="without answering the questions first")
+    button.on_click(lambda _: show_all())
+    ipython.display({**button._repr_mimebundle_(), "text/plain": "(Show all pictures)"}, raw=True)
 
 
 class Guess:
@@ -73,7 +85,8 @@ class Guess:
         self.question, self.choices, self.right, self.why = question, list(choices), right, why
         self.asked_to_show = False
         self.waiting: list[Callable[[], None]] = []
-        self.buttons = self.button = None
+        self.buttons = self.button = self.box = None
+        asked.append(self)
         if ipywidgets is not None:
             layout = ipywidgets.Layout(width="max-content")
             value = self.choice or None
@@ -83,6 +96,7 @@ class Guess:
             self.button = ipywidgets.Button(description="Show me")
             self.buttons.observe(self.chosen, "value")
             self.button.on_click(self.pressed)
+            self.box = ipywidgets.VBox([self.buttons, self.button])
 
     @property
     def choice(self) -> str:
@@ -108,9 +122,11 @@ class Guess:
         self.tell()
 
     def tell(self) -> None:
-        """Draw what has waited for this."""
-        for show in self.waiting:
-            show()
+        """Fold the choices away, and draw the picture that has waited for the answer."""
+        if self.box is not None:
+            self.box.layout.display = "none"
+        while self.waiting:
+            self.waiting.pop()()
 
     def said(self) -> str:
         """Whether the guess was right, and why; in HTML."""
@@ -120,9 +136,9 @@ class Guess:
         if not self.choice:
             verdict = f"The right answer: {right}."
         elif self.choice == self.right:
-            verdict = f"You guessed {right}, and that is right."
+            verdict = f"You predicted {right}, and that is right."
         else:
-            verdict = f"You guessed <b>{html.escape(self.choice)}</b>. The right answer: {right}."
+            verdict = f"You predicted <b>{html.escape(self.choice)}</b>. The right answer: {right}."
         return f"<p>{verdict}<br>{self.why}</p>"
 
     def put(self) -> None:
@@ -130,13 +146,13 @@ class Guess:
         if ipython is None:
             print(self.question, *self.choices, sep="\n- ")
             return
-        ipython.display(Said(f"<p><b>Guess first.</b> {html.escape(self.question)}</p>"))
+        ipython.display(Said(f"<p><b>Predict first.</b> {html.escape(self.question)}</p>"))
         text = "\n".join(f"( ) {choice}" for choice in self.choices)
         if self.buttons is None:
             ipython.display(ipython.Pretty(text))
         else:
-            box = ipywidgets.VBox([self.buttons, self.button])
-            ipython.display({**box._repr_mimebundle_(), "text/plain": text}, raw=True)
+            self.box.layout.display = "none" if self.settled else None
+            ipython.display({**self.box._repr_mimebundle_(), "text/plain": text}, raw=True)
 
 
 def predict(question: str, choices: Sequence[str], right: str, why: str) -> Guess:

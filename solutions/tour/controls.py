@@ -1,9 +1,10 @@
-"""Pictures and tables, put into the notebook, with controls where the notebook is live.
+"""Pictures and tables in the notebook, with controls where the notebook is live.
 
-A picture with a question waits for the guess. Where something is not written yet, a line says what is missing, above a
-ready-made picture or table of what there will be. Where a function of yours that took part gives wrong numbers, a line says so.
+A picture with a question waits for the answer. If a function is not written yet, a line says so, above an example of the
+picture or table. If a function of yours that took part gives wrong numbers, a line below the picture says so.
 """
 
+import ast
 import asyncio
 import base64
 import contextlib
@@ -23,12 +24,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from tour import known, names
-from tour.guesses import ASK, Guess, Said, ipython, ipywidgets
+from tour import names, reference_values
+from tour.predictions import ASK, Guess, Said, ipython, ipywidgets
 
 HOME = Path(__file__).parents[1]
 GALLERY = Path(__file__).parent / "gallery"
-NOTHING = "Nothing to show: "
+CANNOT = "Cannot draw this: "
+SYMBOLS = {"d_k": "d<sub>k</sub>", "d_model": "d<sub>model</sub>", "n_heads": "n<sub>heads</sub>"}
+SYMBOLS |= {"gamma": "γ", "beta": "β"}  # the label of a control, in HTML
 PAUSE = 0.02  # seconds without another move before a picture is drawn anew: else a fast hand makes a queue
 DRAWING = threading.RLock()  # newer kernels run controls in threads of their own, and matplotlib stands one at a time
 PIXELS = 90  # an inch of a figure is so many pixels wide
@@ -95,7 +98,9 @@ class Player:
         self.places: dict[Any, list[Any]] = {}
 
     def moved(self, _: object = None) -> None:
-        """Draw soon: at once where nothing runs that could do it later."""
+        """Draw soon: at once where nothing runs that could do it later, and not before the question is answered."""
+        if self.guess is not None and not self.guess.settled:
+            return  # a browser may round the value of a slider that nobody has moved
         if self.waiting is not None:
             self.waiting.cancel()
         try:
@@ -112,7 +117,7 @@ class Player:
             self.now = {**self.start, **{name: control.value for name, control in self.controls.items()}}
             Lazy.called.clear()
             self.result = attempt(self.draw, *self.given, **self.now)
-            self.doubt = "" if missing(self.result) else known.doubt(Lazy.called)
+            self.doubt = "" if missing(self.result) else reference_values.doubt(Lazy.called)
             if self.handle is not None:
                 self.handle.update(self.shown())
                 self.below.update(self.comment())
@@ -133,7 +138,7 @@ class Player:
             return
         if self.box is not None:
             self.box.layout.display = "none" if waits else None
-            where_dead = {"text/plain": "(Here are sliders, where the notebook is live.)"}
+            where_dead = {"text/plain": "(Sliders appear here in a running notebook.)"}
             ipython.display({**self.box._repr_mimebundle_(), **where_dead}, raw=True)
         for control in self.controls.values():
             control.observe(self.moved, "value")
@@ -158,7 +163,7 @@ class Player:
         if isinstance(self.result, Figure):
             figure, self.result = self.result, "a picture"
             width = int(figure.get_figwidth() * PIXELS)
-            data = attempt(self.image, figure)  # of wrong numbers there may be no picture
+            data = attempt(self.image, figure)  # wrong numbers may not be drawable
             if not missing(data):
                 return ipython.Image(data, format="png", width=width, alt=figure.get_suptitle())
             self.result = data
@@ -197,31 +202,35 @@ class Folded:
         return f"<details><summary>{html.escape(self.heading)}</summary>{self.content._repr_html_()}</details>"
 
 
-class Missing:
-    """A line that says what is not there, and the picture or table that will be there."""
+class Absent(str):
+    """A line that says why there is no result."""
 
-    def __init__(self, line: str, name: str, folded: str = "", moved: bool = False):
+    unwritten = False
+
+
+class Missing:
+    """A line that says what is missing, and an example of the picture or table."""
+
+    def __init__(self, line: Absent, name: str, folded: str = "", moved: bool = False):
         self.line, self.name, self.folded, self.moved = line, name, folded, moved
 
     def __repr__(self) -> str:
         return self.line
 
     def _repr_html_(self) -> str:
-        line = f"<p>{html.escape(self.line)}</p>"
-        ready = self.ready_made() if "is not written yet" in self.line else ""
+        ready = self.ready_made() if self.line.unwritten else ""
         if not ready:
-            return line
-        text = f"This is how it will look{', with the controls as they were at first' if self.moved else ''}:"
-        if self.folded:
-            return f"{line}<details><summary>{html.escape(self.folded)}</summary><p>{text}</p>{ready}</details>"
-        return f"{line}<p>{text}</p>{ready}"
+            return f"<p>{html.escape(self.line)}</p>"
+        text = f"Here is an example{', with the controls in their first position' if self.moved else ''}:"
+        text = f"<p>{html.escape(self.line)}. {text}</p>{ready}"
+        return f"<details><summary>{html.escape(self.folded)}</summary>{text}</details>" if self.folded else text
 
     def ready_made(self) -> str:
         """What the gallery has under this name, in HTML."""
         picture, table = GALLERY / f"{self.name}.png", GALLERY / f"{self.name}.html"
         if picture.is_file():
             data = base64.b64encode(picture.read_bytes()).decode("ascii")
-            return f'<img alt="how it will look: {self.name}" src="data:image/png;base64,{data}">'
+            return f'<img alt="an example: {self.name}" src="data:image/png;base64,{data}">'
         return table.read_text(encoding="utf-8") if table.is_file() else ""
 
 
@@ -241,6 +250,14 @@ def show(
     player = Player(lambda: draw(*given, **settings), (), {}, guess, like or draw.__name__, folded)
     player.put()
     return player
+
+
+def source(file: str, name: str) -> Any:
+    """The code of one function or class of a file in this folder, to be read in the notebook."""
+    text = (Path(__file__).parent / file).read_text(encoding="utf-8")
+    node = next(node for node in ast.parse(text).body if getattr(node, "name", "") == name)
+    code = ast.get_source_segment(text, node) or ""
+    return ipython.Code(code, language="python") if ipython is not None else code
 
 
 def play(draw: Callable[..., Any], *given: Any, guess: Guess | None = None, like: str = "", **settings: Any) -> Player:
@@ -263,22 +280,26 @@ def uncollected() -> Iterator[None]:
 
 
 def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:
-    """What draw returns, or one line that says why there is nothing to show."""
+    """The result of draw, or an Absent line that says why there is none."""
     yours = "|".join(path.stem for path in HOME.glob("*.py"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # from pictures of numbers that are wrong already
         warnings.filterwarnings("default", category=RuntimeWarning, module=f"({yours})$")  # those are kept
         try:
             return draw(*given, **settings)
-        except (NotImplementedError, names.Unusable) as missing:
-            return NOTHING + (str(missing) or "something is not written yet")
+        except NotImplementedError as error:
+            line = Absent(str(error) or "A function is not written yet")
+            line.unwritten = True
+            return line
+        except names.Unusable as error:
+            return Absent(CANNOT + str(error))
         except (Exception, SystemExit) as error:
-            return NOTHING + reason(error)
+            return Absent(CANNOT + reason(error))
 
 
 def missing(result: Any) -> bool:
     """Whether this is attempt()'s line."""
-    return isinstance(result, str) and result.startswith(NOTHING)
+    return isinstance(result, Absent)
 
 
 def reason(error: BaseException) -> str:
@@ -312,7 +333,9 @@ def _start(setting: Any) -> Any:
 
 
 def _control(name: str, setting: Any) -> Any:
-    text: dict[str, Any] = {"description": name.replace("_", " "), "style": {"description_width": "initial"}}
+    label = SYMBOLS.get(name, name.replace("_", " "))
+    text: dict[str, Any] = {"description": label, "style": {"description_width": "initial"}}
+    text["description_allow_html"] = name in SYMBOLS
     if isinstance(setting, Slide):
         kind = ipywidgets.IntSlider if setting.whole else ipywidgets.FloatSlider
         low, high, start, step = (int(n) if setting.whole else n for n in setting[:4])

@@ -1,7 +1,7 @@
-"""Whether your functions are right: what they give for a few arguments, beside what the instructors' solutions give.
+"""Whether your functions are right: their results for a few arguments, compared with those of the instructors' solutions.
 
-right.npz holds those results. This is no check and no grade: a function may be right here and wrong for other arguments,
-and what is wrong with it says its check. It is there so that no picture and no table passes off a wrong number as right.
+reference_values.npz has the right results. This is neither a check nor a grade: a function may be right here and wrong for
+other arguments. It only prevents a picture or a training from passing off wrong numbers as right.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ import numpy as np
 from tour import examples, names
 
 HOME = Path(__file__).parents[1]
-RIGHT = Path(__file__).parent / "right.npz"
+RIGHT = Path(__file__).parent / "reference_values.npz"
 Name = tuple[str, str]  # a module and a function of it
 
 _rng = np.random.default_rng(7)
@@ -102,11 +102,11 @@ def doubt(called: Iterable[Name]) -> str:
     if not found:
         return ""
     *others, last = map(_code, found)
-    functions = f"{', '.join(others)} and {last} give" if others else f"{last} gives"
+    functions = f"{', '.join(others)} and {last} disagree" if others else f"{last} disagrees"
     first = wrong([*found, *_used_by(found)])[0]
     return (
-        f"<p><b>Not right yet:</b> your {functions} other numbers than the formulas, and what stands here is made with "
-        f"them. Begin with {_code(first)}: the check of {first[0]}.py says more.</p>"
+        f"<p><b>Not right yet:</b> your {functions} with the formulas, and this picture was made with "
+        f"{'them' if others else 'it'}. Fix {_code(first)} first; run the {first[0]}.py checks for details.</p>"
     )
 
 

@@ -1,0 +1,102 @@
+"""Pictures and tables of training: the curve of the loss, the check of the gradient, decoders trained without a part."""
+
+import functools
+import importlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tour import names
+from tour.plotting import BLUE, GREY, RED, canvas, label, legend
+from tour.tables import Table
+
+RUNS = Path(__file__).parents[1] / "finished_runs.json"  # made by a program of the instructors, with the solutions
+REMOVED = {  # the loss of the trained decoder of this folder when a part is taken out: the table at the top
+    "complete": "1.95",
+    "without the mask": "3.02",
+    "without residuals": "3.20",
+    "without positions": "2.42",
+    "post-norm": "",
+}
+CUT = 12  # characters of a sample, of which the first ones are long
+
+
+@functools.cache
+def runs() -> dict[str, Any]:
+    """The finished runs that are there, by design: steps, seed, history, baselines, and samples by step."""
+    found: dict[str, Any] = json.loads(RUNS.read_text(encoding="utf-8"))
+    return found
+
+
+def curve(history: Sequence[Sequence[float]], baselines: Mapping[str, float], steps: int) -> Figure:
+    """The losses so far: history has (step, training, held out) in each row."""
+    best = min((held_out for *_, held_out in history), default=float("nan"))
+    figure, [axes] = canvas(6.4, 3.1, 1, f"Best held-out loss so far: {best:.2f} nats per character")
+    losses(axes, history, baselines, steps)
+    return figure
+
+
+def losses(axes: Axes, history: Sequence[Sequence[float]], baselines: Mapping[str, float], steps: int) -> None:
+    for name, loss in baselines.items():
+        axes.axhline(loss, color=GREY, linestyle=":", linewidth=1)
+        axes.text(steps, loss, f"{name} {loss:.2f}", ha="right", va="bottom", fontsize=8, color=GREY)
+    done = [row[0] for row in history]
+    axes.plot(done, [row[1] for row in history], color=BLUE, label="training")
+    axes.plot(done, [row[2] for row in history], "--", color=RED, label="held out")
+    axes.set_xlim(0, steps)
+    axes.set_ylim(0, 1.1 * max([*baselines.values(), *(row[2] for row in history[:1])]))
+    legend(axes, loc="lower left", ncols=2)
+    label(axes, "", "step", "nats per character")
+
+
+def finished_run() -> Figure:
+    """A whole run: the losses, and what the decoder wrote on the way."""
+    run = runs()["complete"]
+    best = min(held_out for *_, held_out in run["history"])
+    title = f"{run['steps']:,} steps from random weights: {best:.2f} nats per character on held-out names"
+    figure, axes = canvas(10.4, 3.3, 2, title, width_ratios=(3, 2))
+    losses(axes[0], run["history"], run["baselines"], run["steps"])
+    axes[1].axis("off")
+    written = list(run["samples"].items())
+    lines = [f"step {int(step):,}:\n    {'  '.join(text[:CUT] for text in some[:4])}" for step, some in written]
+    axes[1].text(0, 1, "\n".join(lines), va="top", fontsize=8.5)
+    label(axes[1], "sampled on the way")
+    return figure
+
+
+def designs(yours: Mapping[str, tuple[float, Sequence[str]]] | None = None) -> Table:
+    """Decoders with and without a part: its loss when the part is removed afterwards, and when it is trained without.
+
+    With results of your own, only the designs you have trained.
+    """
+    rows = []
+    for design in REMOVED if yours is None else (design for design in REMOVED if design in yours):
+        removed, run, mine = REMOVED[design], runs().get(design), (yours or {}).get(design)
+        best = f"{min(held_out for *_, held_out in run['history']):.2f}" if run else ""
+        written = mine[1] if mine else list(run["samples"].values())[-1] if run else []
+        rows.append(
+            (
+                design,
+                removed,
+                best,
+                f"{mine[0]:.2f}" if mine else "",
+                " ".join(text or "(nothing)" for text in written[:3]),
+            )
+        )
+    heads = ("decoder", "part removed after training", "trained without it", "trained by you", "it writes")
+    return Table(rows, heads)
+
+
+def gradient_check(modules: names.Modules) -> Table:
+    """The gradient of a small decoder by the backward pass, beside finite differences."""
+    for module, function in importlib.import_module("train").USED:
+        getattr(getattr(modules, module), function)  # these functions take part
+    gaps = importlib.import_module("tour.backward").gradient_check()
+    rows = [(part, f"{tried}", f"{gap:.0e}") for part, (tried, gap) in gaps.items()]
+    worst = max(gap for _, gap in gaps.values())
+    verdict = "They agree." if worst < 1e-6 else "THEY DIFFER: training would go in a wrong direction."
+    return Table([*rows, (verdict,)], ("gradient with respect to", "weights tried", "largest difference"))

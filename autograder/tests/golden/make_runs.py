@@ -1,0 +1,67 @@
+"""Writes solutions/tour/finished_runs.json: the default training, and the same without one part of the decoder.
+
+Run manually, from the root of the clone, after a change of solutions/train.py or solutions/tour/backward.py. Each run takes
+a minute or two; without arguments all are made:
+
+    python autograder/tests/golden/make_runs.py ["without the mask" ...]
+
+A test trains the first one again and compares the loss.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+SOLUTIONS = Path(__file__).parents[3] / "solutions"
+sys.path.insert(0, str(SOLUTIONS))
+
+import train  # type: ignore[import-not-found, unused-ignore]  # noqa: E402
+
+RUNS = SOLUTIONS / "tour" / "finished_runs.json"
+SAMPLED = (0, 50, 150, 500, 1500, 3000)  # steps after which names are sampled
+SEED = 0
+
+
+def finished(design: str) -> dict[str, Any]:
+    """One run: its losses, and names sampled from the weights at some steps."""
+    corpus, samples = train.census(), {}
+    training, began = train.Training(corpus, train.DESIGNS[design], seed=SEED), time.process_time()
+    training.measure()
+    while True:
+        if training.step in SAMPLED:
+            samples[str(training.step)] = training.sample()
+        if training.finished:
+            break
+        training.advance()
+    return {
+        "steps": training.steps,
+        "seed": SEED,
+        "processor_seconds": round(time.process_time() - began),
+        "baselines": {name: round(loss, 4) for name, loss in train.baselines(corpus).items()},
+        "history": [[step, round(training, 4), round(held_out, 4)] for step, training, held_out in training.history],
+        "samples": samples,
+    }
+
+
+def main() -> None:
+    chosen = sys.argv[1:] or list(train.DESIGNS)
+    for design in chosen:
+        run = finished(design)
+        found = json.loads(RUNS.read_text(encoding="utf-8")) if RUNS.exists() else {}
+        found[design] = run
+        ordered = {name: found[name] for name in train.DESIGNS if name in found}
+        RUNS.write_text(json.dumps(ordered, indent=None, ensure_ascii=False) + "\n", encoding="utf-8")
+        best = min(held_out for *_, held_out in found[design]["history"])
+        print(
+            design,
+            f"best held-out loss {best:.3f},",
+            found[design]["processor_seconds"],
+            "s of processor time",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

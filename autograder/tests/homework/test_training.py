@@ -1,0 +1,391 @@
+"""Training the whole decoder: the gradient, the loop, texts of one's own, the files, the command line, the buttons."""
+
+import importlib
+import json
+import math
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+
+MODULES = tuple(rubrics.current().modules)
+NAMES = ("train", "tour", *MODULES)
+DESIGNS = ("complete", "without the mask", "without residuals", "without positions", "post-norm")
+VARIANTS = [f"ada{'l' * (i % 5)}{'u' * (i // 5)}" for i in range(24)]
+LINES = "\n".join(f"line {a}{b} of the song" for a in "abcdefg" for b in "abcdefg")  # 49 entries
+
+
+@pytest.fixture(scope="module")
+def homework() -> Iterator[dict[str, ModuleType]]:
+    """train.py with the solutions, imported as in a student's folder."""
+    before = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] in NAMES}
+    sys.path.insert(0, str(kit.solutions()))
+    parts = ("train", "tour.backward", "tour.controls", "tour.training_panel", *MODULES)
+    found = {name.removeprefix("tour."): importlib.import_module(name) for name in parts}
+    yield found | {"pictures": importlib.import_module("tour.pictures.training")}
+    sys.path.remove(str(kit.solutions()))
+    for name in [*sys.modules]:
+        if name.partition(".")[0] in NAMES:
+            del sys.modules[name]
+    sys.modules.update(before)
+
+
+@pytest.fixture
+def train(homework: dict[str, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """train.py, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return homework["train"]
+
+
+def small(train: Any, **options: Any) -> Any:
+    """A training of a few steps on a text of 49 lines."""
+    return train.Training(train.read_text(LINES), **{"steps": 20, "batch_size": 16, "every": 10, **options})
+
+
+# The gradient
+
+
+@pytest.mark.parametrize(
+    "design",
+    [name if name == "complete" else pytest.param(name, marks=pytest.mark.slow) for name in DESIGNS],
+)
+def test_the_gradient_agrees_with_finite_differences(homework: dict[str, ModuleType], design: str) -> None:
+    gaps = homework["backward"].gradient_check(homework["backward"].DESIGNS[design], entries=8)
+    assert {"embedding", "attention", "ffn", "ln_1", "ln_2", "w_out", "b_out"} == set(gaps)
+    assert max(gap for _, gap in gaps.values()) < 1e-8
+
+
+@pytest.mark.slow
+def test_a_wrong_backward_pass_of_the_norm_spoils_what_comes_before_it(
+    homework: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the question in the notebook says; the last norm, before the MLP of the last block, is not the last layer."""
+    right = homework["layernorm"].layer_norm_backward
+
+    def without_mean(grad_out: Any, x: Any, gamma: Any, eps: float = 1e-5) -> Any:
+        grad_x, *rest = right(grad_out, x, gamma, eps)
+        return grad_x + (grad_out * gamma).mean(axis=-1, keepdims=True) / np.sqrt(
+            x.var(axis=-1, keepdims=True) + eps
+        ), *rest
+
+    monkeypatch.setattr(homework["layernorm"], "layer_norm_backward", without_mean)
+    gaps = {part: gap for part, (_, gap) in homework["backward"].gradient_check(entries=8).items()}
+    assert gaps["embedding"] > 1e-4 and gaps["attention"] > 1e-4
+    assert gaps["w_out"] < 1e-8 and gaps["b_out"] < 1e-8
+
+
+# The loop
+
+
+def test_twenty_steps_lower_the_loss_on_held_out_names(train: Any) -> None:
+    training = train.Training(train.census(), steps=20, every=20)
+    while not training.finished:
+        training.advance()
+    first, last = training.history
+    assert first.held_out == pytest.approx(math.log(27), abs=0.1), "it starts as if all characters were equally likely"
+    assert last.held_out < first.held_out - 0.4 and last.training < first.training - 0.4
+    assert training.best_loss == last.held_out and not math.isnan(training.seconds_left)
+
+
+@pytest.mark.slow
+def test_the_default_training_reaches_what_the_finished_run_shows(train: Any, homework: dict[str, ModuleType]) -> None:
+    training = train.Training(train.census())
+    while not training.finished:
+        training.advance()
+    run = homework["pictures"].runs()["complete"]
+    assert training.best_loss < 2.0
+    assert training.best_loss == pytest.approx(min(held_out for *_, held_out in run["history"]), abs=0.04)
+    assert (run["steps"], run["seed"]) == (training.steps, training.seed)
+
+
+@pytest.mark.slow
+def test_the_finished_runs_start_like_a_run_of_today(train: Any, homework: dict[str, ModuleType]) -> None:
+    runs = homework["pictures"].runs()
+    assert tuple(train.DESIGNS) == DESIGNS == tuple(runs)
+    for name, run in runs.items():
+        training = train.Training(train.census(), train.DESIGNS[name])
+        training.measure()
+        assert run["history"][0] == pytest.approx([0, *training.history[0][1:]], abs=2e-3)
+        assert len(run["history"]) == run["steps"] // training.every + 1
+    baselines = [round(loss, 2) for loss in train.baselines(train.census()).values()]
+    assert baselines == [3.30, 2.81, 2.37] == [round(loss, 2) for loss in runs["complete"]["baselines"].values()]
+
+
+def test_the_notebook_says_what_the_finished_runs_show(homework: dict[str, ModuleType]) -> None:
+    runs, text = homework["pictures"].runs(), "".join((kit.solutions() / "transformer.ipynb").read_text().split())
+    best = {name: min(run["history"], key=lambda row: row[2]) for name, run in runs.items()}
+    assert f"{best['complete'][2]:.2f}" == "1.96" and "*From3.30natsto1.96" in text
+    assert f"{runs['complete']['processor_seconds']}secondsofprocessortime" in text
+    assert best["without residuals"][0] == 400 and f"{best['without residuals'][2]:.2f}" == "2.39"
+    assert f"{runs['without residuals']['history'][-1][2]:.2f}" == "2.80" and "2.39natsafter400steps" in text
+    others = [f"{best[name][2]:.2f}" for name in ("without the mask", "post-norm", "without positions")]
+    assert others == ["2.72", "1.97", "1.96"]
+    assert "scores2.72when" in text and "decoder,1.97." in text and "justasgood,1.96:" in text
+
+
+def test_the_same_seed_gives_the_same_run_and_stopping_changes_nothing(train: Any) -> None:
+    one, other = small(train), small(train)
+    while not one.finished:
+        one.advance()
+    for _ in range(7):
+        other.advance()
+    other.sample()
+    while not other.finished:
+        other.advance()
+    assert one.history == other.history and one.sample() == other.sample()
+
+
+def test_the_weights_with_the_lowest_held_out_loss_are_kept(train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    training, losses = small(train), iter([3.0, 2.0, 2.5])
+    monkeypatch.setattr(training, "loss", lambda entries: next(losses) if entries is training.corpus.held_out else 0.0)
+    training.measured["held_out"] = training.corpus.held_out
+    kept = []
+    for _ in range(3):
+        training.measure()
+        kept.append(training.best["b_out"].copy())
+        training.params["b_out"] += 1
+    assert training.best_loss == 2.0
+    assert (kept[1] == kept[0] + 1).all() and (kept[2] == kept[1]).all()
+
+
+@pytest.mark.slow
+def test_a_decoder_without_a_mask_is_measured_as_it_writes(train: Any) -> None:
+    """With a mask both ways to measure agree; without one, only the honest one does not see the answers."""
+    corpus = train.read_text(LINES)
+    for name, same in (("complete", True), ("without the mask", False)):
+        training = small(train, design=train.DESIGNS[name], steps=40)
+        while not training.finished:
+            training.advance()
+        honest = train.prefix_loss(training.params, corpus.held_out, corpus.alphabet, training.design)
+        assert training.history[-1].held_out == pytest.approx(honest, abs=1e-5)
+        assert (abs(training.loss(corpus.held_out) - honest) < 1e-5) is same
+
+
+def test_the_trained_parameters_are_those_of_decoder_logits(train: Any, homework: dict[str, ModuleType]) -> None:
+    training = small(train)
+    training.advance()
+    train.save(training)
+    params, alphabet, design = train.load()
+    inputs, _ = train.batch(["line ab of"], alphabet)
+    logits = homework["decoder"].decoder_logits(inputs[0], params, design.heads)
+    np.testing.assert_allclose(logits, train.forward(training.best, inputs, design)[0][0], atol=1e-4)
+
+
+# Texts
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "says"),
+    [
+        ("\n".join(f"Anna{'abcde'[i % 5] * (i % 7)}" for i in range(40)), "anna", "different entries"),
+        (", ".join(VARIANTS), "adalu", "24 different entries, 5 of them held out"),
+        (" ".join(VARIANTS), "adalu", "24 different entries"),
+        ("\n".join(VARIANTS).replace("ada", "Жанна"), "жаннаlu", "24 different entries"),
+        ("\n".join(f"ab{'cd' * (i % 20)}!x" if i == 1 else f"ab{'cd' * i}" for i in range(25)), "ab", "(dropped: ! x)"),
+    ],
+)
+def test_a_text_is_normalised_and_says_what_was_dropped(train: Any, text: str, first: str, says: str) -> None:
+    corpus = train.read_text(text)
+    entries = [*corpus.training, *corpus.held_out]
+    assert first in entries and says in corpus.report
+    assert len(set(entries)) == len(entries) and not set(corpus.training) & set(corpus.held_out)
+    assert set("".join(entries)) <= set(corpus.alphabet) and corpus.alphabet[0] == "\n"
+    assert max(map(len, entries)) <= 30
+
+
+def test_a_long_line_is_cut_at_a_space(train: Any) -> None:
+    lines = [f"{'word ' * 9}{'abcdefg'[i // 7]}{'abcdefg'[i % 7]}" for i in range(40)]
+    entries = train.read_text("\n".join(lines))
+    assert "word word word word word word" in [*entries.training, *entries.held_out]
+
+
+def test_in_the_alphabet_of_the_trained_model_accents_are_removed(train: Any) -> None:
+    _, alphabet = train.trained_model()
+    corpus = train.read_text(", ".join(f"Zoë-{'Ö' * i}" for i in range(25)), alphabet)
+    assert "zoeoo" in [*corpus.training, *corpus.held_out] and corpus.alphabet == alphabet
+
+
+@pytest.mark.parametrize("text", ["", "ada", "ada, ada\n" * 40, "\n\n\n", "a b c"])
+def test_a_text_that_is_too_short_is_rejected_in_one_line(train: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=r"^the text has \d+ different entries; training needs at least 20$"):
+        train.read_text(text)
+
+
+# Wrong functions
+
+
+def test_a_wrong_function_is_named_before_training(
+    train: Any, homework: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def sample_variance(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+        return gamma * (x - x.mean(axis=-1, keepdims=True)) / np.std(x, axis=-1, ddof=1, keepdims=True) + beta
+
+    assert train.problems() == []
+    monkeypatch.setattr(homework["layernorm"], "layer_norm", sample_variance)
+    assert train.main(["--steps", "5"]) == 1
+    line = "train.py: your layer_norm disagrees with the formula; run: pytest checks/test_layernorm.py\n"
+    assert capsys.readouterr().err == line
+
+
+def test_an_unwritten_function_is_named_before_training(
+    train: Any, homework: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unwritten(*_: Any) -> None:
+        raise NotImplementedError("not written yet")
+
+    monkeypatch.setattr(homework["scaled_attention"], "split_heads", unwritten)
+    monkeypatch.setattr(homework["scaled_attention"], "merge_heads", unwritten)
+    assert train.main([]) == 1
+    line = "train.py: split_heads (scaled_attention.py) is not written yet (and 1 more)\n"
+    assert capsys.readouterr().err == line
+
+
+# The command line
+
+
+def test_the_command_writes_a_model_and_samples(train: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("song.txt").write_text(LINES, encoding="utf-8")
+    assert train.main(["--text", "song.txt", "--steps", "12"]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "49 different entries" in said and "12 steps will take about" in said and "nats per character: uniform" in said
+    )
+    assert len(Path("samples.txt").read_text(encoding="utf-8").splitlines()) == 50
+    assert train.main(["--text", "song.txt", "--steps", "2", "--resume", "model.npz"]) == 0
+
+
+def test_an_interrupt_keeps_the_best_weights(
+    train: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("song.txt").write_text(LINES, encoding="utf-8")
+    right = train.Training.advance
+
+    def interrupted(training: Any) -> None:
+        if training.step == 3:
+            raise KeyboardInterrupt
+        right(training)
+
+    monkeypatch.setattr(train.Training, "advance", interrupted)
+    assert train.main(["--text", "song.txt"]) == 0
+    assert "Stopped after 3 steps." in capsys.readouterr().out
+    assert train.load()[2] == train.DESIGNS["complete"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--text", "nothing.txt"], r"train.py: \[Errno 2\] No such file or directory: 'nothing.txt'"),
+        (["--text", "bytes.bin"], "train.py: bytes.bin is not a UTF-8 text"),
+        (["--text", "short.txt"], "train.py: the text has 0 different entries; training needs at least 20"),
+        (["--resume", "short.txt"], "train.py: short.txt is not a model written by train.py"),
+        (["--resume", "song.npz"], "train.py: song.npz was trained on another alphabet; .*"),
+    ],
+)
+def test_an_error_is_one_line(train: Any, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str) -> None:
+    Path("bytes.bin").write_bytes(b"\xff\xfe\x00\x80")
+    Path("short.txt").write_text("a")
+    corpus = train.read_text(LINES)
+    train.save(train.Training(corpus._replace(alphabet="\nxyz")), Path("song.npz"))
+    assert train.main(arguments) == 1
+    assert re.fullmatch(line + "\n", capsys.readouterr().err)
+
+
+# The notebook
+
+
+@pytest.fixture
+def panel(train: Any, homework: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The class of the buttons, without panels or results of other tests."""
+    pytest.importorskip("ipywidgets")
+    found = homework["training_panel"].TrainingPanel
+    monkeypatch.setattr(found, "panels", {})
+    monkeypatch.setattr(found, "results", {})
+    return found
+
+
+@pytest.mark.slow
+def test_the_buttons_train_a_text_of_ones_own(panel: Any) -> None:
+    shown = panel(text=LINES, steps=100)
+    shown.steps.min, shown.steps.value = 1, 12
+    shown.button.click()
+    shown.thread.join()
+    assert shown.progress.value == 12 and shown.button.description == "Train"
+    assert "49 different entries" in shown.status.value and "Finished after" in shown.status.value
+    assert bytes(shown.picture.value).startswith(b"\x89PNG") and "<b>12</b>" in shown.written.value
+    assert Path("own_model.npz").is_file() and Path("own_samples.txt").is_file()
+
+
+def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: Any, train: Any) -> None:
+    shown = panel(text=LINES, steps=6000)
+    shown.go()
+    while shown.training.step < 5:
+        time.sleep(0.01)
+    shown.stop()
+    step = shown.training.step
+    assert 5 <= step < 6000 and Path("own_model.npz").is_file()
+    again = panel(text=LINES, steps=6000)
+    assert again.training is shown.training and f"Step {step:,}" in again.status.value
+    again.over.click()
+    assert again.training is None
+
+
+def test_a_design_that_was_trained_is_in_the_table(
+    panel: Any, homework: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = panel(steps=100)
+    shown.steps.min, shown.steps.value = 1, 2
+    shown.design.value = "post-norm"
+    shown.go()
+    shown.thread.join()
+    rows = homework["pictures"].designs(panel.results).rows
+    assert {row[0] for row in rows} == set(panel.results), "no row that answers the question below the panel"
+    row = next(row for row in rows if row[0] == "post-norm")
+    assert row[3] == f"{shown.training.best_loss:.2f}" and row[3] in shown.table.value
+    assert shown.design.options == DESIGNS
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("ada", "the text has 0 different entries"), (LINES, "your softmax disagrees with the formula")],
+)
+def test_the_panel_says_in_a_line_why_it_cannot_train(
+    panel: Any, homework: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    if "softmax" in said:
+        monkeypatch.setattr(homework["scaled_attention"], "softmax", lambda scores, axis=-1: scores)
+    shown = panel(text=text)
+    shown.go()
+    assert "Cannot train yet:" in shown.status.value and said in shown.status.value and shown.thread is None
+
+
+@pytest.mark.slow
+def test_the_panel_starts_from_the_trained_model(panel: Any, train: Any) -> None:
+    shown = panel(text=", ".join(train.census().held_out[:60]), steps=100, start="the trained model")
+    shown.steps.min, shown.steps.value = 1, 1
+    shown.go()
+    shown.thread.join()
+    assert shown.training.history[0].held_out < 2.4 and "Finished" in shown.status.value
+
+
+def test_the_notebook_shows_code_that_is_there(homework: dict[str, ModuleType]) -> None:
+    notebook = nbformat.read(kit.solutions() / "transformer.ipynb", as_version=4)  # type: ignore[no-untyped-call]
+    shown = [re.fullmatch(r'source\("(\w+\.py)", "(\w+)"\)', cell.source) for cell in notebook.cells]
+    found = [match.groups() for match in shown if match]
+    assert len(found) == 7
+    for file, name in found:
+        assert str(homework["controls"].source(file, name).data).startswith(("def ", "class "))
+
+
+def test_the_finished_runs_are_small() -> None:
+    data = (kit.solutions() / "tour" / "finished_runs.json").read_text(encoding="utf-8")
+    assert len(data) < 30_000 and json.loads(data)

@@ -1,0 +1,201 @@
+"""A training with buttons: progress, curve and samples while it runs, in a thread beside the notebook.
+
+The training itself is in train.py; here are only controls.
+"""
+
+import contextlib
+import html
+import importlib
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from tour.controls import DRAWING, PIXELS, png, reason
+from tour.pictures.training import curve, designs
+from tour.predictions import Said, ipython, ipywidgets
+
+RANDOM, TRAINED = "random weights", "the trained model"
+STEPS = 3000
+REDRAWN, SAMPLES_SHOWN = 2.0, 6  # seconds between two pictures; lines of samples
+WITHOUT_CONTROLS = "(Buttons appear here in a running notebook with ipywidgets. Without them, run: python train.py)"
+FIRST = "Press <b>Train</b>. You see the curve of the loss here, and what the decoder writes."
+
+
+class TrainingPanel:
+    """Controls for one training: of the names, or of a text in a text area."""
+
+    # The panels of the notebook, by whether they have a text area: a cell that runs again continues its training.
+    panels: dict[bool, "TrainingPanel"] = {}
+    results: dict[str, tuple[float, list[str]]] = {}  # designs trained on the names from random weights
+
+    def __init__(self, text: str = "", steps: int = STEPS, start: str = RANDOM):
+        self.own_text, self.training, self.thread = bool(text), None, None
+        prefix = "own_" if self.own_text else ""
+        self.model, self.samples = Path(f"{prefix}model.npz"), Path(f"{prefix}samples.txt")
+        self.baselines: dict[str, float] = {}
+        self.running, self.lines = False, []
+        if ipywidgets is not None:
+            self._make(text, steps, start)
+        before = self.panels.get(self.own_text)
+        if before is not None:
+            before.stop()
+            self.training, self.baselines, self.lines = before.training, before.baselines, before.lines
+        self.panels[self.own_text] = self
+        if self.training is not None and ipywidgets is not None:
+            self.show()
+
+    def _make(self, text: str, steps: int, start: str) -> None:
+        w, style = ipywidgets, {"description_width": "initial"}
+        names = ["complete", "without the mask", "without residuals", "without positions", "post-norm"]
+        self.design = w.Dropdown(options=names, description="design", style=style, layout={"width": "230px"})
+        self.start_from = w.Dropdown(
+            options=[RANDOM, TRAINED], value=start, description="start from", style=style, layout={"width": "240px"}
+        )
+        self.steps = w.IntSlider(value=steps, min=100, max=6000, step=100, description="steps", style=style)
+        self.text = w.Textarea(value=text, rows=5, layout={"width": "95%"})
+        self.button = w.Button(description="Train", button_style="primary", layout={"width": "100px"})
+        self.over = w.Button(description="Start over", layout={"width": "100px"})
+        self.progress = w.IntProgress(min=0, max=steps, layout={"width": "300px"})
+        self.status, self.written = w.HTML(FIRST), w.HTML(layout={"width": "400px"})
+        self.picture = w.Image(format="png", layout={"display": "none"})
+        self.table = w.HTML(self.results_table())
+        self.button.on_click(lambda _: self.stop() if self.running else self.go())
+        self.over.on_click(lambda _: self.reset())
+        choices = [self.start_from, self.steps] if self.own_text else [self.design, self.steps]
+        self.box = w.VBox(
+            [
+                *([self.text] if self.own_text else []),
+                w.HBox([*choices, self.button, self.over], layout=w.Layout(flex_flow="row wrap")),
+                w.HBox([self.progress, self.status]),
+                w.HBox([self.picture, self.written]),
+                self.table,
+            ]
+        )
+
+    def _ipython_display_(self) -> None:
+        if ipywidgets is None or ipython is None:
+            print(WITHOUT_CONTROLS)
+        else:
+            ipython.display({**self.box._repr_mimebundle_(), "text/plain": WITHOUT_CONTROLS}, raw=True)
+
+    def go(self) -> None:
+        """Start, or continue, in a thread."""
+        if self.running:
+            return
+        reload_modules()
+        try:
+            train = importlib.import_module("train")
+            if found := train.problems():
+                raise train.TextError(train.in_one_line(found))
+            if self.training is None or self.training.finished:
+                self.training = self.new(train)
+                self.baselines, self.lines = train.baselines(self.training.corpus), []
+        except (ValueError, NotImplementedError) as error:
+            self.say(f"<b>Cannot train yet:</b> {html.escape(str(error))}")
+            return
+        except (Exception, SystemExit) as error:
+            self.say(f"<b>Cannot train yet:</b> {html.escape(reason(error))}")
+            return
+        self.running = True
+        self.button.description, self.progress.max = "Stop", self.training.steps
+        self.thread = threading.Thread(target=self.work, args=(train,), daemon=True)
+        self.thread.start()
+
+    def new(self, train: Any) -> Any:
+        """The training that the controls ask for."""
+        start, alphabet = None, ""
+        if self.own_text and self.start_from.value == TRAINED:
+            start, alphabet = train.trained_model()
+        corpus = train.read_text(self.text.value, alphabet) if self.own_text else train.census()
+        design = train.DESIGNS["complete" if self.own_text else self.design.value]
+        rate = train.RATE if start is None else train.RATE / 4
+        return train.Training(corpus, design, self.steps.value, rate=rate, start=start)
+
+    def work(self, train: Any) -> None:
+        """Train until the end, or until Stop; the best weights are saved at every picture and at the end."""
+        training, shown = self.training, 0.0
+        try:
+            while self.running and not training.finished:
+                training.advance()
+                self.progress.value = training.step
+                if time.perf_counter() > shown + REDRAWN or training.step == 10:
+                    self.show()
+                    train.save(training, self.model)
+                    shown = time.perf_counter()
+            self.finish(train)
+        except Exception as error:
+            self.say(f"<b>Stopped:</b> {html.escape(reason(error))}")
+        finally:
+            self.running = False
+            self.button.description = "Train"
+
+    def finish(self, train: Any) -> None:
+        """The last picture, the files, and the row of the table."""
+        training = self.training
+        self.show()
+        if not training.history:
+            return
+        train.save(training, self.model)
+        train.save_samples(training, self.samples)
+        if not self.own_text:
+            design = next(name for name, design in train.DESIGNS.items() if design == training.design)
+            self.results[design] = training.best_loss, training.sample(3, seed=1)
+            self.table.value = self.results_table()
+
+    def results_table(self) -> str:
+        """The designs trained so far. The others wait: a question asks about them."""
+        trained = "" if self.own_text or not self.results else designs(self.results)._repr_html_()
+        return trained.replace("<table>", '<table cellpadding="6">')  # JupyterLab styles no table in a widget
+
+    def stop(self) -> None:
+        """Stop after the current step."""
+        self.running = False
+        if self.thread is not None and self.thread is not threading.current_thread():
+            self.thread.join()
+
+    def reset(self) -> None:
+        """Forget this training; the next one begins with the controls as they are now."""
+        self.stop()
+        self.training, self.lines = None, []
+        self.progress.value, self.picture.layout.display, self.written.value = 0, "none", ""
+        self.say(FIRST)
+
+    def show(self) -> None:
+        """Draw the curve, and add a line of samples."""
+        training = self.training
+        if not training.history:
+            return
+        step = training.step
+        if not self.lines or self.lines[-1][0] != step:
+            self.lines.append((step, [text or "(nothing)" for text in training.sample()]))
+        with DRAWING:
+            figure = curve(training.history, self.baselines, training.steps)
+            self.picture.value = png(figure)
+        self.picture.layout.width, self.picture.layout.display = f"{int(6.4 * PIXELS)}px", None
+        rows = [f"<b>{n:,}</b> {html.escape('  '.join(some))}" for n, some in self.lines[-SAMPLES_SHOWN:]]
+        self.written.value = '<div style="line-height:1.5">' + "<br>".join(rows) + "</div>"
+        self.say(f"{html.escape(training.corpus.report)} {self.progress_text()}")
+
+    def progress_text(self) -> str:
+        training = self.training
+        if training.finished:
+            return f"Finished after {training.seconds:.0f} s. The best weights are in {self.model}, samples in {self.samples}."
+        left = training.seconds_left
+        return f"Step {training.step:,} of {training.steps:,}" + (
+            f", about {left:.0f} s left." if left == left else "."
+        )
+
+    def say(self, markup: str) -> None:
+        self.status.value = markup
+
+    def __repr__(self) -> str:
+        return repr(Said(self.status.value)) if ipywidgets is not None else WITHOUT_CONTROLS
+
+
+def reload_modules() -> None:
+    """Load changed files again, as the notebook does before it runs a cell."""
+    with contextlib.suppress(Exception):
+        shell = importlib.import_module("IPython").get_ipython()
+        if shell is not None:
+            shell.run_line_magic("autoreload", "")

@@ -46,7 +46,8 @@ class Graded:
     `record` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
     mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
     judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
-    `at_least`: the mistakes told are not all that is wrong, or differ from what is.
+    `at_least`: the mistakes told are not all that is wrong, or differ from what is. `fix_first` are modules that this one
+    uses and that are missing or wrong in a public call.
     """
 
     criterion: Criterion
@@ -60,6 +61,7 @@ class Graded:
     blamed: tuple[str, ...] = ()
     depends: bool = False
     at_least: bool = False
+    fix_first: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

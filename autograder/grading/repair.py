@@ -16,8 +16,8 @@ import numpy as np
 
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
-from autograder.grading.player import Player
 from autograder.grading.record import Record, Step, with_needed
+from autograder.grading.runner import Runner
 from autograder.grading.thresholds import (
     FIRST_CALLS,
     MOST_ENDLESS,
@@ -46,15 +46,13 @@ Repair = tuple[tuple[str, int], str, tuple[tuple[int, ...], ...]]
 class Repairs:
     """The searches of one submission, and what is left for them."""
 
-    def __init__(self, player: Player):
+    def __init__(self, player: Runner):
         self.player = player
         self.functions, self.edits, self.endless = frozenset[str](), player.edits, 0
         self.lines: dict[str, set[int]] = {}  # of each module's repairs: its other functions are edited there first
         self.made: dict[str, list[Repair]] = {}  # of each module
 
-    def search(
-        self, number: int, module: str, function: str, helpers: tuple[str, ...], records: Sequence[Record]
-    ) -> Repair | None:
+    def search(self, module: str, function: str, helpers: tuple[str, ...], records: Sequence[Record]) -> Repair | None:
         """The smallest edits that make every record of a function right, beside correct `helpers`; None if there are none."""
         own = [record for record in records if record.target.function == function]
         first = _first_calls(own)
@@ -70,7 +68,7 @@ class Repairs:
             """The lines of an edit that makes every record right, in a process that has seen no other; else ()."""
             left = [name for name in functions if name != edited]
             made = replace(first[0], call=prepared_edit(module, edited, left, edit))
-            with self.player.apart(number, module, helpers, [made]) as play:
+            with self.player.apart(module, helpers, [made]) as play:
                 said, *replies = play(steps) or [SPENT]
             right = len(replies) == len(steps) and _all_right(steps, replies, function)
             return tuple(said.value) if right and said.value else ()  # it may say that it could not be made
@@ -81,7 +79,7 @@ class Repairs:
             if lines_of(edit, edited):
                 return repair
 
-        with self.player.apart(number, module, helpers) as play:
+        with self.player.apart(module, helpers) as play:
             known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
             asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others, sorted(known)))
             said = next(iter(play([asked])), SPENT)
@@ -107,7 +105,6 @@ class Repairs:
 
     def beside(
         self,
-        number: int,
         module: str,
         function: str,
         helpers: tuple[str, ...],
@@ -119,7 +116,7 @@ class Repairs:
         named = [step.expected for step in steps if step.parts and step.kind == "call" and not step.rules.error]
         fits = all(isinstance(value, tuple) for value in named)
         altered = judged(steps, [record.reply for record in records])
-        return fits and self.search(number, module, function, helpers, altered) is not None
+        return fits and self.search(module, function, helpers, altered) is not None
 
     def _passing(self, play: Play, edits: list[Row], calls: Sequence[Step]) -> Iterator[Row]:
         """The edits that make some calls right."""

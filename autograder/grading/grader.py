@@ -1,10 +1,10 @@
 """One submission in, one Result out: the rules of grading.
 
-In which order things are played stands in player.py, what a mistake costs in charge.py.
+In which process things are run stands in runner.py, what a mistake costs in charge.py.
 
-1. Whatever may be shown: the visible criteria, then the public examples of every function. An example that went wrong is tried
-   once more, alone; only then, or where a known mistake explains it, it is shown as a counterexample.
-2. The hidden criteria, from the lowest level of modules up.
+1. The public calls of all modules, together in the preview: visible criteria, and the public examples of every function.
+2. Module by module, beside references: the public calls, then the hidden ones. An example that went wrong is tried once
+   more, alone; only then, or where a known mistake explains it, it is shown as a counterexample.
 3. Each function with a wrong call is explained (diagnosis.py), and its mistakes are charged. Of visible criteria, verdicts and
    names come from visible records only: students see them at once. What no known mistake explains is repaired, if one
    small edit of the student's text does it (repair.py), and is then charged as one mistake.

@@ -79,10 +79,10 @@ class Repairs:
             if lines_of(edit, edited):
                 return repair
 
-        with self.player.apart(module, helpers) as play:
-            known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
-            asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others, sorted(known)))
-            said = next(iter(play([asked])), SPENT)
+        known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
+        asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others, sorted(known)))
+        with self.player.apart(module, helpers, first=[asked]) as play:
+            said = next(iter(play([])), SPENT)
             edits = said.value.tolist()[:MOST_EDITS] if said.value is not None else []
             ordered = sorted(((line not in known, size), edit, line) for edit, size, line in edits)
             for _, same in groupby(ordered, key=itemgetter(0)):
@@ -92,7 +92,8 @@ class Repairs:
                 tells = len(passed) <= MOST_TOLD and not is_boolean(own)
                 places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
                 chosen = -1
-                for _, edit, line in self._passing(play, passed[:MOST_SURVIVORS], rest):
+                # All of them before any is made in full: that process takes the place of this one.
+                for _, edit, line in list(self._passing(play, passed[:MOST_SURVIVORS], rest)):
                     if line not in places and (tells or not places) and (lines := lines_of(edit)):
                         places[line], chosen = lines, edit if not places else chosen
                 if places:

@@ -185,28 +185,38 @@ class Runner:
 
     @contextlib.contextmanager
     def apart(
-        self, module: str, helpers: tuple[str, ...], before: Sequence[Step] = ()
+        self, module: str, helpers: tuple[str, ...], before: Sequence[Step] = (), first: Sequence[Step] = ()
     ) -> Iterator[Callable[[Sequence[Step]], list[Reply]]]:
         """Runs steps of a module in a process of its own, with some of its own functions replaced by the reference.
 
-        Steps `before` the module is imported are replied to first.
+        Steps `before` the module is imported, and the `first` ones after it, are replied to first. If another process has taken its
+        place meanwhile, they run again in a new one.
         """
-        self.close()
-        process = self._process = self.start()
-        first = process.run(before, module) if before else []
-        loaded = process.load(self._beside_references(module, helpers), module)
+        process, replies, is_loaded = self._opened(module, helpers, before, first)
 
         def run(steps: Sequence[Step]) -> list[Reply]:
-            nonlocal first
-            if loaded.error is not None or loaded.ended is not None:
-                return []
-            replies, first = [*first, *process.run(steps, module)], []
-            return replies
+            nonlocal process, replies, is_loaded
+            if self._process is not process:
+                process, _, is_loaded = self._opened(module, helpers, before, first)
+            earlier, replies = replies, []
+            return [*earlier, *process.run(steps, module)] if is_loaded else []
 
         try:
             yield run
         finally:
-            process.close()
+            if self._process is process:
+                self.close()
+
+    def _opened(
+        self, module: str, helpers: tuple[str, ...], before: Sequence[Step], first: Sequence[Step]
+    ) -> tuple[Process, list[Reply], bool]:
+        """A new process for `apart`, its first replies, and whether it has imported the module."""
+        self.close()
+        process = self._process = self.start()
+        replies = process.run(before, module)
+        loaded = process.load(self._beside_references(module, helpers), module)
+        is_loaded = loaded.error is None and loaded.ended is None
+        return process, [*replies, *(process.run(first, module) if is_loaded else [])], is_loaded
 
     def close(self) -> None:
         """End the process that is alive."""

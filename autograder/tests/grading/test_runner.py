@@ -201,6 +201,18 @@ def test_why_an_import_beside_references_fails_is_said_without_text_unless_the_p
             assert reply is not None and reply.error is not None and reply.error.text == text
 
 
+def test_what_runs_apart_is_started_again_if_another_process_has_taken_its_place() -> None:
+    processes = Processes()
+    steps = scripts.current().examples["layernorm"]
+    with processes.runner() as runner, runner.apart("layernorm", (), first=steps[:1]) as run:
+        assert len(run(steps[1:2])) == 2
+        with runner.apart("layernorm", ()) as other:
+            assert len(other(steps[1:2])) == 1
+        assert len(run(steps[1:2])) == 1  # the first step has run again, and its reply is known
+    assert processes.started == 3
+    assert [what for kind, number, what in processes.events if (kind, number) == ("run", 3)] == [steps[0], steps[1]]
+
+
 def test_what_runs_apart_says_what_came_before_its_import_first() -> None:
     processes = Processes()
     steps = scripts.current().examples["layernorm"]

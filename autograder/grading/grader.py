@@ -270,10 +270,7 @@ class _Grading:
             alone = self.alone.get(module, {}).get(function)
             # What is lost without a wrong call, since too little is right, is lost to nobody's helper.
             blamed = reading.blamed(criterion, function) if function or charge.passed else {}
-            if criterion.visible and module in self.depends:
-                yield self._shown_at_once(charge, function)
-                continue
-            yield replace(
+            graded = replace(
                 charge,
                 record=charge.record or next(iter(blamed.values()), None),
                 shown=shown(charge, explanations, examples, alone if alone and alone.step in reading.wrong else None),
@@ -284,18 +281,21 @@ class _Grading:
                 at_least=any(explanations[m.function].at_least for m in charge.mistakes if m.function in explanations),
                 depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
+            is_at_once = criterion.visible and module in self.depends and not charge.passed
+            yield self._shown_at_once(graded, function) if is_at_once else graded
 
-    def _shown_at_once(self, charge: Graded, function: str) -> Graded:
-        """A visible criterion of a module that depends on wrong modules: it passes in the preview or beside references, and what is
+    def _shown_at_once(self, graded: Graded, function: str) -> Graded:
+        """A lost visible criterion of a module that depends on wrong modules: it passes if it does so in the preview, and what is
         shown of it comes from the preview."""
-        own = [self.previewed[step] for step in self.script.shown(charge.criterion.module)]
-        wrong = [r for r in own if r.step.criterion == charge.criterion.id and r.fault is not None]
-        if not wrong or charge.passed:
-            return Graded(charge.criterion)
-        examples = self._examples(charge.criterion.module, self.previewed).get(function, [])
+        module = graded.criterion.module
+        own = [self.previewed[step] for step in self.script.shown(module)]
+        wrong = [r for r in own if r.step.criterion == graded.criterion.id and r.fault is not None]
+        if not wrong:
+            return Graded(graded.criterion)
+        examples = self._examples(module, self.previewed).get(function, [])
         record = next((r for r in wrong if r.target.function == function), wrong[0])
-        first = tuple(name for name in self.rubric.modules if self._is_to_fix_before(name, charge.criterion.module))
-        return replace(charge, record=record, shown=next(iter(examples), None), undecided=(), fix_first=first)
+        first = tuple(name for name in self.rubric.modules if self._is_to_fix_before(name, module))
+        return replace(graded, record=record, shown=next(iter(examples), None), depends=False, fix_first=first)
 
     def _is_to_fix_before(self, dependency: str, module: str) -> bool:
         """Whether a module that another one uses is missing, or wrong in a public call."""

@@ -88,12 +88,12 @@ def _earned(graded: Graded) -> str:
         return ""
     single = len({mistake.same for mistake in graded.mistakes}) < 2
     if not graded.charged:
-        return f"Awarded: the wrong values come from {'a mistake' if single else 'mistakes'} counted under another criterion.\n"
+        return f"Awarded: the failing calls come from {'a mistake' if single else 'mistakes'} counted under another criterion.\n"
     again = bool(graded.mistakes) and all(graded.criterion.id in mistake.criteria for mistake in graded.mistakes)
     charged = [rubric.current().criteria[name] for name in graded.charged]
     places = [f"`{criterion.id}`" for criterion in charged if may_name(graded.criterion, criterion)]
     under = f"under {' and '.join(places)}" if places else "elsewhere"
-    said = f"Awarded: the wrong values come from {'a mistake' if single else 'mistakes'} counted {under}."
+    said = f"Awarded: the failing calls come from {'a mistake' if single else 'mistakes'} counted {under}."
     if again:
         said = f"Awarded: {'this mistake is' if single else 'these mistakes are'} already counted {under}."
     return " ".join(filter(None, (said, briefly(graded.mistakes, _function(graded))))) + "\n"

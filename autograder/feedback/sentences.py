@@ -35,7 +35,7 @@ FAULTS = {
     "changed": "It modified one of its arguments. Work on a copy instead.",
     "changed_later": "One of its arguments was modified after the call.",
     "unsteady": "The same call returned a different result the second time: the function keeps state between calls.",
-    "overwritten": "An array it returned earlier was modified by a later call or by a change to its argument. Return a new array.",
+    "overwritten": "An array it returned earlier changed later, because it shares memory with another array. Return a new array.",
     "shared": "The result shares memory with an argument; the docstring requires a new array.",
 }
 
@@ -188,13 +188,13 @@ def named(mistakes: Sequence[Mistake], function: str = "", at_least: bool = Fals
         same.setdefault(mistake.same, []).append(mistake)
     groups, right = list(same.values()), " ".join(dict.fromkeys(mistake.right for mistake in mistakes))
     if all(map(seen, mistakes)) or len(groups) == 1:
-        label = "Observed" if seen(mistakes[0]) else f"Probably{', among other mistakes' * at_least}"
+        label = "Observed" if seen(mistakes[0]) else f"Probably{' (this does not explain every call)' * at_least}"
         return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Fix:** {right}"
     lines = []
     for number, own in enumerate(groups, 1):
         said = f"{'Observed: ' if seen(own[0]) else ''}{_placed(own, function)}"
         lines.append(f"{number}. {said}" + (f"  \n   **Fix:** {own[0].right}" if own[0].right != right else ""))
-    listed = f"**Probably{', among other mistakes' * at_least}:**\n\n" + "\n".join(lines)
+    listed = f"**Probably{' (this does not explain every call)' * at_least}:**\n\n" + "\n".join(lines)
     return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Fix:** {right}"
 
 

@@ -345,7 +345,7 @@ def seen(record: Record, explained: bool) -> Iterator[Mistake]:
         yield _mistake(record, "shares_memory", does, right, COPIES)
     kind = record.fault.kind if record.fault is not None else ""
     if kind == "overwritten":
-        does = "An array you returned earlier was changed by a later call, because both share memory."
+        does = "An array you returned earlier changed later, because it shares memory with another array."
         yield _mistake(record, "overwrites_result", does, "Return a new array in every call.", COPIES)
     if kind == "unsteady" and not explained:
         does, right = (

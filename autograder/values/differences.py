@@ -16,6 +16,7 @@ from .kinds import describe
 MANY = 5  # rows, columns or entries that are named one by one
 # Share of an entry's difference that "every entry is ..." may leave: an eps in the formula blurs factors.
 UNEXPLAINED = 1e-3
+ALIKE = 1e-3  # share of an entry by which a model of it may miss it
 SEVERAL = 3  # entries that share an amount or a factor by more than chance
 MOST_DIGITS = 6  # decimals that a rounded result may have kept
 NEARLY = 1e-3  # largest deviation of a result that is nearly right, as a share of its largest entry
@@ -173,6 +174,7 @@ def _is(model: Array, got: Array, wanted: Array, allowed: float) -> bool:
     with np.errstate(invalid="ignore"):
         left = np.abs(got - model)
         slack = UNEXPLAINED * np.abs(model - wanted) + allowed * magnitude(wanted) / 10
+        slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(wanted) * 1e-6)  # results may be tiny
     return bool((left <= slack).all())
 
 

@@ -130,7 +130,7 @@ def earned(visibility: Any = "after_published", **changes: Any) -> Graded:
 def test_earned_in_spite_of_a_mistake() -> None:
     text = told(earned(record=WRONG, mistakes=(SAMPLE,), charged=(SECRET,)))
     assert text == (
-        f"Awarded: the wrong values come from a mistake counted under `{SECRET}`. Your code divides by d - 1.\n"
+        f"Awarded: the failing calls come from a mistake counted under `{SECRET}`. Your code divides by d - 1.\n"
     )
 
 
@@ -270,7 +270,7 @@ def test_a_function_that_is_not_there_is_not_said_to_be_called() -> None:
 
 def test_nothing_is_charged_under_a_criterion_that_is_earned() -> None:
     text = told(earned(record=WRONG, mistakes=(SAMPLE,)))
-    assert text == "Awarded: the wrong values come from a mistake counted under another criterion.\n"
+    assert text == "Awarded: the failing calls come from a mistake counted under another criterion.\n"
 
 
 def test_undecided_mistakes_say_what_they_share() -> None:

@@ -100,6 +100,11 @@ def test_tokens_have_no_factor() -> None:
     assert "factor" not in difference(np.array([0, 1, 2]), np.array([0, 2, 4]), ALLOWED)
 
 
+def test_tiny_results_have_no_factor_by_chance() -> None:
+    expected = np.array([0.134, 0.0109, -0.0435, 0.0731])
+    assert factor(expected, expected * np.array([6.0e-6, 4.1e-6, 3.7e-6, 3.4e-6]), ALLOWED) is None
+
+
 def test_a_factor_survives_an_eps() -> None:
     assert factor(TABLE, TABLE * (1.5 + 1e-8), ALLOWED) == pytest.approx(1.5)
     assert factor(TABLE, TABLE, ALLOWED) is None

@@ -36,7 +36,7 @@ merge_heads.wrong("first_axis", "merge_heads", {"np.swapaxes(x, -3, -2)": "np.mo
     {"np.swapaxes(x, -3, -2)": "np.swapaxes(x, 0, 1)"},
     does="Your code uses the first axis as the heads.", right="The heads are the third axis from the end.", read=MERGE)
 merge_heads.wrong("second_axis", "merge_heads", {"np.swapaxes(x, -3, -2)": "np.swapaxes(x, 1, 2)"},
-    does="Your code swaps axes counted from the front, which fails with leading axes.", right="The heads are the third axis from the end.", read="numpy.swapaxes")
+    does="Your code swaps axes counted from the front.", right="The heads are the third axis from the end.", read="numpy.swapaxes")
 merge_heads.wrong("one_sequence_only", "merge_heads",
     {"*leading, n_heads, t, d_head = x.shape": "n_heads, t, d_head = x.shape\n    leading = []"},
     does="Your code handles only the shape (n_heads, t, d_head).", right=LEADING, read=MERGE)

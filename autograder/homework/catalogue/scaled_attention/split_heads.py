@@ -49,7 +49,7 @@ split_heads.wrong("batch_required", "split_heads",
     does="Your code requires exactly one leading axis.", right=LEADING, read=SPLIT)
 split_heads.wrong("axes_from_the_front", "split_heads", {"np.swapaxes(heads, -3, -2)": "np.swapaxes(heads, 1, 2)"},
     {"np.swapaxes(heads, -3, -2)": "np.swapaxes(heads, 0, 1)"},
-    does="Your code swaps axes counted from the front, which fails with leading axes.", right=PLACE, read="numpy.swapaxes")
+    does="Your code swaps axes counted from the front.", right=PLACE, read="numpy.swapaxes")
 split_heads.wrong("leading_folded", "split_heads", {"x.reshape(*leading, t,": "x.reshape(-1,", "heads, -3, -2)": "heads, 0, 1)"},
     {"return result": "return result.reshape(-1, *result.shape[-3:])"},
     does="Your code merges the leading axes into one.", right=LEADING, read=SPLIT)

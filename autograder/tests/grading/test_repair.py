@@ -176,7 +176,10 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
 """
     result = graded(grader, alter("layernorm", source), "layernorm")
     told = {g.criterion.id: message(g, result) for g in result.graded}
-    assert "**Probably (this does not explain every call):** Your grad_x lacks the term - mean(g)" in told["layernorm.backward_x"]
+    assert (
+        "**Probably (this does not explain every call):** Your grad_x lacks the term - mean(g)"
+        in told["layernorm.backward_x"]
+    )
     assert "Probably" not in told["layernorm.backward_parameters"]
 
 

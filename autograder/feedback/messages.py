@@ -93,9 +93,10 @@ def _earned(graded: Graded) -> str:
     charged = [rubric.current().criteria[name] for name in graded.charged]
     places = [f"`{criterion.id}`" for criterion in charged if may_name(graded.criterion, criterion)]
     under = f"under {' and '.join(places)}" if places else "elsewhere"
-    said = f"Awarded: the failing calls come from {'a mistake' if single else 'mistakes'} counted {under}."
     if again:
         said = f"Awarded: {'this mistake is' if single else 'these mistakes are'} already counted {under}."
+    else:
+        said = f"Awarded: the failing calls come from {'a mistake' if single else 'mistakes'} counted {under}."
     return " ".join(filter(None, (said, briefly(graded.mistakes, _function(graded))))) + "\n"
 
 

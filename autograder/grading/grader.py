@@ -338,7 +338,7 @@ class _Grading:
             if other == function or explanation.repair or not explanation.complete or len(explanation.mistakes) != 1:
                 continue
             helpers = reading.helped.get(other, ((), ()))[0]
-            if self.repairs.fixes(repair, number, reading.module, other, helpers, reading.records):
+            if self.repairs.lines_of(number, reading.module, other, helpers, reading.records, *repair[0]):
                 return explanation.mistakes[0]
         return None
 

@@ -60,7 +60,7 @@ class Repairs:
             return None
         self.functions, self.endless = self.functions | {function}, 0
         rest = [step for step in _made_alone(own) if step not in first]
-        fixed = partial(self._lines, number, module, function, helpers, records)
+        fixed = partial(self.lines_of, number, module, function, helpers, records)
 
         earlier = self.made.setdefault(module, [])
         for repair in earlier:  # what two functions share is wrong in both, and one edit makes both right
@@ -92,19 +92,7 @@ class Repairs:
                     return earlier[-1]
         return None
 
-    def fixes(
-        self,
-        repair: Repair,
-        number: int,
-        module: str,
-        function: str,
-        helpers: tuple[str, ...],
-        records: Sequence[Record],
-    ) -> bool:
-        """Whether the edit that makes one function right makes every record of another one right as well."""
-        return bool(self._lines(number, module, function, helpers, records, *repair[0]))
-
-    def _lines(
+    def lines_of(
         self,
         number: int,
         module: str,

@@ -15,7 +15,7 @@ that is the mistake:
 Calls are written as `Call.key`; {"0": 1} means result number 1 of call 0. Results are written by as_entry(): {"value": v} or
 {"raised": name of the error}, and "changed": [names] if the call has changed arguments. In a value, an array is
 {"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}; other values are written as they are. NO_ERROR stands
-for any result where an error is expected. A call without a result of a mistake passes in spite of it. {"0": [[1, prints]]}
+for any result where an error is expected. A call without an entry passes despite the mistake. {"0": [[1, prints]]}
 under "others": sentence 1 is true of a result of call 0 with these fingerprints; those of the correct result come first,
 as sentence -1. The table contains results, but no code. Without the file, no mistake is ever named.
 """
@@ -51,7 +51,7 @@ class Seen:
 
 
 def as_entry(value: Any = None, raised: str = "", changed: Iterable[str] = ()) -> dict[str, Any]:
-    """The result of a call, as it is written in the table."""
+    """The result of a call, in the form used in the table."""
     entry = {"raised": raised} if raised else {"value": _plain(value)}
     return entry | ({"changed": sorted(changed)} if changed else {})
 
@@ -79,10 +79,10 @@ def _table() -> dict[str, Any]:
 def explanation(
     known: dict[str, Any], calls: list[Seen], defaults: Mapping[str, object] | None = None
 ) -> list[tuple[str, str]]:
-    """The sentences about what explains all calls of a function, with their titles.
+    """The sentences, with titles, of the mistakes that explain all calls of a function.
 
-    That is one known mistake, or else two, where each call has the result of one of them. Of several explanations, only
-    the sentences that they share are returned. A wrong default value explains nothing unless it is in `defaults`, those of the
+    These describe one known mistake, or else two if each call has the result of one of them. If there are several
+    explanations, only the sentences they share are returned. A wrong default value counts only if it is in `defaults`, the values in the
     student's signature.
     """
     places = {call: place for place, call in enumerate(known["calls"])}
@@ -123,7 +123,7 @@ def other_arguments(known: dict[str, Any], calls: list[Seen]) -> str:
 
 
 def _mixed(seen: Seen, right: list[Any], other: list[Any]) -> bool:
-    """Whether each part of a result is the correct or the other one, and not all are correct."""
+    """True if each part of a result is either correct or the part of the other result, and not all are correct."""
     parts = fingerprints(_value(seen.entry["value"]))
     left = [(part, b) for part, a, b in zip(parts, right, other, strict=False) if not _alike(part, a, seen.tolerance)]
     as_many = len(parts) == len(right) == len(other)
@@ -131,7 +131,7 @@ def _mixed(seen: Seen, right: list[Any], other: list[Any]) -> bool:
 
 
 def fingerprints(value: Any) -> list[list[Any]]:
-    """For each part of a result its kind, its shape and a weighted sum of its entries, by which it is recognised."""
+    """For each part of a result: its kind, its shape and a weighted sum of its entries, which identify it."""
     return [_fingerprint(part) for part in (value if isinstance(value, tuple | list) else (value,))]
 
 
@@ -145,7 +145,7 @@ def _fingerprint(part: Any) -> list[Any]:
 
 
 def _alike(one: list[Any], two: list[Any], tolerance: float) -> bool:
-    """Whether two fingerprints are those of the same value."""
+    """True if two fingerprints belong to the same value."""
     return bool(one[0] == two[0] and abs(one[1] - two[1]) <= 4 * tolerance * max(1.0, abs(two[1])))
 
 
@@ -183,7 +183,7 @@ def _same(one: dict[str, Any], two: dict[str, Any], tolerance: float, dtype: boo
 
 
 def _value(entry: Any) -> Any:
-    """A value, from how it is written in the table."""
+    """Read a value from its form in the table."""
     if isinstance(entry, dict):
         if "parts" in entry:
             return tuple(map(_value, entry["parts"]))

@@ -102,7 +102,7 @@ def _is_there(module: str) -> bool:
 
 
 def _is_within(file: Any, places: tuple[str, ...]) -> bool:
-    """Whether a file or folder is in one of these places. Open files are; None is the current folder."""
+    """True if a file or folder is in one of these places. This includes open files; None is the current folder."""
     path = Path(os.devnull if isinstance(file, int) else os.path.realpath(os.fsdecode(file or ".")))
     return any(path.is_relative_to(os.path.realpath(place)) for place in places)
 

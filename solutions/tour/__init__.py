@@ -1,4 +1,4 @@
-"""What transformer.ipynb and train.py use besides your own functions. Nothing here is graded, and you need not read it.
+"""Code that transformer.ipynb and train.py use in addition to your own functions. Nothing here is graded, and you do not need to read it.
 
 controls          show() and play() put pictures and tables into the notebook, play() with sliders above them
 predictions       predict() asks a question before a picture, which appears after your answer

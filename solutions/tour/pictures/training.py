@@ -27,7 +27,7 @@ CUT = 12  # characters of a sample, of which the first ones are long
 
 @functools.cache
 def runs() -> dict[str, Any]:
-    """The finished runs that are there, by design: steps, seed, history, baselines, and samples by step."""
+    """The finished runs, by design: steps, seed, history, baselines, and samples by step."""
     found: dict[str, Any] = json.loads(RUNS.read_text(encoding="utf-8"))
     return found
 
@@ -92,11 +92,11 @@ def designs(yours: Mapping[str, tuple[float, Sequence[str]]] | None = None) -> T
 
 
 def gradient_check(modules: names.Modules) -> Table:
-    """The gradient of a small decoder by the backward pass, beside finite differences."""
+    """The gradient of a small decoder from the backward pass, next to finite differences."""
     for module, function in importlib.import_module("train").USED:
         getattr(getattr(modules, module), function)  # these functions take part
     gaps = importlib.import_module("tour.backward").gradient_check()
     rows = [(part, f"{tried}", f"{gap:.0e}") for part, (tried, gap) in gaps.items()]
     worst = max(gap for _, gap in gaps.values())
-    verdict = "They agree." if worst < 1e-6 else "THEY DIFFER: training would go in a wrong direction."
+    verdict = "They agree." if worst < 1e-6 else "THEY DIFFER: training would go in the wrong direction."
     return Table([*rows, (verdict,)], ("gradient with respect to", "weights tried", "largest difference"))

@@ -178,7 +178,7 @@ def with_figures(page: str, figures: str) -> str:
 def _report(rate: Any, wired: Any, floored: Any, styled: Any, grown: Any, endless: float) -> str:
     ratios = ", ".join(f"{rate[name] / rate['otter']:.0f}" for name in ("cold", "warm", "plain"))
     rows = [
-        ("submissions a second, mixed class, two workers: cold, including the start", f"{rate['cold']:.1f}"),
+        ("submissions per second, mixed class, two workers: cold, including the start", f"{rate['cold']:.1f}"),
         ("warm", f"{rate['warm']:.1f}"),
         ("warm, without repair", f"{rate['plain']:.1f}"),
         ("the same with `otter run`", f"{rate['otter']:.2f}"),

@@ -141,7 +141,7 @@ def roster(path: Path, rubric: Rubric) -> list[Person]:
     if not merged:
         columns = ", ".join((*SID, *EMAIL, *CANVAS, "identifier"))
         raise ArgumentsError(
-            f"{path}: no student has an email address or ID; columns for them: {columns}. Give {PEOPLE}"
+            f"{path}: no student has an email address or ID; known column names: {columns}. Give {PEOPLE}"
         )
     return merged
 

@@ -290,7 +290,10 @@ def _of_module(
             if helper not in module.functions:
                 yield (*here, "functions", function), f"{helper!r} is not a function of this module: {', '.join(order)}"
             elif order.index(helper) >= order.index(function):
-                yield (*here, "functions", function), f"{helper!r} must come first: a function may only use functions above it"
+                yield (
+                    (*here, "functions", function),
+                    f"{helper!r} must come first: a function may only use functions above it",
+                )
     graded = set[str]()
     for key, entry in module.criteria.items():
         graded.update(entry.grades)

@@ -130,7 +130,11 @@ def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
     for row in rows:
         if row.case.kind == "hole":
             lost.setdefault(row.case.function, set()).add(frozenset(row.lost))
-    yield from (f"{name}: an unimplemented function costs different criteria in {len(costs)} ways" for name, costs in lost.items() if len(costs) > 1)
+    yield from (
+        f"{name}: unimplemented versions cost {len(costs)} different sets of criteria"
+        for name, costs in lost.items()
+        if len(costs) > 1
+    )
 
 
 def _of_nothing(row: Row) -> Iterator[str]:

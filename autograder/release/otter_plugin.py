@@ -44,9 +44,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         solutions = Path(assignment.master).parent.resolve()
         # A notebook that does not go with this kit is refused: else the zip would grade something else than was checked.
         if solutions.parent != kit.home():
-            raise CommandError(
-                f"the installed kit is {kit.home()}; first run: pip install -e {solutions.parent}"
-            )
+            raise CommandError(f"the installed kit is {kit.home()}; first run: pip install -e {solutions.parent}")
         foreign = [name for name in assignment.student_files if name not in rubric.current().files]
         if foreign:
             advice = "the files of students are listed in rubric.yaml; remove student_files"

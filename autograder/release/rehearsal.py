@@ -157,7 +157,11 @@ def installed(tree: Path, root: Path) -> Environment:
             archive.extractall(root / "kit")
     others = prerequisites.otherwise_here(lines)
     more = f", and {len(others) - 3} more" if len(others) > 3 else ""
-    how = f"; versions that differ from the zip: {', '.join(others[:3])}{more}" if others else ", in the versions of the zip"
+    how = (
+        f"; versions that differ from the zip: {', '.join(others[:3])}{more}"
+        if others
+        else ", in the versions of the zip"
+    )
     # HOME is another one in a rehearsal, so that what is installed for this user must be pointed to.
     own = {"PYTHONPATH": str(root / "kit"), "PYTHONUSERBASE": site.getuserbase(), "JUPYTER_PATH": jupyter_data_dir()}
     variables = _variables(root, str(Path(sys.executable).parent)) | own
@@ -300,9 +304,7 @@ def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[
 def _reason(errors: str) -> str:
     """Why a run failed: the last line of its traceback that is not indented."""
     if os.strerror(errno.ENOSPC) in errors:
-        return (
-            f"no space left on the disk of {tempfile.gettempdir()}; free some space, or set TMPDIR to a folder on another disk"
-        )
+        return f"no space left on the disk of {tempfile.gettempdir()}; free some space, or set TMPDIR to a folder on another disk"
     lines = [line for line in errors.splitlines() if line.strip() and not line.startswith(" ")]
     return lines[-1][:REASON_LENGTH] if lines else "no reason given"
 
@@ -449,7 +451,7 @@ def _cases(cases: list[TestCase], brief: bool) -> Iterator[str]:
         for line in _text(case.output) if (not brief or case in said[:1]) else ():
             yield f"    {line}".rstrip()
     if brief and len(said) > 1:
-        yield f"({len(said) - 1} more of these have a message; without --brief they are printed)"
+        yield f"({len(said) - 1} more with a message; omit --brief to print them)"
 
 
 def _status(case: TestCase) -> str:

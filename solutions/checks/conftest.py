@@ -148,7 +148,7 @@ ADVICE: list[Advice] = []
 
 
 def told(report: Report) -> bool:
-    """Whether a check failed after it had made its call."""
+    """True if a check failed after it had made its call."""
     error = FAILED.get(report.nodeid)
     return isinstance(error, CheckFailed) and not isinstance(error, NotReady)
 

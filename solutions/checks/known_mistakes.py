@@ -82,8 +82,8 @@ def explanation(
     """The sentences, with titles, of the mistakes that explain all calls of a function.
 
     These describe one known mistake, or else two if each call has the result of one of them. If there are several
-    explanations, only the sentences they share are returned. A wrong default value counts only if it is in `defaults`, the values in the
-    student's signature.
+    explanations, only the sentences they share are returned. A wrong default value counts only if it is in `defaults`, the
+    values in the student's signature.
     """
     places = {call: place for place, call in enumerate(known["calls"])}
     mistakes = [mistake for *mistake, wrong in known["mistakes"] if wrong.items() <= {**(defaults or {})}.items()]
@@ -150,7 +150,7 @@ def _alike(one: list[Any], two: list[Any], tolerance: float) -> bool:
 
 
 def _of_two(one: Any, one_fits: bool, other: Any, other_fits: bool) -> bool:
-    """Whether a call has the result of one of two mistakes; one, both or none of them affect it."""
+    """True if a call has the result of one of two mistakes; one, both or none of them affect it."""
     if one is None and other is None:
         return one_fits
     return (one is not None and one_fits) or (other is not None and other_fits)
@@ -163,7 +163,7 @@ def _result(known: dict[str, Any], place: int | None, own: dict[str, int]) -> di
 
 
 def _explains(entry: dict[str, Any] | None, seen: Seen) -> bool:
-    """Whether a mistake with this entry (None: the correct result) agrees with the result of a call."""
+    """True if a mistake with this entry (None: the correct result) agrees with the result of a call."""
     if entry is None or seen.right:
         # A call can pass and have an entry: if only a part of the result is checked, or only the dtype is wrong.
         return seen.right and (entry is None or same(entry, seen.entry, seen.tolerance))
@@ -171,12 +171,12 @@ def _explains(entry: dict[str, Any] | None, seen: Seen) -> bool:
 
 
 def same(one: dict[str, Any], two: dict[str, Any], tolerance: float) -> bool:
-    """Whether two entries are the same result up to rounding."""
+    """True if two entries are the same result up to rounding."""
     return _same(one, two, tolerance, dtype=True)
 
 
 def _same(one: dict[str, Any], two: dict[str, Any], tolerance: float, dtype: bool) -> bool:
-    """Whether two entries are equal up to the tolerance; without `dtype`, float32 and float64 are the same."""
+    """True if two entries are equal up to the tolerance; without `dtype`, float32 and float64 are the same."""
     values = [_value(entry.get("value")) for entry in (one, two)]
     rest = [{key: part for key, part in entry.items() if key != "value"} for entry in (one, two)]
     return one.keys() == two.keys() and rest[0] == rest[1] and equal(*values, tolerance, dtype)

@@ -64,7 +64,7 @@ class Stopped(BaseException):
 
 @cache
 def is_students(file: str) -> bool:
-    """Whether a file is the student's own: in the folder of the homework or below, but not a check."""
+    """True if a file is the student's own: in the folder of the homework or below, but not a check."""
     path = Path(file)
     inside = FOLDER in path.parents and CHECKS not in path.parents
     return inside and "site-packages" not in path.parts and path.suffix == ".py"

@@ -96,7 +96,7 @@ def _without_event(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_there(module: str) -> bool:
-    """Whether the grader has a module; names that begin with _ belong to Python."""
+    """True if the grader has a module; names that begin with _ belong to Python."""
     own = (FOLDER / module).is_dir() or (FOLDER / f"{module}.py").is_file()
     return own or module == "numpy" or module.startswith("_") or module in sys.stdlib_module_names
 

@@ -163,7 +163,7 @@ def by_counting() -> dict[str, float]:
 
 
 def changed_nats(modules: Modules, name: str, change: str) -> float:
-    """The same with one part of the decoder removed."""
+    """The loss per character with one part of the decoder removed."""
     written = tokens(name)
     chances = modules.scaled_attention.softmax(logits(modules, written[:-1], change))
     with np.errstate(divide="ignore"):

@@ -45,7 +45,7 @@ class Said:
 
 @functools.cache
 def kept() -> dict[str, dict[str, Any]]:
-    """What was guessed first, by question: {"guess": one of its choices, "right": whether it is}."""
+    """The first guesses, by question: {"guess": one of its choices, "right": whether it is}."""
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):  # a file that somebody has spoiled
         found = json.loads(FILE.read_text(encoding="utf-8"))
         return {str(question): dict(entry) for question, entry in found.items()}

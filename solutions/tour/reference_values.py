@@ -1,4 +1,4 @@
-"""Whether your functions are right: their results for a few arguments, compared with those of the instructors' solutions.
+"""Checks your functions: compares their results for a few arguments with those of the instructors' solutions.
 
 reference_values.npz has the right results. This is neither a check nor a grade: a function may be right here and wrong for
 other arguments. It only prevents a picture or a training run from presenting wrong numbers as right.

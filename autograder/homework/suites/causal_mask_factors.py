@@ -173,7 +173,7 @@ DEPENDENCY_MATRIX = inputs(
     }),
     factor("influence", "dependency dependency_change", {
         "none": seen(lambda m: not m.any()),
-        "none of a single row": lambda result: len(result) == 1 and not result.any(),
+        "none, for a single row": lambda result: len(result) == 1 and not result.any(),
         "all": seen(lambda m: m.all()),
         "each row on itself": seen(lambda m: np.array_equal(m, np.eye(len(m), dtype=bool))),
         "the past": seen(lambda m: np.array_equal(m, np.tri(len(m), dtype=bool))),

@@ -17,12 +17,12 @@ from autograder.homework.factors import (
 )
 
 AXES = {
-    "the last, from the back": lambda axis: axis == -1,
-    "the last, from the front": lambda scores, axis: axis == scores.ndim - 1,
-    "the first, from the front": lambda scores, axis: axis == 0 and scores.ndim > 1,
-    "the first, from the back": lambda scores, axis: axis == -scores.ndim and scores.ndim > 1,
-    "a middle one, from the front": lambda scores, axis: 0 < axis < scores.ndim - 1,
-    "a middle one, from the back": lambda scores, axis: -scores.ndim < axis < -1,
+    "the last (negative index)": lambda axis: axis == -1,
+    "the last (positive index)": lambda scores, axis: axis == scores.ndim - 1,
+    "the first (positive index)": lambda scores, axis: axis == 0 and scores.ndim > 1,
+    "the first (negative index)": lambda scores, axis: axis == -scores.ndim and scores.ndim > 1,
+    "a middle one (positive index)": lambda scores, axis: 0 < axis < scores.ndim - 1,
+    "a middle one (negative index)": lambda scores, axis: -scores.ndim < axis < -1,
 }
 MIDDLE = [words for words in AXES if "middle" in words]
 FIRST = [words for words in AXES if "first" in words]
@@ -50,7 +50,7 @@ SOFTMAX = inputs(
     factor("extremes", "softmax_stability", {
         "far above 700": slices(lambda s: s.max(axis=-1) > 1e3),
         "all far below -700": slices(lambda s: (s.max(axis=-1) < -1e3) & np.isfinite(s.max(axis=-1))),
-        "-inf beside others": slices(lambda s: (s == -np.inf).any(axis=-1) & (s > -np.inf).any(axis=-1)),
+        "-inf among others": slices(lambda s: (s == -np.inf).any(axis=-1) & (s > -np.inf).any(axis=-1)),
         "-inf throughout a slice": slices(lambda s: (s == -np.inf).all(axis=-1)),
     }),
     factor("axis of extremes", "softmax_stability", AXES),
@@ -138,13 +138,13 @@ ATTENTION = inputs(
     factor("float32", "dtype", {
         "with a mask": lambda mask: mask is not None,
         "without a mask": lambda mask: mask is None,
-        "no axis before": lambda q: q.ndim == 2,
+        "no leading axis": lambda q: q.ndim == 2,
     }),
     factor("untouched", "purity", {
         "without a mask": lambda mask: mask is None,
         "one mask": lambda mask: mask is not None and mask.ndim == 2,
         "masks of examples": lambda mask: mask is not None and mask.ndim == 3,
-        "a blind query": lambda mask: mask is not None and not mask.any(axis=-1).all(),
+        "a query with no allowed key": lambda mask: mask is not None and not mask.any(axis=-1).all(),
         "float32": lambda q: q.dtype == np.float32,
     }),
     pairs=(("usual mask", "axes"),),
@@ -166,8 +166,8 @@ SPLIT = inputs(
         "more than half as many": lambda x, n_heads: x.shape[-1] % n_heads and n_heads < x.shape[-1] < 2 * n_heads,
         "a common divisor": lambda x, n_heads: x.shape[-1] % n_heads and np.gcd(n_heads, x.shape[-1]) > 1,
         "one feature": lambda x, n_heads: x.shape[-1] == 1 < n_heads,
-        "no axis before": lambda x, n_heads: x.shape[-1] % n_heads and x.ndim == 2,
-        "several axes before": lambda x, n_heads: x.shape[-1] % n_heads and x.ndim > 3,
+        "no leading axis": lambda x, n_heads: x.shape[-1] % n_heads and x.ndim == 2,
+        "several leading axes": lambda x, n_heads: x.shape[-1] % n_heads and x.ndim > 3,
     }),
     factor("dtype", "split_heads", {**dtypes("x"), **layout("x")}),
     factor("float32", "dtype", {"x": lambda x: True}),
@@ -244,7 +244,7 @@ MULTI_HEAD = inputs(
     factor("float32", "dtype", {
         "with a mask": lambda mask: mask is not None,
         "without a mask": lambda mask: mask is None,
-        "no axis before": lambda x: x.ndim == 2,
+        "no leading axis": lambda x: x.ndim == 2,
     }),
     factor("untouched", "purity", {
         **{words: HEADS[words] for words in ("one head", "two heads", "more heads")},

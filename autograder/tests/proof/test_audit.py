@@ -119,28 +119,28 @@ ALIKE = ("sample_variance", "no_root")
     ("row", "said"),
     [
         (made(WRONG), "keeps full marks"),
-        (made(WRONG, graded(OTHER, "mistake", "sample_variance")), f"keeps {OWN}, where it belongs"),
+        (made(WRONG, graded(OTHER, "mistake", "sample_variance")), f"keeps {OWN}, the criterion it should cost"),
         (made(WRONG, NAMED, graded(OTHER, "mistake", "sample_variance")), f"loses {OTHER} as well (mistake)"),
         (made(WRONG, graded(OWN, "mistake", "eps_missing")), "is named layer_norm.eps_missing"),
         (made(WRONG, graded(OWN, "unexplained")), "is not named"),
         (
             made(WRONG, graded(OWN, "mistake", undecided=ALIKE)),
-            "cannot be told from layer_norm.no_root, and shares no sentence with them",
+            "cannot be distinguished from layer_norm.no_root, and shares no sentence with them",
         ),
         (made(WRONG, NAMED, graded("integration.norms", "unexplained")), "loses integration.norms as well"),
         (
             made(WRONG, NAMED, graded("scaled_attention.softmax", "unexplained")),
             "loses scaled_attention.softmax as well",
         ),
-        (made(NOTHING, NAMED), f"keeps {OTHER}, though it computes nothing"),
+        (made(NOTHING, NAMED), f"keeps {OTHER}, although it computes nothing"),
         (
             replace(made(NOTHING, NAMED), causes={"integration.norms": ("layernorm", "decoder")}),
             "integration.norms says that decoder.py earns nothing",
         ),
-        (made(HOLE, NAMED), f"keeps {OTHER}, though there is nothing"),
+        (made(HOLE, NAMED), f"keeps {OTHER}, although the function is missing"),
         (replace(made(HOLE, NAMED), absent={OWN: "rms_norm"}), "says that rms_norm is missing or not written"),
         (made(ALTERNATIVE, NAMED), f"the correct alternative loops loses {OWN}"),
-        (made(ALTERNATIVE), "layernorm.rms: no known mistake loses it"),
+        (made(ALTERNATIVE), "layernorm.rms: no misconception costs it"),
         (made(WRONG, NAMED), "there are no correct alternatives"),
     ],
 )

@@ -42,7 +42,7 @@ def written(modules: names.Modules, temperature: float = 0.8, seed: int = 1, cha
 
 
 def first_name(modules: names.Modules) -> Table:
-    """What your generate writes, always choosing the likeliest character; and the loss of your decoder on held-out names."""
+    """The name your generate writes, choosing the likeliest character each time; and the loss of your decoder on held-out names."""
     written = modules.decoder.generate(np.array([0]), names.model(), names.HEADS, names.LONGEST, eos=0)
     cost = names.costs(modules, state=reference_values.state()).mean()
     gap = np.abs(
@@ -265,7 +265,7 @@ def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, 
 
 
 def changes(modules: names.Modules, temperature: float = 0.8, seed: int = 1) -> Table:
-    """What the model writes, and its loss on held-out names, with one part removed at a time."""
+    """Names that the model writes, and its loss on held-out names, with one part removed at a time."""
     some, state = names.census()[1][:3], reference_values.state()
     rows, usual = [], [names.logits(modules, names.tokens(name)) for name in some]
     for change in names.CHANGES:
@@ -275,7 +275,7 @@ def changes(modules: names.Modules, temperature: float = 0.8, seed: int = 1) -> 
         changed = [names.logits(modules, names.tokens(name), change) for name in some]
         if change != names.NOTHING and all(map(np.array_equal, usual, changed)):
             said = (
-                "(no difference: either your decoder does without it already, and fails its check, "
+                "(no difference: either your decoder already lacks this part and fails its check, "
                 "or your code for it is not in the function that was replaced)"
             )
         rows.append((change, f"{cost:.2f}", said))

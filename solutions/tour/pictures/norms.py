@@ -43,7 +43,9 @@ def two_norms(layernorm: Any, x: Any, shift: float = 0) -> Figure:
 
 def small_variances(layernorm: Any, x: Any) -> Figure:
     """Output and gradient of layer norm for smaller and smaller copies of one token, for two values of eps and for none."""
-    figure, axes = canvas(10.4, 3.2, 3, f"The token {x.astype(int).tolist()}, scaled down further and further: the effect of eps")
+    figure, axes = canvas(
+        10.4, 3.2, 3, f"The token {x.astype(int).tolist()}, scaled down further and further: the effect of eps"
+    )
     variances, one = np.logspace(-10, 2, 49), np.ones(len(x))
     for eps, colour, style in ((1e-5, BLUE, "-"), (1e-6, GREEN, "--"), (0.0, RED, ":")):
         shrunk = np.sqrt(variances / x.var())[:, np.newaxis] * x

@@ -54,7 +54,7 @@ def losses(axes: Axes, history: Sequence[Sequence[float]], baselines: Mapping[st
 
 
 def finished_run() -> Figure:
-    """A whole run: the losses, and what the decoder wrote on the way."""
+    """A whole run: the losses, and samples written on the way."""
     run = runs()["complete"]
     best = min(held_out for *_, held_out in run["history"])
     title = f"{run['steps']:,} steps from random weights: {best:.2f} nats per character on held-out names"

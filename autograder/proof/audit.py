@@ -121,7 +121,7 @@ def _of_hole(row: Row) -> Iterator[str]:
     yield from (f"{row.case.name} loses {name}" for name in row.lost if name.partition(".")[0] != row.case.module)
     for name, function in row.absent.items():
         if function not in ("", row.case.function):
-            yield f"{row.case.name}: {name} says that {function} is missing or not written"
+            yield f"{row.case.name}: {name} reports {function} as missing or not written"
 
 
 def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
@@ -146,7 +146,7 @@ def _of_nothing(row: Row) -> Iterator[str]:
             yield f"{row.case.name} keeps {criterion.id}, although it computes nothing"
     for name, causes in row.causes.items():
         others = [module for module in causes if module != row.case.module]
-        yield from (f"{row.case.name}: {name} says that {module}.py earns nothing" for module in others)
+        yield from (f"{row.case.name}: {name} reports that {module}.py earns nothing" for module in others)
 
 
 def may_lose(case: Case, graded: Graded) -> bool:

@@ -413,7 +413,7 @@ def lines(done: Rehearsal, results: Results, brief: bool) -> Iterator[str]:
     yield from _title("What the student also sees when grades are published")
     yield from _moment(results, "after_published", brief)
     yield from _title("What the instructor sees")
-    yield f"All of that, and the total: {_points(results.points, results.possible)}"
+    yield f"All of the above, and the total: {_points(results.points, results.possible)}"
     yield f'The assignment\'s "Autograder points" must be {number(results.possible)}.'
     if results.shown("hidden"):
         yield "Never shown to the student:"

@@ -261,7 +261,7 @@ def source(file: str, name: str) -> Any:
 
 
 def play(draw: Callable[..., Any], *given: Any, guess: Guess | None = None, like: str = "", **settings: Any) -> Player:
-    """The same with controls: a Slide becomes a slider, True or False a tick box, a list a choice, a text a field."""
+    """Like show(), with controls: a Slide becomes a slider, True or False a checkbox, a list a choice, a text a text field."""
     player = Player(draw, given, settings, guess, like)
     player.put()
     return player

@@ -1,8 +1,8 @@
 """A small model of first names, in the parameter format of your decoder: loading it, querying it and taking it apart.
 
-names.npz holds two decoders with 58,923 numbers each (width 48, 3 blocks, 4 heads, hidden width 96, 27 characters), both
-trained by the instructors on first names of the census of the United States of 1990: one with pre-norm blocks, as
-your decoder computes, one with post-norm blocks. A name begins and ends with a full stop, which is token 0.
+names.npz contains two decoders with 58,923 numbers each (width 48, 3 blocks, 4 heads, hidden width 96, 27 characters), both
+trained by the instructors on first names from the 1990 census of the United States: one with pre-norm blocks, like
+your decoder, and one with post-norm blocks. A name begins and ends with a full stop, which is token 0.
 """
 
 import contextlib

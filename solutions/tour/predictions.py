@@ -1,4 +1,4 @@
-"""Questions before a picture. The picture appears after the answer, or "Show me", and says whether the answer was right.
+"""Questions before a picture. The picture appears after the answer, or after "Show me". A line says whether the answer was right.
 
 The first answer to each question is saved in guesses.json, next to the notebook, and uploaded with your modules. Answers
 are not graded; your instructor may look at the answers of the class.

@@ -175,7 +175,7 @@ def _named_in(code: CodeType, meanings: dict[str, Any]) -> list[Any]:
 
 
 def expected(name: str) -> np.ndarray:
-    """The results of the solution for the calls of a function, which is named with its module."""
+    """The results of the solution for the calls of a function; `name` includes the module."""
     return _kept()[name]
 
 

@@ -11,7 +11,7 @@ POSITIONAL_ENCODING = inputs(
         "a multiple of 4": lambda d_model: d_model % 4 == 0,
         "no multiple of 4": lambda d_model: d_model % 4 == 2,
     }),
-    factor("refused", "positions", {
+    factor("rejected", "positions", {
         "1": lambda d_model: d_model == 1,
         "a larger odd width": lambda d_model: d_model % 2 and d_model > 1,
         "one token": lambda t, d_model: t == 1 and d_model % 2,
@@ -118,7 +118,7 @@ SEQUENCE_LOG_PROB = inputs(
         "all far below zero": lambda params: params["b_out"].max() < -1e3,
         "of very different sizes": lambda params: np.ptp(params["embedding"]) > 1e3,
     }),
-    factor("result", "log_prob", {"the logarithm of what float64 cannot hold": lambda result: result < -750}),
+    factor("result", "log_prob", {"a probability too small for float64": lambda result: result < -750}),
 )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ SOFTMAX = inputs(
         "far above 700": slices(lambda s: s.max(axis=-1) > 1e3),
         "all far below -700": slices(lambda s: (s.max(axis=-1) < -1e3) & np.isfinite(s.max(axis=-1))),
         "-inf among others": slices(lambda s: (s == -np.inf).any(axis=-1) & (s > -np.inf).any(axis=-1)),
-        "-inf throughout a slice": slices(lambda s: (s == -np.inf).all(axis=-1)),
+        "a slice of -inf only": slices(lambda s: (s == -np.inf).all(axis=-1)),
     }),
     factor("axis of extremes", "softmax_stability", AXES),
     factor("nothing but -inf", "softmax_stability", {
@@ -160,7 +160,7 @@ SPLIT = inputs(
         "several": lambda x, n_heads, result: x.shape[-1] > n_heads,
     }),
     factor("heads", "split_heads", {"as many as tokens": lambda x, n_heads, result: x.shape[-2] == n_heads > 1}),
-    factor("refused", "split_heads", {
+    factor("rejected", "split_heads", {
         "more heads than features": lambda x, n_heads: n_heads > x.shape[-1],
         "less than half as many": lambda x, n_heads: x.shape[-1] % n_heads and 2 * n_heads < x.shape[-1],
         "more than half as many": lambda x, n_heads: x.shape[-1] % n_heads and n_heads < x.shape[-1] < 2 * n_heads,
@@ -173,7 +173,7 @@ SPLIT = inputs(
     factor("float32", "dtype", {"x": lambda x: True}),
     factor("untouched", "purity", {
         "one head": lambda n_heads, result: n_heads == 1,
-        "refused": lambda x, n_heads: x.shape[-1] % n_heads,
+        "rejected": lambda x, n_heads: x.shape[-1] % n_heads,
     }),
     pairs=(("x", "features of a head"),),
 )  # fmt: skip
@@ -225,7 +225,7 @@ MULTI_HEAD = inputs(
     factor("masked heads", "multi_head_mask", HEADS),
     factor("masked tokens", "multi_head_mask", {
         "as many as heads": lambda x, n_heads, mask: mask is not None and x.shape[-2] == n_heads,
-        "one, which sees nothing": lambda x, mask: mask is not None and x.shape[-2] == 1 and not mask.any(),
+        "one, with no allowed key": lambda x, mask: mask is not None and x.shape[-2] == 1 and not mask.any(),
     }),
     factor("masked examples", "multi_head_mask", {
         "as many as heads": lambda x, n_heads, mask: mask is not None and mask.shape[:-2] == (n_heads,) == x.shape[:-2],

@@ -151,9 +151,9 @@ TRANSFORMER_STACK = inputs(
         **{f"norm {words}": condition for words, condition in NORMS.items()},
         "no blocks": BLOCKS["none"],
         "one block": BLOCKS["one"],
-        "refused": lambda norm: norm not in NORMS,
+        "rejected": lambda norm: norm not in NORMS,
     }),
-    factor("refused", "norm_names", {
+    factor("rejected", "norm_names", {
         **{f"{one} in another case": lambda norm, one=one: norm.lower() == one != norm for one in ("pre", "post")},
         **{f"{one} with a space": lambda norm, one=one: norm.strip() == one != norm for one in ("pre", "post")},
         "a prefix of a valid one": lambda norm: norm in ("p", "pr", "po", "pos"),
@@ -161,7 +161,7 @@ TRANSFORMER_STACK = inputs(
         "empty": lambda norm: norm == "",
         "something else": lambda norm: norm.lower()[:2] not in ("pr", "po", ""),
     }),
-    factor("refused with blocks", "norm_names", where(lambda norm: norm not in ("pre", "post"), {
+    factor("rejected with blocks", "norm_names", where(lambda norm: norm not in ("pre", "post"), {
         words: BLOCKS[words] for words in ("none", "one", "two")
     })),
     factor("float32", "dtype", {"norm pre": NORMS["pre"], "norm post": NORMS["post"], **MASKED, "no blocks": BLOCKS["none"]}),
@@ -188,7 +188,7 @@ GRADIENT_FLOW = inputs(
         "gradient_flow",
         {
             "whose gradient vanishes": lambda result: 0 < result.max() < 1e-11,
-            "that takes x away": lambda jacobians: (jacobians == -np.eye(jacobians.shape[1])).all(axis=(1, 2)).any(),
+            "that cancels x": lambda jacobians: (jacobians == -np.eye(jacobians.shape[1])).all(axis=(1, 2)).any(),
         },
     ),
     factor("float32", "dtype", KINDS),

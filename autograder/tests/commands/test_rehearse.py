@@ -70,7 +70,7 @@ def test_bare_modules_and_who_sees_what(
     assert done.exit_code == 0, done.stderr
     assert re.match(r"Graded in [\d.]+ s, with the packages installed here", done.stdout)
     now = part(done.stdout, "What the student sees immediately")
-    assert "**decoder.py**" in now and "No total, since" in now
+    assert "**decoder.py**" in now and "No total: Gradescope" in now
     assert f"failed  0 of {all_of('layernorm.example')}" in now
     assert f" of {all_of('causal_mask.example')}" in now
     assert "layernorm.rms:" not in now and "layernorm.statistics" not in now
@@ -80,7 +80,7 @@ def test_bare_modules_and_who_sees_what(
     assert re.search(rf"^Total: {half_score}$", later, re.MULTILINE)
     mine = part(done.stdout, "What the instructor sees")
     assert f'"Autograder points" must be {POINTS}.' in mine
-    assert re.search(rf"^All of that, and the total: {half_score}$", mine, re.MULTILINE)
+    assert re.search(rf"^All of the above, and the total: {half_score}$", mine, re.MULTILINE)
 
 
 @pytest.mark.slow

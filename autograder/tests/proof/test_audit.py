@@ -135,10 +135,10 @@ ALIKE = ("sample_variance", "no_root")
         (made(NOTHING, NAMED), f"keeps {OTHER}, although it computes nothing"),
         (
             replace(made(NOTHING, NAMED), causes={"integration.norms": ("layernorm", "decoder")}),
-            "integration.norms says that decoder.py earns nothing",
+            "integration.norms reports that decoder.py earns nothing",
         ),
         (made(HOLE, NAMED), f"keeps {OTHER}, although the function is missing"),
-        (replace(made(HOLE, NAMED), absent={OWN: "rms_norm"}), "says that rms_norm is missing or not written"),
+        (replace(made(HOLE, NAMED), absent={OWN: "rms_norm"}), "reports rms_norm as missing or not written"),
         (made(ALTERNATIVE, NAMED), f"the correct alternative loops loses {OWN}"),
         (made(ALTERNATIVE), "layernorm.rms: no misconception costs it"),
         (made(WRONG, NAMED), "there are no correct alternatives"),

@@ -105,14 +105,14 @@ def sizes_of_scores(attention: Any) -> Figure:
     axes[1].set_ylim(0, 1.3)
     axes[2].set_yscale("log")
     axes[2].set_ylim(1e-5, 20)
-    label(axes[0], "size of a score", "d_k")
+    label(axes[0], "magnitude of a score", "d_k")
     label(axes[1], "largest of 8 weights, on average\n(grey: 1/8, all weights equal)", "d_k")
     label(axes[2], "how strongly the weights react to the query\n(line: median, band: 80 % of the queries)", "d_k")
     return figure
 
 
 def query_slopes(weights: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The size of d weights / d query, (n,), for weights (n, k) and keys (n, k, d) divided as the scores are."""
+    """The norm of d weights / d query, (n,), for weights (n, k) and keys (n, k, d) divided as the scores are."""
     jacobians = weights[:, :, np.newaxis] * (np.eye(weights.shape[1]) - weights[:, np.newaxis, :])
     products = keys @ keys.swapaxes(-1, -2)
     squares = np.einsum("nij,njk,nik->n", jacobians, products, jacobians)

@@ -125,7 +125,7 @@ def _band(axes: Axes, key: str, colour: str, style: Any, mark: str, name: str) -
 
 
 def _whole(blocks: Any, jacobians: np.ndarray, residual: bool) -> list[float]:
-    """The size of the gradient at the input, over all directions of the output, for two of the depths."""
+    """The norm of the gradient at the input, over all directions of the output, for two of the depths."""
     d = jacobians.shape[-1]
     flows = [[blocks.gradient_flow(jacobians[: 2 * n], row, residual)[0] for row in np.eye(d)] for n in YOURS[1:]]
     return [float(np.linalg.norm(flow)) / d**0.5 for flow in flows]

@@ -68,7 +68,7 @@ def small_variances(layernorm: Any, x: Any) -> Figure:
 def sigmoid_zones(layernorm: Any, mean: float = 2, std: float = 3) -> Figure:
     z = mean + std * np.random.default_rng(0).normal(size=4000)
     normed = layernorm.layer_norm(z, np.ones(len(z)), np.zeros(len(z)))
-    figure, axes = canvas(10, 3, 2, "4000 features on their way into a sigmoid", sharey=True)
+    figure, axes = canvas(10, 3, 2, "4000 features entering a sigmoid", sharey=True)
     curve = np.linspace(-12, 16, 400)
     parts = ((z, GREY, f"raw: mean {mean:.1f}, std {std:.1f}"), (normed, GREEN, "after your layer norm"))
     for axis, (values, colour, title) in zip(axes, parts, strict=True):

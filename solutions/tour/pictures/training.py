@@ -71,7 +71,7 @@ def finished_run() -> Figure:
 def designs(yours: Mapping[str, tuple[float, Sequence[str]]] | None = None) -> Table:
     """Decoders with and without a part: its loss when the part is removed afterwards, and when it is trained without.
 
-    With results of your own, only the designs you have trained.
+    If you pass your own results, only the designs you have trained are listed.
     """
     rows = []
     for design in REMOVED if yours is None else (design for design in REMOVED if design in yours):

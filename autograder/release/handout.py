@@ -154,7 +154,7 @@ def readme(text: str, rubric: Rubric) -> str:
     for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
         if text.split("\n").count(marker) != 1:
             raise CommandError(
-                f"solutions/README.md: the line {marker} must occur exactly once, in the place of its table"
+                f"solutions/README.md: the line {marker} must occur exactly once: its table is inserted there"
             )
         text = text.replace(marker, table)
     for name, value in _said_in_readme(rubric).items():

@@ -97,7 +97,7 @@ def results(module: str, function: str) -> np.ndarray:
 
 
 def doubt(called: Iterable[Name]) -> str:
-    """A line for a result that used wrong functions of yours; "" if all are right."""
+    """A line for a result computed with functions that are wrong; "" if all are right."""
     found = wrong(called)
     if not found:
         return ""

@@ -149,7 +149,7 @@ def write(name: str) -> list[Path]:
     last = list(current.modules)[-1]
     values = {"name": name, "title": name.replace("_", " ").capitalize()}
     if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name):
-        raise ArgumentsError(f"{name!r} cannot be a module's name: lower-case letters, digits, underscores")
+        raise ArgumentsError(f"{name!r} cannot be a module's name; use lower-case letters, digits and underscores")
     texts = {home / Template(p).substitute(values): Template(t).substitute(values) for p, t in FILES.items()}
     taken = [path for path in texts if path.exists()]
     if taken or any(name in module.functions for module in current.modules.values()):

@@ -1,4 +1,4 @@
-"""Pictures and tables in the notebook, with controls where the notebook is live.
+"""Pictures and tables in the notebook, with controls if a kernel is running.
 
 A picture with a question waits for the answer. If a function is not written yet, a line says so, above an example of the
 picture or table. If one of your functions that took part is wrong, a line below the picture says so.

@@ -799,7 +799,7 @@ def test_figures_of_deep_networks(homework_modules: dict[str, ModuleType]) -> No
     assert said("median 0.49 after 96 blocks")
     assert round(after[alone], 2) == 0.21 and said("a median of 0.21 of the gradient arrives through 96 blocks")
     assert (round(low[alone], 2), round(high[alone], 1)) == (0.02, 2.9) and said("80 % band goes from 0.02 to 2.9")
-    assert low[alone] < 0.03 and said("in one network in ten it is less than 0.03, in another one in ten more than 2.9")
+    assert low[alone] < 0.03 and said("in one network in ten it is less than 0.03, in another more than 2.9")
     assert (round(low[last], 2), round(high[last], 1)) == (0.87, 1.7) and said("the right scale, 0.87 to 1.7")
     assert np.abs(deep["norms alone/1.0/stream"][1] - 1).max() < 0.1 and said("the size is right at every depth")
     too_large = {key for key, value in after.items() if key.endswith("1.0/gradient") and value > 5}
@@ -857,7 +857,7 @@ def test_figures_of_the_view_on_the_plane(homework_modules: dict[str, ModuleType
     up = np.deg2rad(homework_modules["pictures.drawings"].ABOVE)
     along = [np.cos(up) * (np.cos(turn) + np.sin(turn)) + np.sin(up) for turn in np.deg2rad([45, 165])]
     np.testing.assert_allclose(along, [3**0.5, 0], atol=1e-12)
-    assert said("straight down on the plane (45), and along it (165)")
+    assert said("directly down on the plane (45), and along it (165)")
 
 
 def test_figures_of_positions(homework_modules: dict[str, ModuleType]) -> None:

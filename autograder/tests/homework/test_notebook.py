@@ -801,7 +801,7 @@ def test_figures_of_deep_networks(homework_modules: dict[str, ModuleType]) -> No
     assert (round(low[alone], 2), round(high[alone], 1)) == (0.02, 2.9) and said("80 % band goes from 0.02 to 2.9")
     assert low[alone] < 0.03 and said("in one network in ten it is less than 0.03, in another more than 2.9")
     assert (round(low[last], 2), round(high[last], 1)) == (0.87, 1.7) and said("the right scale, 0.87 to 1.7")
-    assert np.abs(deep["norms alone/1.0/stream"][1] - 1).max() < 0.1 and said("the size is right at every depth")
+    assert np.abs(deep["norms alone/1.0/stream"][1] - 1).max() < 0.1 and said("the magnitude is right at every depth")
     too_large = {key for key, value in after.items() if key.endswith("1.0/gradient") and value > 5}
     assert too_large == {"residuals alone/1.0/gradient", "pre-norm/1.0/gradient"}
     assert 0.9 < after[last] < 1.2 and said("near 1 with a norm at the end")

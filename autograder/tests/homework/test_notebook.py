@@ -806,7 +806,7 @@ def test_figures_of_deep_networks(homework_modules: dict[str, ModuleType]) -> No
     assert too_large == {"residuals alone/1.0/gradient", "pre-norm/1.0/gradient"}
     assert 0.9 < after[last] < 1.2 and said("near 1 with a norm at the end")
     assert 1e28 < after["residuals alone/1.0/gradient"] < 1e29 and said("by a factor of 1e28")
-    assert 1e-193 < after["plain/0.1/gradient"] < 1e-192 and said("plain networks are dead, 1e-193")
+    assert 1e-193 < after["plain/0.1/gradient"] < 1e-192 and said("plain networks are dead (1e-193)")
     assert f"{deep['post-norm/1.0/direct'][1, 48]:.0e}" == "1e-14" and f"{after['post-norm/1.0/direct']:.0e}" == "2e-28"
     assert said("1e-14 after 48 blocks, 2e-28 after 96")
     assert abs(after["post-norm/0.1/gradient"] - after["pre-norm/0.1/normed"]) < 0.03

@@ -38,7 +38,9 @@ ANY_ORDER = "Look up parameters by name: the keys of a dict can be in any order.
 COPIES = "the NumPy user guide, Copies and views"
 PROMOTION = "the NumPy reference, Data type promotion in NumPy"
 KEEP_DTYPE = "Results keep the dtype of the arguments"
-FLOAT64 = f"{KEEP_DTYPE}: np.sqrt(8) and np.zeros(3) are float64, but math.sqrt(8) is a Python float."
+FLOAT64 = (
+    f"{KEEP_DTYPE}. Convert what is float64, such as np.zeros(3), np.sqrt(8) or a table; math.sqrt(8) changes no dtype."
+)
 
 
 @dataclass(frozen=True)

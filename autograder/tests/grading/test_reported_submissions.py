@@ -75,6 +75,46 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     centred = x - x.mean(axis=-1, keepdims=True)
     return gamma * centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 3e-7) + beta
 """
+INDEXED = """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.swapaxes(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores[~mask] = -np.inf
+    weights = softmax(scores)
+    return weights @ v, weights
+
+
+def multi_head_attention(x, params, n_heads, mask=None):
+    q, k, v = (split_heads(x @ params[name], n_heads) for name in ("w_q", "w_k", "w_v"))
+    if mask is not None and mask.ndim > 2:
+        mask = np.expand_dims(mask, -3)
+    heads, _ = scaled_dot_product_attention(q, k, v, mask)
+    return merge_heads(heads) @ params["w_o"]
+"""
+TINY_EPS = """
+def _add_and_norm(x, update, params):
+    return layer_norm(x + update, params["gamma"], params["beta"], eps=1e-12)
+
+
+def post_norm_block(x, params, n_heads, mask=None):
+    h = _add_and_norm(x, multi_head_attention(x, params["attention"], n_heads, mask), params["ln_1"])
+    return _add_and_norm(h, feed_forward(h, params["ffn"]), params["ln_2"])
+"""
+ADDED_MASK = """
+def apply_mask(scores, mask):
+    bias = np.zeros(mask.shape, dtype=scores.dtype)
+    bias[~mask] = -1e9
+    return scores + bias
+"""
+ONE_MASK = """
+_masks = {}
+
+
+def causal_mask(t):
+    if t not in _masks:
+        _masks[t] = np.tri(t, dtype=bool)
+    return _masks[t]
+"""
 BY_ID = """
 _known = {}
 _norm = layer_norm
@@ -134,6 +174,16 @@ CASES = {
         ONLY_MATRICES,
         {"softmax", "softmax_stability"},
         {"softmax.nan_for_an_empty_slice"},
+    ),
+    "an error of a helper is no mistake of its caller": Case(
+        "scaled_attention", INDEXED, {"mask"}, {"scaled_dot_product_attention.mask_as_index"}
+    ),
+    "what several misconceptions do alike is located": Case(
+        "transformer_block", TINY_EPS, {"post_norm"}, set(), said="A single edit on line"
+    ),
+    "-1e9 added to masked scores": Case("causal_mask", ADDED_MASK, {"apply"}, {"apply_mask.minus_1e9"}),
+    "nothing is said of calls after a result was written into": Case(
+        "causal_mask", ONE_MASK, {"causal"}, {"causal_mask.overwrites_result"}, unsaid="In another call"
     ),
     "a result that is remembered": Case("layernorm", BY_ID, {"purity"}, set()),
 }

@@ -242,7 +242,7 @@ def test_hint_about_dtype_only_where_the_dtype_is_wrong(home: Path) -> None:
     assert "Why       It returned float64 instead of float32: floating-point results keep the" in said
     assert "Probably  Your result is float64 for float32 arguments." in said
     said = checked(home, "layernorm", right_but_float64.format("np.float64(2)"), "-k", "float32")
-    assert "off by the same factor, 2." in said and "Hint" not in said
+    assert "multiplied by the same factor, 2." in said and "Hint" not in said
 
 
 def test_two_calls_that_should_agree(home: Path) -> None:

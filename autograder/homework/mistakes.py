@@ -39,7 +39,7 @@ COPIES = "the NumPy user guide, Copies and views"
 PROMOTION = "the NumPy reference, Data type promotion in NumPy"
 KEEP_DTYPE = "Results keep the dtype of the arguments"
 FLOAT64 = (
-    f"{KEEP_DTYPE}. Convert what is float64, such as np.zeros(3), np.sqrt(8) or a table; math.sqrt(8) changes no dtype."
+    f"{KEEP_DTYPE}. Convert float64 values such as np.zeros(3), np.sqrt(8) or a table; math.sqrt(8) keeps the dtype."
 )
 
 

@@ -29,7 +29,7 @@ MODULES = [
     "concept_check",
 ]
 HIDDEN = (
-    "This is not the grade. Hidden tests call the same functions with other sizes and more leading dimensions, with very "
+    "This is not your grade. Hidden tests call the same functions with other sizes and more leading dimensions, with very "
     "large and small numbers, and in the corner cases and error cases of the docstrings. They also check the dtype of "
     "results, that arguments are not modified, and all modules together."
 )

@@ -39,7 +39,7 @@ SOFTMAX = inputs(
     factor("last axis", "softmax", length("scores", -1)),
     factor("scores", "softmax", numbers("scores")),
     factor("shape", "softmax", {
-        "all axes of one length": lambda scores: scores.ndim > 1 and len(set(scores.shape)) == 1,
+        "all axes of equal length": lambda scores: scores.ndim > 1 and len(set(scores.shape)) == 1,
         "an axis of length 1": lambda scores: 1 in scores.shape,
         **layout("scores"),
     }),

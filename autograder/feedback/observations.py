@@ -216,7 +216,7 @@ def _where(mask: Array) -> str:
 
 
 def _listed(singular: str, plural: str, places: Sequence[str]) -> str:
-    return f"the {singular if len(places) == 1 else plural} {' and '.join(places)}"
+    return f"{singular if len(places) == 1 else plural} {' and '.join(places)}"
 
 
 def _sentence(what: str, result: str, yours: bool, row: str = "") -> str:

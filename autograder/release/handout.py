@@ -118,8 +118,8 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
         elif not isinstance(node, ast.Import | ast.ImportFrom) and not _is_docstring(node):
             what = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else lines[node.lineno - 1].strip()
             raise CommandError(
-                f"{path}: students would get all of {what!r}. Put # BEGIN SOLUTION and # END SOLUTION around what they "
-                "shall not see; what they shall see belongs in a file of its own, listed under `files` in the notebook"
+                f"{path}: students would get all of {what!r}. Put # BEGIN SOLUTION and # END SOLUTION around code that is "
+                "not for students; move code for students to a separate file, listed under `files` in the notebook"
             )
     missing = [function for function in functions if function not in stubs]
     if missing:
@@ -154,7 +154,7 @@ def readme(text: str, rubric: Rubric) -> str:
     for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
         if text.split("\n").count(marker) != 1:
             raise CommandError(
-                f"solutions/README.md: the line {marker} must stand there once, where its table shall go"
+                f"solutions/README.md: the line {marker} must occur exactly once: its table is inserted there"
             )
         text = text.replace(marker, table)
     for name, value in _said_in_readme(rubric).items():
@@ -189,7 +189,7 @@ def ordered_checks(text: str, rubric: Rubric) -> str:
     changed, count = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
     if count != 1:
         raise CommandError(
-            f"solutions/{CHECKS}: it must have one list MODULES = [...], an entry a line, to be filled in"
+            f"solutions/{CHECKS}: it must have exactly one list MODULES = [...], with one entry per line"
         )
     return changed
 
@@ -220,7 +220,7 @@ def without_otter(text: str) -> str:
         cells.append(cell)
     notebook["cells"] = cells
     if exports != 1:
-        raise CommandError("the notebook must have an export cell; leave export_cell in its first cell as it was")
+        raise CommandError("the notebook must have an export cell; restore export_cell in its first cell")
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True, separators=(",", ": ")) + "\n"
 
 

@@ -247,7 +247,7 @@ def test_a_changed_argument_is_named_by_what_changed() -> None:
 def test_what_changed_before_an_error_is_not_said_to_change_after_the_return() -> None:
     found = observed("rms_norm", "    gamma *= 1.5\n    raise RuntimeError\n")
     assert [m.does for m in found if m.name == "changes_gamma_later"] == [
-        "Your code changes the argument `gamma`: an entry of `gamma` was overwritten, which only shows after the call."
+        "Your code changes the argument `gamma`: an entry of `gamma` was overwritten, which is visible only after the call."
     ]
 
 

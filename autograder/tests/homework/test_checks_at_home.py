@@ -108,7 +108,7 @@ def test_one_module_done_and_what_is_left(home: Path) -> None:
     write_solutions(home, "layernorm")
     said = pytest_says(home, "checks/test_layernorm.py")
     assert re.search(r"layernorm +(\d+) of \1 checks pass\n", said)
-    assert "Next: write batch_norm (batchnorm_comparison.py, line" in said and "not the grade" not in said
+    assert "Next: write batch_norm (batchnorm_comparison.py, line" in said and "not your grade" not in said
 
 
 def test_checks_that_have_not_run_do_not_count_as_passed(home: Path) -> None:
@@ -602,8 +602,8 @@ def test_all_is_done(home: Path) -> None:
     write_solutions(home, *MODULES)
     said = " ".join(pytest_says(home).split())
     assert "All 114 public checks pass. Next: upload layernorm.py, batchnorm_comparison.py," in said
-    assert said.count("This is not the grade.") == 1
-    assert "not the grade" not in pytest_says(home, "--only", "softmax")
+    assert said.count("This is not your grade.") == 1
+    assert "not your grade" not in pytest_says(home, "--only", "softmax")
 
 
 def test_a_function_that_is_defined_twice(home: Path) -> None:

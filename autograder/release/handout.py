@@ -7,6 +7,7 @@ import ast
 import importlib
 import inspect
 import json
+import math
 import re
 import shutil
 import sys
@@ -408,8 +409,8 @@ def _steady(single: Any, double: Any) -> Any:
         return {key: _steady(part, double.get(key)) for key, part in single.items()}
     if isinstance(single, list | tuple) and isinstance(double, list | tuple) and len(single) == len(double):
         return [*map(_steady, single, double)]
-    both = isinstance(single, float) and isinstance(double, float)
-    return double if both and np.isclose(single, double, rtol=SINGLE, atol=SINGLE) else single
+    both = isinstance(single, float) and isinstance(double, float) and math.isfinite(double)
+    return double if both and abs(single - double) <= SINGLE * (1 + abs(double)) else single
 
 
 def _place(result: Any, results: list[Any]) -> int:

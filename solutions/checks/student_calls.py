@@ -216,7 +216,7 @@ class Call:
         return self._entry(function, result, snapshot.differences())
 
     def _entry(self, function: Callable[..., Any], result: Any, changes: list[Change]) -> dict[str, Any]:
-        names = self._names(function)
+        names = self._names(function) if changes else []
         return known_mistakes.as_entry(result, changed={part(names, number, path) for number, path, _ in changes})
 
     def _names(self, function: Callable[..., Any]) -> list[str]:

@@ -28,6 +28,7 @@ def test_module_that_the_rubric_does_not_have_is_refused_with_those_that_it_has(
     assert f"'nosuch'; known modules: {next(iter(rubric.current().modules))}" in done.stderr
 
 
+@pytest.mark.slow
 def test_audit_with_a_rubric_that_does_not_fit_the_suites_is_one_line(tmp_path: Path) -> None:
     """In a copy of the kit, since the rubric is read once in each process."""
     skipped = shutil.ignore_patterns("__pycache__", "tests", "docs")

@@ -63,6 +63,7 @@ def all_of(criterion: str) -> str:
     return f"{number(rubrics.current().criteria[criterion].points)}  {criterion}"
 
 
+@pytest.mark.slow
 def test_bare_modules_and_who_sees_what(
     built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path
 ) -> None:

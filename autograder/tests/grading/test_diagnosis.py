@@ -330,6 +330,7 @@ def test_a_process_that_ended_is_no_known_mistake() -> None:
     assert running.diagnoser().explain("layernorm", gone)["rms_norm"].named == ()
 
 
+@pytest.mark.slow
 def test_a_mistake_in_code_that_does_the_work_of_another_function_is_named() -> None:
     own_norm = """
 def pre_norm_block(x, params, n_heads, mask=None):

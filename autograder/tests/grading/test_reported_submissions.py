@@ -128,7 +128,10 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 @dataclass(frozen=True)
 class Case:
-    """A function written over the reference of a module: the criteria it loses but `example`, the names, and the texts."""
+    """A function written over the reference of a module: the criteria it loses but `example`, the names, and the texts.
+
+    `quick`: it is one of those that run without `-m slow`.
+    """
 
     module: str
     text: str
@@ -136,6 +139,7 @@ class Case:
     named: set[str]
     said: str = ""
     unsaid: str = ""
+    quick: bool = True
 
 
 CASES = {
@@ -144,12 +148,14 @@ CASES = {
         NORMED.format(axis=-1, root="(np.sqrt((centred**2).mean(-1, keepdims=True)) + eps)"),
         {"epsilon"},
         {"layer_norm.eps_outside_root"},
+        quick=False,
     ),
     "a helper that two functions share is wrong once": Case(
         "layernorm",
         NORMED.format(axis=1, root="np.sqrt((centred**2).mean(1, keepdims=True) + eps)"),
         {"statistics"},
         {"layer_norm.axis_one"},
+        quick=False,
     ),
     "Python raises an error where NumPy gives nan": Case(
         "layernorm", PYTHON, {"statistics"}, {"layer_norm.sample_variance"}, unsaid="does not explain"
@@ -159,6 +165,7 @@ CASES = {
         CS231N,
         {"running", "evaluation"},
         {"batch_norm.momentum_swapped", "batch_norm.population_running_var", "batch_norm.no_value_error"},
+        quick=False,
     ),
     "a criterion with a passing call is not masked": Case(
         "scaled_attention", MASKED_LATE, {"mask"}, {"scaled_dot_product_attention.mask_after_softmax"}
@@ -167,19 +174,26 @@ CASES = {
         "layernorm", PLUS_GAMMA, {"rms"}, set(), said="makes every call of `rms_norm` pass"
     ),
     "a fixed number in place of an argument": Case(
-        "layernorm", FIXED, {"epsilon"}, set(), said="makes every call of `layer_norm` pass", unsaid="default of eps"
+        "layernorm",
+        FIXED,
+        {"epsilon"},
+        set(),
+        said="makes every call of `layer_norm` pass",
+        unsaid="default of eps",
+        quick=False,
     ),
     "the example is not that of another mistake": Case(
         "scaled_attention",
         ONLY_MATRICES,
         {"softmax", "softmax_stability"},
         {"softmax.nan_for_an_empty_slice"},
+        quick=False,
     ),
     "an error of a helper is no mistake of its caller": Case(
-        "scaled_attention", INDEXED, {"mask"}, {"scaled_dot_product_attention.mask_as_index"}
+        "scaled_attention", INDEXED, {"mask"}, {"scaled_dot_product_attention.mask_as_index"}, quick=False
     ),
     "what several misconceptions do alike is located": Case(
-        "transformer_block", TINY_EPS, {"post_norm"}, set(), said="A single edit on line"
+        "transformer_block", TINY_EPS, {"post_norm"}, set(), said="A single edit on line", quick=False
     ),
     "-1e9 added to masked scores": Case("causal_mask", ADDED_MASK, {"apply"}, {"apply_mask.minus_1e9"}),
     "nothing is said of calls after a result was written into": Case(
@@ -189,7 +203,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [n if CASES[n].quick else pytest.param(n, marks=pytest.mark.slow) for n in CASES])
 def test_what_is_lost_named_and_said(grade: Grade, alter: Alter, name: str) -> None:
     case = CASES[name]
     tests = grade(alter(case.module, case.text), (case.module,))["tests"]

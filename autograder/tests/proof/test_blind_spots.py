@@ -18,6 +18,7 @@ FUNCTIONS = [(module, function) for module in current().modules for function in 
 EPS_ZERO = "no eps: eps 0"
 
 
+@pytest.mark.slow
 def test_every_blind_spot_has_its_reason_and_every_reason_its_blind_spot() -> None:
     found = blind_spots.run()
     assert blind_spots.problems(found) == []

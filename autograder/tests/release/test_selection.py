@@ -281,6 +281,7 @@ def possible() -> Iterator[tuple[str, ...]]:
                 yield only
 
 
+@pytest.mark.slow
 def test_no_part_that_stays_reads_a_module_or_a_name_that_has_gone() -> None:
     whole = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     introduction = len(selection._split(whole, "## ")[0])

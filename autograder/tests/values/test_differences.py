@@ -207,6 +207,7 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
     return "transpose" in said or "sums to" in said
 
 
+@pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(arrays(), st.sampled_from([1e-8, 2e-4]))
 def test_what_is_said_of_every_entry_holds_for_every_entry(pair: Any, allowed: float) -> None:

@@ -115,6 +115,14 @@ def causal_mask(t):
         _masks[t] = np.tri(t, dtype=bool)
     return _masks[t]
 """
+STRICT = """
+def causal_mask(t):
+    return np.tri(t, k=-1, dtype=bool)
+
+
+def is_autoregressive(f, x):
+    return not bool((dependency_matrix(f, x) & ~causal_mask(len(x))).any())
+"""
 BY_ID = """
 _known = {}
 _norm = layer_norm
@@ -198,6 +206,9 @@ CASES = {
     "-1e9 added to masked scores": Case("causal_mask", ADDED_MASK, {"apply"}, {"apply_mask.minus_1e9"}),
     "nothing is said of calls after a result was written into": Case(
         "causal_mask", ONE_MASK, {"causal"}, {"causal_mask.overwrites_result"}, unsaid="In another call"
+    ),
+    "a mistake in another contract function that is used": Case(
+        "causal_mask", STRICT, {"causal"}, {"causal_mask.strict"}
     ),
     "a result that is remembered": Case("layernorm", BY_ID, {"purity"}, set()),
 }

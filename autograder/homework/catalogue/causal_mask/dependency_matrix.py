@@ -102,7 +102,7 @@ dependency_matrix.wrong("set_to_delta", "dependency_change", *tried({"changed[j]
     does="Your code replaces the row with the step.", right=ADDED, read=THINGS)
 dependency_matrix.wrong("changes_pile_up", "dependency_change",
     *tried({"            changed = x.copy()\n": "", "    for j": "    changed = x.copy()\n    for j"}, STEPS[1:3]),
-    does="Your code does not restore a changed row before it changes the next one.",
+    does="Your code does not restore a changed row exactly before it changes the next one.",
     right="Change one row at a time, each in a new copy of x.", read=THINGS)
 dependency_matrix.wrong("argument_shared", "dependency_change", *tried({
     "before = np.array(f(x.copy()))": "work = x.copy()\n    before = f(work)",

@@ -35,7 +35,7 @@ embed.wrong("first_token_checked", "embed", {"np.any(tokens < 0)": "tokens[0] < 
     "np.any(tokens >= vocab)": "tokens[0] >= vocab"},
     does="Your code checks only the first token.", right=TABLE, read="numpy.any")
 embed.wrong("vocab_accepted", "embed", {">= vocab": "> vocab"},
-    does="Your code accepts a token equal to vocab.", right="The largest token is vocab - 1.", read=EMBED)
+    does="Your check lets a token equal to vocab pass.", right="The largest token is vocab - 1.", read=EMBED)
 embed.wrong("last_refused", "embed", {">= vocab": ">= vocab - 1"},
     does="Your code rejects the token vocab - 1.", right="The token vocab - 1 is valid: it is the last row of the table.", read=EMBED)
 embed.wrong("width_for_vocab", "embed", {"len(table)": "table.shape[1]"},

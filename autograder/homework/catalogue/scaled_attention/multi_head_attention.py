@@ -149,7 +149,7 @@ multi_head_attention.wrong("always_causal", "multi_head_mask",
     read="the signature of `multi_head_attention`")
 multi_head_attention.wrong("mask_without_heads_axis", "multi_head_mask", {"mask[..., np.newaxis, :, :]": "mask"},
     {"mask[..., np.newaxis, :, :]": "mask[np.newaxis]"},
-    does="Your mask has no axis for the heads, so its batch axis broadcasts against the heads.", right=HEADS,
+    does="The batch axis of your mask lines up with the heads of the scores.", right=HEADS,
     read="the NumPy user guide, Broadcasting")
 multi_head_attention.wrong("mask_axis_second", "multi_head_mask", {"mask[..., np.newaxis, :, :]": "mask[:, np.newaxis]"},
     does="Your code inserts the axis for the heads at position 1, which works only with one batch axis.", right=HEADS,

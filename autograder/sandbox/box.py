@@ -1,9 +1,7 @@
-"""Where one student process lives, its own temporary folder and user; and what it leaves behind there and elsewhere.
+"""What a student's process writes and leaves behind, files and processes: how much it is, and how it is removed.
 
-    <slots>/<number>/tmp/own    the temporary folder, where the process begins; on a file system of its own where that is possible
-
-A slot is used again by later processes, but nothing in it: the folder is made anew for each, so that neither its content nor
-its times tell a process anything about the one before. Runs in the fork server.
+Runs in the fork server. Trees may be hostile: too deep for recursion, paths too long for one system call, folders that may not be
+read, new entries while one looks. Links are never followed.
 """
 
 import contextlib
@@ -13,12 +11,8 @@ import shutil
 import signal
 import stat
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from autograder.sandbox.layers import mounts
-from autograder.sandbox.layers.kernel import LINUX
 
 if TYPE_CHECKING:
     import subprocess
@@ -27,77 +21,27 @@ MAX_SWEEP_SECONDS = 20  # for what a process has left behind where there is no f
 MAX_ENTRIES = 2000  # more entries than this in the temporary folder count as a full disk
 
 
-@dataclass(frozen=True)
-class Slot:
-    """One of the places of a sandbox; `uid` 0 means the grader's own user."""
-
-    slots: str
-    number: int
-    uid: int
-
-    @property
-    def path(self) -> str:
-        return os.path.join(self.slots, str(self.number))
-
-    @property
-    def writable(self) -> str:
-        """The folder above the temporary one, to which Landlock's rules can be bound once for all processes of the slot."""
-        return os.path.join(self.path, "tmp")
-
-    @property
-    def temporary(self) -> str:
-        return os.path.join(self.writable, "own")
-
-    def make(self, size: int) -> None:
-        """Make the slot's own folders; `size` bytes bound what is written, 0 where mounts cannot bound it."""
-        _folder(self.path, 0o710 if self.uid else 0o700)
-        if self.uid:
-            os.chown(self.path, -1, self.uid)  # other users could follow how its temporary folder grows and shrinks
-        _folder(self.writable, 0o711)
-        if size:
-            mounts.bounded(self.writable, size, 0o711)
-
-    def renew(self, submission: str) -> None:
-        """A fresh temporary folder for the next process, with links to the data of the submission; raises OSError."""
-        self.clear()  # something of the process before it may not have gone at once
-        _folder(self.temporary, 0o700)
-        if self.uid:
-            os.chown(self.temporary, self.uid, self.uid)
-        else:
-            with contextlib.suppress(OSError):
-                os.chmod(submission, 0o750)  # the student's user may be ours, and have closed it
-        for entry in os.scandir(submission):  # data that code opens by its bare name
-            if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
-                os.symlink(entry.path, os.path.join(self.temporary, entry.name))
-
-    def unmount(self) -> None:
-        """A folder on which something is mounted cannot be removed."""
-        if LINUX:
-            mounts.uncovered(self.writable)
-
-    def clear(self) -> None:
-        """Leave nothing of the process before."""
+def renew(temporary: str, submission: str, uid: int) -> None:
+    """A fresh temporary folder for the next process, with links to the data of the submission; raises OSError."""
+    writable = os.path.dirname(temporary)
+    clear(writable)  # something of the process before it may not have gone at once
+    os.mkdir(temporary, 0o700)
+    os.chmod(temporary, 0o700)  # whatever the umask is
+    if uid:
+        os.chown(temporary, uid, uid)
+    else:
         with contextlib.suppress(OSError):
-            os.chmod(self.writable, 0o711)  # the student's user may be ours, and have closed it
-        empty(self.writable)
-
-    def remove(self) -> None:
-        """Leave nothing of the slot at all."""
-        self.unmount()
-        empty(self.path)
-        with contextlib.suppress(OSError):
-            os.rmdir(self.path)
+            os.chmod(submission, 0o750)  # the student's user may be ours, and have closed it
+    for entry in os.scandir(submission):  # data that code opens by its bare name
+        if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
+            os.symlink(entry.path, os.path.join(temporary, entry.name))
 
 
-def _folder(path: str, mode: int) -> None:
-    os.mkdir(path, mode)
-    os.chmod(path, mode)  # whatever the umask is
-
-
-# What a student's process leaves behind, files and processes: how much it is, and how it is removed.
-#
-# Trees may be hostile: too deep for recursion, paths too long for one system call, folders that may not be read, new entries
-# while one looks. Links are never followed.
+def clear(folder: str) -> None:
+    """Leave nothing in a folder that a student's process could write to."""
+    with contextlib.suppress(OSError):
+        os.chmod(folder, 0o711)  # the student's user may be ours, and have closed it
+    empty(folder)
 
 
 def usage(folder: str) -> float:
@@ -232,23 +176,16 @@ def threads(pid: int) -> int:
     return 0
 
 
-def stopped(pid: int) -> bool:
-    """Whether a process stands still until it is told to go on."""
-    with contextlib.suppress(OSError, IndexError):
-        return _fields(pid)[0] == "T"
-    return False
-
-
-def end(pid: int, uid: int, alive: set[int]) -> float:
+def end(pid: int, uid: int) -> float:
     """Kill a child, its group, whatever they have started, and all else of its user; returns its seconds of processor time.
 
-    Processes that have escaped from it are children of this one by now; `alive` are the children that shall go on.
+    Processes that have escaped from it are children of this one by now.
     """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
     used = os.wait4(pid, 0)[2]
-    while escaped := children() - alive:
+    while escaped := children():
         if uid:
             _kill_all_of(uid)
         for orphan in escaped:

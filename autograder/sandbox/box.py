@@ -204,7 +204,9 @@ def end_family(single: "subprocess.Popen[bytes]", temporary: str) -> None:
             os.killpg(single.pid, signal.SIGKILL)
     single.kill()
     single.wait()
-    _killed(partial(_in_folder, temporary, set()))
+    end = time.monotonic() + MAX_SWEEP_SECONDS
+    while _killed(partial(_in_folder, temporary, set())) and time.monotonic() < end:
+        pass  # they may need a moment to end
 
 
 def _killed(appeared: Callable[[Container[int]], Iterable[int]]) -> list[int]:

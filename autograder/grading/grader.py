@@ -152,36 +152,49 @@ class _Grading:
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         modules = [name for name in names if name != INTEGRATION]
+        whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
+        # Everything that may be shown is made before the first hidden call: a process could leave a mark for a later one.
         self.previewed = self.player.preview(modules)
         for module in modules:
-            self._run(module)
-        results = {module: self._result(module) for module in modules}
-        if INTEGRATION in names:
-            earned = {
-                m: [(graded.criterion, graded.passed) for graded in result.graded] for m, result in results.items()
-            }
-            visible = {m: [(c, passed) for c, passed in own if c.visible] for m, own in earned.items()}
-            whole = self.rubric.of(INTEGRATION)
-            together = self._integration([criterion for criterion in whole if criterion.visible], visible)
-            together |= self._integration([criterion for criterion in whole if not criterion.visible], earned)
+            self._make_public_calls(module)
+        for module in modules:
+            self._read_public_calls(module)
+        visible = {m: [c for c in self.rubric.of(m) if c.visible] for m in modules}
+        at_once = {m: [(c, self.at_once[m].charges[c.id].passed) for c in own] for m, own in visible.items()}
+        together = self._integration([criterion for criterion in whole if criterion.visible], at_once)
+        results: dict[str, ModuleResult] = {}
+        for module in modules:
+            self.records |= self.player.beside_references(module, self.script.hidden.get(module, ()))
+            results[module] = self._result(module)
+        earned = {m: [(graded.criterion, graded.passed) for graded in result.graded] for m, result in results.items()}
+        together |= self._integration([criterion for criterion in whole if not criterion.visible], earned)
+        if whole:
             records = self._records([step for criterion in whole for step in self.script.together(criterion.id)])
             graded = tuple(together[criterion.id] for criterion in whole)
             results[INTEGRATION] = ModuleResult(INTEGRATION, graded, None, tuple(records))
         return results
 
-    def _run(self, module: str) -> None:
-        """Run a module beside references. Records of public calls come from the preview where they are alike, since these may be
-        shown at once; a module with others `depends` on modules of the submission that are wrong or missing."""
+    def _make_public_calls(self, module: str) -> None:
+        """The public calls of a module that fail in the preview are repeated beside references, with all others of the module.
+
+        If they fail differently there, the module `depends` on modules of the submission that are wrong or missing.
+        """
         public = {step: self.previewed[step] for step in self.script.shown(module)}
-        if not self.script.hidden.get(module) and not any(record.fault for record in public.values()):
-            self.records |= public
-            return
-        records = self.player.module(module)
-        if all(_same(record, records[step]) for step, record in public.items()):
-            records |= public
-        else:
-            self.depends.add(module)
+        records = dict(public)
+        if any(record.fault is not None for record in public.values()):
+            beside = self.player.beside_references(module, self.script.shown(module))
+            if not all(_same(record, beside[step]) for step, record in public.items()):
+                self.depends.add(module)
+                records = beside
         self.records |= records
+
+    def _read_public_calls(self, module: str) -> None:
+        """The examples to show, alone and with probes, and the diagnosis of the visible criteria."""
+        is_broken = self.player.broken(module) is not None
+        self.examples[module] = {} if is_broken else self._examples(module, self.records)
+        self.alone[module] = {name: self._alone(own) for name, own in self.examples[module].items()}
+        self.at_once[module] = self._reading(module, self._records(self.script.shown(module)), at_once=True)
+        self.tried[module] = self._trials(module)
 
     def _examples(self, module: str, records: Mapping[Step, Record]) -> dict[str, list[Record]]:
         by_function: dict[str, list[Record]] = {}
@@ -236,10 +249,6 @@ class _Grading:
 
     def _result(self, module: str) -> ModuleResult:
         broken = self.player.broken(module)
-        self.examples[module] = self._examples(module, self.records) if broken is None else {}
-        self.alone[module] = {name: self._alone(own) for name, own in self.examples[module].items()}
-        self.at_once[module] = self._reading(module, self._records(self.script.shown(module)), at_once=True)
-        self.tried[module] = self._trials(module)
         records = self._records((*self.script.shown(module), *self.script.hidden.get(module, ())))
         reading = self._reading(module, records)
         graded, unexplained = tuple(self._graded(module, reading)), dict(self._unexplained(reading))

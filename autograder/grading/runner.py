@@ -124,9 +124,10 @@ class Runner:
             records |= zip(steps, judged(steps, replies), strict=True)
         return records
 
-    def module(self, module: str) -> dict[Step, Record]:
-        """Run the public calls of a module, then its hidden calls, beside reference implementations of the modules it uses."""
-        steps = (*self.script.shown(module), *self.script.hidden.get(module, ()))
+    def beside_references(self, module: str, steps: Sequence[Step]) -> dict[Step, Record]:
+        """Run steps of a module beside reference implementations of the modules it uses."""
+        if not steps:
+            return {}
         replies, broken = self._run(self._beside_references(module), steps, module)
         if broken is not None:
             self._alone[module] = broken

@@ -68,13 +68,21 @@ class Processes:
         return [what for kind, _, what in self.events if kind == "load"]
 
 
+def calls_of(module: str) -> tuple[Step, ...]:
+    """The public calls of a module, then its hidden ones."""
+    script = scripts.current()
+    return (*script.shown(module), *script.hidden.get(module, ()))
+
+
 def everything(processes: Processes) -> Mapping[Step, Reply]:
     """All that grading a right submission runs; the replies that count."""
     replies: dict[Step, Reply] = {}
     with processes.runner() as runner:
         runner.preview(MODULES)
         for module in MODULES:
-            replies |= {step: record.reply for step, record in runner.module(module).items()}
+            replies |= {
+                step: record.reply for step, record in runner.beside_references(module, calls_of(module)).items()
+            }
         for criterion in rubrics.current().of(INTEGRATION):
             replies |= runner.integration(criterion.id)[0]
     return replies
@@ -185,7 +193,9 @@ def test_a_module_that_is_missing_or_cannot_be_imported_says_so_in_every_reply()
     files = {name: text for name, text in COMPLETE.files.items() if name != "layernorm.py"}
     with Processes().runner(Submission("incomplete", files)) as runner:
         assert {record.reply for record in runner.preview(("layernorm",)).values()} == {MISSING}
-        assert {record.reply for record in runner.module("layernorm").values()} == {MISSING}
+        assert {record.reply for record in runner.beside_references("layernorm", calls_of("layernorm")).values()} == {
+            MISSING
+        }
         assert runner.broken("layernorm") is MISSING and runner.is_missing("layernorm")
         assert runner.integration("integration.norms")[1] is False
         assert runner.broken("decoder") is None and not runner.is_missing("decoder")
@@ -196,7 +206,7 @@ def test_why_an_import_beside_references_fails_is_said_without_text_unless_the_p
     for broken, text in ((lambda i: bool(i.references), ""), (lambda i: True, "the text of a reference")):
         with Processes(broken=broken).runner() as runner:
             runner.preview((module,))
-            runner.module(module)
+            runner.beside_references(module, calls_of(module))
             reply = runner.broken(module)
             assert reply is not None and reply.error is not None and reply.error.text == text
 

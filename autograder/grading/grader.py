@@ -19,7 +19,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 
 import numpy as np
@@ -131,8 +131,7 @@ def graded_with(player: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) ->
 
 def diagnoser_of(script: Script) -> Diagnoser:
     """What explains submissions that are played on a script."""
-    steps = {m: (*script.shown(m), *script.hidden.get(m, ())) for m in script.rubric.modules}
-    return Diagnoser(script.rubric, steps)
+    return Diagnoser(script.rubric, {module: script.in_order(module) for module in script.rubric.modules})
 
 
 class _Grading:
@@ -249,7 +248,7 @@ class _Grading:
 
     def _result(self, module: str) -> ModuleResult:
         broken = self.player.broken(module)
-        records = self._records((*self.script.shown(module), *self.script.hidden.get(module, ())))
+        records = self._records(list(chain(*self.script.in_order(module))))
         reading = self._reading(module, records)
         graded, unexplained = tuple(self._graded(module, reading)), dict(self._unexplained(reading))
         result = ModuleResult(module, graded, broken, tuple(records), unexplained, self.tried[module])

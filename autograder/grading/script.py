@@ -38,6 +38,10 @@ class Script:
         """The steps whose replies may be shown to the student: those of visible criteria, then the public examples."""
         return self.visible.get(module, ()) + self.examples.get(module, ())
 
+    def in_order(self, module: str) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+        """The steps of a module by process: public calls are made in another one than hidden calls, and before them."""
+        return self.shown(module), self.hidden.get(module, ())
+
     def together(self, criterion: str) -> tuple[Step, ...]:
         """The steps of a criterion of the integration."""
         steps = self.visible.get(INTEGRATION, ()) + self.hidden.get(INTEGRATION, ())

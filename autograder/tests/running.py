@@ -44,7 +44,9 @@ def steps(module: str) -> tuple[Step, ...]:
 
 @cache
 def diagnoser() -> Diagnoser:
-    return Diagnoser(rubric.current(), {module: steps(module) for module in rubric.current().modules})
+    return Diagnoser(
+        rubric.current(), {module: script.current().in_order(module) for module in rubric.current().modules}
+    )
 
 
 def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:
@@ -74,6 +76,11 @@ def records(module: str, functions: Mapping[str, Callable[..., Any]], of: Iterab
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return judged(chosen, play(functions, chosen))
+
+
+def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]]]) -> list[Record]:
+    """The same for all steps of a module, with functions made anew for each process."""
+    return [record for own in script.current().in_order(module) for record in records(module, made(), own)]
 
 
 def played(of: Step, wrong: Callable[..., Any]) -> Record:

@@ -148,6 +148,7 @@ class _Grading:
         self.alone: dict[str, dict[str, Record | None]] = {}
         self.at_once: dict[str, _Reading] = {}
         self.tried: dict[str, dict[Step, tuple[Tried, ...]]] = {}
+        self.first_tries: dict[str, Graded] = {}  # of criteria of the integration
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
         modules = [name for name in names if name != INTEGRATION]
@@ -161,12 +162,17 @@ class _Grading:
         visible = {m: [c for c in self.rubric.of(m) if c.visible] for m in modules}
         at_once = {m: [(c, self.at_once[m].charges[c.id].passed) for c in own] for m, own in visible.items()}
         together = self._integration([criterion for criterion in whole if criterion.visible], at_once)
+        later = [criterion for criterion in whole if not criterion.visible]
+        if not any(
+            record.fault for record in self.previewed.values()
+        ):  # nothing has taken the place of the preview's process
+            self.first_tries = {criterion.id: self._together(criterion) for criterion in later}
         results: dict[str, ModuleResult] = {}
         for module in modules:
-            self.records |= self.player.beside_references(module, self.script.hidden.get(module, ()))
+            self.records |= self.player.hidden(module)
             results[module] = self._result(module)
         earned = {m: [(graded.criterion, graded.passed) for graded in result.graded] for m, result in results.items()}
-        together |= self._integration([criterion for criterion in whole if not criterion.visible], earned)
+        together |= self._integration(later, earned)
         if whole:
             records = self._records([step for criterion in whole for step in self.script.together(criterion.id)])
             graded = tuple(together[criterion.id] for criterion in whole)
@@ -181,7 +187,7 @@ class _Grading:
         public = {step: self.previewed[step] for step in self.script.shown(module)}
         records = dict(public)
         if any(record.fault is not None for record in public.values()):
-            beside = self.player.beside_references(module, self.script.shown(module))
+            beside = self.player.public(module)
             if not all(_same(record, beside[step]) for step, record in public.items()):
                 self.depends.add(module)
                 records = beside
@@ -335,7 +341,7 @@ class _Grading:
         partly = tuple(m for m, own in earned.items() if self.rubric.explains(m) and _is_partly_right(own))
         graded: dict[str, Graded] = {}
         for criterion in criteria:
-            graded[criterion.id] = self._together(criterion)
+            graded[criterion.id] = self.first_tries.get(criterion.id) or self._together(criterion)
             if not graded[criterion.id].passed and partly:
                 graded[criterion.id] = self._together(criterion, partly)
         return graded

@@ -31,6 +31,7 @@ from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.sandbox import Sandbox
 
 PROBES_AT_ONCE = 32
+ALL_FILES = "all files"  # what a process is shared for that imports the submission's files together
 MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 
 
@@ -118,19 +119,24 @@ class Runner:
         records: dict[Step, Record] = {}
         for module in modules:
             steps = self.script.shown(module)
-            replies, broken = self._run(Imports((module,)), steps, PREVIEW, shared="preview")
+            replies, broken = self._run(Imports((module,)), steps, PREVIEW, shared=ALL_FILES)
             if broken is not None:
                 self._together[module] = broken
             records |= zip(steps, judged(steps, replies), strict=True)
         return records
 
-    def beside_references(self, module: str, steps: Sequence[Step]) -> dict[Step, Record]:
-        """Run steps of a module beside reference implementations of the modules it uses."""
-        if not steps:
-            return {}
+    def public(self, module: str) -> dict[Step, Record]:
+        """Run the public calls of a module once more, beside reference implementations of the modules it uses."""
+        steps = self.script.shown(module)
         replies, broken = self._run(self._beside_references(module), steps, module)
         if broken is not None:
             self._alone[module] = broken
+        return dict(zip(steps, judged(steps, replies), strict=True))
+
+    def hidden(self, module: str) -> dict[Step, Record]:
+        """Run the hidden calls of a module beside the same references. An import that fails only now is the error of each call."""
+        steps = self.script.hidden.get(module, ())
+        replies, _ = self._run(self._beside_references(module), steps, module) if steps else ([], None)
         return dict(zip(steps, judged(steps, replies), strict=True))
 
     def broken(self, module: str) -> Reply | None:
@@ -167,12 +173,12 @@ class Runner:
         """Run a criterion of the integration; and whether the modules could be imported together.
 
         References take the place of `correct` modules. Criteria that are run one after another beside the same references have one
-        process, those that are visible have their own.
+        process, which may be the preview's. Those that are visible have their own.
         """
         steps = self.script.together(criterion)
         called = dict.fromkeys(step.target.module for step in steps)
         imports = Imports(tuple(module for module in called if module not in correct), correct)
-        shared = "" if self.rubric.criteria[criterion].visible else "integration"
+        shared = "" if self.rubric.criteria[criterion].visible else ALL_FILES
         replies, broken = self._run(imports, steps, shared=shared)
         if broken is not None and shared:  # perhaps because of what other criteria have imported
             replies, broken = self._run(imports, steps)

@@ -49,7 +49,7 @@ def _grade(grader: Grader, mutant: Case) -> Graded:
     script, module = grader.script, mutant.module
     steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
     with Runner.in_sandbox(grader.sandbox, script, submission(mutant)) as player:
-        records = player.beside_references(module, steps)
+        records = player.public(module) | player.hidden(module)
     return mutant, frozenset(step.number for step in steps if records[step].fault is not None)
 
 
@@ -365,7 +365,7 @@ def _try(grader: Grader, case: Case) -> tuple[Case, What]:
     submission = Submission(case.name, references.files() | {f"{case.module}.py": text.encode()})
     steps = (*grader.script.shown(case.module), *grader.script.hidden.get(case.module, ()))
     with Runner.in_sandbox(grader.sandbox, grader.script, submission) as player:
-        played = player.beside_references(case.module, steps)
+        played = player.public(case.module) | player.hidden(case.module)
         records = [played[step] for step in steps]
         explanation = grader.diagnoser.explain(case.module, records).get(case.function)
         if explanation is None:

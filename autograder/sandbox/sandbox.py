@@ -25,6 +25,7 @@ from autograder.sandbox.budget import Budget, Limits, container_memory
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
 from autograder.sandbox.layers import Confinement, kernel
 from autograder.sandbox.process import StudentProcess
+from autograder.sandbox.server import RARE_EXTENSIONS
 
 _START = """
 import json, sys
@@ -53,6 +54,7 @@ class Sandbox:
         self.budget = Budget(limits)
         self.process: StudentProcess | None = None  # the one that was started last
         self._files: Mapping[str, bytes] = {}
+        self._extensions: list[str] = []  # that its processes need besides the usual ones
         self._server: subprocess.Popen[bytes] | None = None  # or, without fork, the student process itself
         if "not_dumpable" in self.layers:
             kernel.hide_memory()
@@ -95,6 +97,9 @@ class Sandbox:
         self._end_process()
         self.budget = Budget(self.limits)
         self._files = files
+        self._extensions = [
+            name for name, words in RARE_EXTENSIONS.items() if any(w in text for text in files.values() for w in words)
+        ]
         try:
             self.folder.place(files)
         except OSError as error:
@@ -117,7 +122,7 @@ class Sandbox:
     def _fork(self, theirs: socket.socket) -> int:
         seconds = max(1, round(self.limits.submission_seconds - self.budget.processor_seconds) + 1)
         for _ in range(ROOM_ATTEMPTS):
-            answer = self._ask({"seconds": seconds}, theirs.fileno())
+            answer = self._ask({"seconds": seconds, "extensions": self._extensions}, theirs.fileno())
             if "pid" in answer:
                 return int(answer["pid"])
             time.sleep(ROOM_SECONDS)  # another submission's process may have filled the disk, and is killed for it soon

@@ -2,12 +2,13 @@
 
 Requests arrive on the control socket, each a line of JSON, and are answered with one, which also says how much processor time
 the server itself has "spent" since the answer before:
-    {"seconds": n}, with a descriptor: start a process -> {"pid": n} or {"no_room": why files cannot be written}
-    {}: end it                                         -> {"seconds": processor time, "why": what it was killed for, or ""}
+    {"seconds": n, "extensions": names}, with a descriptor: start a process, which imports these extension modules as well
+                  -> {"pid": n} or {"no_room": why files cannot be written}
+    {}: end it    -> {"seconds": processor time, "why": what it was killed for, or ""}
 One process is alive at a time.
 The first message of a student's process is its own: empty once it is confined, else why it cannot be. What happens before
 that is no fault of the student's. Without fork, this process becomes the student process itself. What children must not load
-later, since files can then no longer be mapped, is loaded here: every extension module.
+later, since files can then no longer be mapped, is loaded here: every extension module but the rare ones.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,8 @@ from autograder.sandbox.layers import Confinement, kernel, landlock, resources, 
 from autograder.sandbox.student import session
 from autograder.sandbox.student.loading import Baseline
 
+# Extension modules that take up memory which every process would have to copy, each with words of the files that may need it.
+RARE_EXTENSIONS = {"_asyncio": (b"asyncio",), "_tkinter": (b"tkinter", b"turtle"), "nis": (b"nis",)}
 WATCH_SECONDS = 0.05  # between two looks at what the processes use up
 MAX_REQUEST = 4096  # bytes
 _SYSTEM_FILES = ("/usr/lib/locale", "/usr/share/zoneinfo", "/etc/localtime", "/etc/mime.types")
@@ -46,7 +50,7 @@ def main(essential: frozenset[str]) -> None:
     settings = Confinement(**json.loads(sys.argv[1]))
     control = socket.socket(fileno=int(sys.argv[2]))
     sys.argv[:] = sys.orig_argv[:] = [""]  # they say where the kit lies
-    _preload_extensions()
+    _preload_extensions(() if settings.has("fork") else RARE_EXTENSIONS)
     # What every student process may read: the submission, the interpreter and NumPy, without other packages.
     exactly, roots = _places(settings)
     readable = [*map(Path, exactly), *landlock.without(roots, [Path(place) for place in settings.closed_places])]
@@ -66,18 +70,26 @@ def main(essential: frozenset[str]) -> None:
     server.serve()
 
 
-def _preload_extensions() -> None:
+def _preload_extensions(rare: Iterable[str]) -> None:
     """Load what could not be loaded later: extension modules are mapped, and mapping files is refused."""
-    for name in ("fft", "linalg", "ma", "polynomial", "random"):
+    for name in ("fft", "linalg", "random"):
         importlib.import_module(f"numpy.{name}")
     thread = threading.Thread(target=int)  # its end makes the C library load what it needs to end threads
     thread.start()
     thread.join()
     for file in sorted(os.listdir(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))):
         name = file.split(".")[0]
-        if not name.startswith(("_test", "_xx", "xx", "_ctypes_test")):
-            with contextlib.suppress(Exception):
-                importlib.import_module(name)
+        if not name.startswith(("_test", "_xx", "xx", "_ctypes_test")) and (
+            name not in RARE_EXTENSIONS or name in rare
+        ):
+            _load(name)
+
+
+def _load(extension: str) -> None:
+    sys.path.append(os.path.join(os.path.dirname(os.__file__), "lib-dynload"))
+    with contextlib.suppress(Exception):
+        importlib.import_module(extension)
+    sys.path.pop()
 
 
 def _places(settings: Confinement) -> tuple[list[str], list[str]]:
@@ -140,7 +152,7 @@ class Server:
             if descriptor < 0:
                 self._answer(self._end())
             else:
-                self._answer(self._start(request["seconds"], descriptor))
+                self._answer(self._start(request["seconds"], request["extensions"], descriptor))
                 os.close(descriptor)
         self._end()
         box.empty(self.settings.folder)
@@ -165,7 +177,7 @@ class Server:
             self.control.sendall(json.dumps(answer | {"spent": now - self.counted}).encode() + b"\n")
         self.counted = now
 
-    def _start(self, seconds: int, descriptor: int) -> dict[str, Any]:
+    def _start(self, seconds: int, extensions: list[str], descriptor: int) -> dict[str, Any]:
         try:
             box.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
         except OSError as error:
@@ -173,12 +185,14 @@ class Server:
             return {"no_room": f"its files cannot be written: {error}"}
         self.killed, pid = "", os.fork()
         if pid == 0:
-            self._child(seconds, descriptor)
+            self._child(seconds, extensions, descriptor)
         self.alive = pid
         return {"pid": pid}
 
-    def _child(self, seconds: int, descriptor: int) -> None:
+    def _child(self, seconds: int, extensions: list[str], descriptor: int) -> None:
         try:
+            for name in extensions:
+                _load(name)
             resources.close_all_but(descriptor, self.rules)
             self._confined(seconds, socket.socket(fileno=descriptor))
         finally:

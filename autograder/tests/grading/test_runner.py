@@ -7,6 +7,7 @@ import pytest
 
 from autograder.grading import direct, thresholds
 from autograder.grading import script as scripts
+from autograder.grading.grader import diagnoser_of, graded_with
 from autograder.grading.record import Step, with_needed
 from autograder.grading.runner import MISSING, Imports, Runner
 from autograder.homework import reference
@@ -68,53 +69,49 @@ class Processes:
         return [what for kind, _, what in self.events if kind == "load"]
 
 
-def calls_of(module: str) -> tuple[Step, ...]:
-    """The public calls of a module, then its hidden ones."""
-    script = scripts.current()
-    return (*script.shown(module), *script.hidden.get(module, ()))
-
-
 def everything(processes: Processes) -> Mapping[Step, Reply]:
-    """All that grading a right submission runs; the replies that count."""
+    """All that grading runs in all of its kinds of process but retries; the replies that count."""
     replies: dict[Step, Reply] = {}
     with processes.runner() as runner:
         runner.preview(MODULES)
         for module in MODULES:
-            replies |= {
-                step: record.reply for step, record in runner.beside_references(module, calls_of(module)).items()
-            }
+            replies |= {step: record.reply for step, record in (runner.public(module) | runner.hidden(module)).items()}
         for criterion in rubrics.current().of(INTEGRATION):
             replies |= runner.integration(criterion.id)[0]
     return replies
+
+
+def graded(processes: Processes) -> None:
+    with processes.runner() as runner:
+        graded_with(runner, diagnoser_of(scripts.current()), tuple(rubrics.current().groups))
 
 
 def is_hidden(step: Step) -> bool:
     return bool(step.criterion) and step not in scripts.current().shown(step.target.module)
 
 
-def test_processes_follow_one_another_one_for_each_module() -> None:
+def test_a_right_submission_has_a_process_for_all_files_and_one_for_the_hidden_calls_of_each_module() -> None:
     processes = Processes()
-    everything(processes)
-    assert processes.started == 1 + len(MODULES) + 1
+    graded(processes)
+    hidden = [module for module in MODULES if scripts.current().hidden.get(module)]
+    assert processes.started == 1 + len(hidden)
+    assert [imports.modules for imports in processes.loads()[-len(hidden) :]] == [(module,) for module in hidden]
     closed = [number for kind, number, _ in processes.events if kind == "close"]
     assert set(closed) == set(range(1, processes.started + 1))
 
 
-def test_in_every_process_public_calls_come_before_hidden_ones() -> None:
-    processes = Processes(ends=("rms_norm", "softmax"))  # also where others take over
-    everything(processes)
-    hidden = set[int]()
-    for kind, process, what in processes.events:
-        if kind == "run":
-            assert is_hidden(what) or process not in hidden
-            hidden |= {process} if is_hidden(what) else set()
-    assert len(hidden) >= len(MODULES) - 1
+@pytest.mark.parametrize("ends", [(), ("rms_norm",)])
+def test_every_public_call_is_made_before_the_first_hidden_one(ends: tuple[str, ...]) -> None:
+    processes = Processes(ends)
+    graded(processes)
+    calls = [is_hidden(what) for kind, _, what in processes.events if kind == "run"]
+    assert calls.count(False) == calls.index(True) > 0
 
 
 def test_no_process_has_a_reference_of_what_it_tries_and_previews_have_none() -> None:
     processes = Processes()
     everything(processes)
-    preview, modules = processes.loads()[: len(MODULES)], processes.loads()[len(MODULES) : 2 * len(MODULES)]
+    preview, modules = processes.loads()[: len(MODULES)], processes.loads()[len(MODULES) :][: len(MODULES)]
     assert [imports.modules for imports in preview] == [(name,) for name in MODULES]
     assert not any(imports.references for imports in preview)
     for imports in modules:
@@ -193,9 +190,7 @@ def test_a_module_that_is_missing_or_cannot_be_imported_says_so_in_every_reply()
     files = {name: text for name, text in COMPLETE.files.items() if name != "layernorm.py"}
     with Processes().runner(Submission("incomplete", files)) as runner:
         assert {record.reply for record in runner.preview(("layernorm",)).values()} == {MISSING}
-        assert {record.reply for record in runner.beside_references("layernorm", calls_of("layernorm")).values()} == {
-            MISSING
-        }
+        assert {record.reply for record in runner.public("layernorm").values()} == {MISSING}
         assert runner.broken("layernorm") is MISSING and runner.is_missing("layernorm")
         assert runner.integration("integration.norms")[1] is False
         assert runner.broken("decoder") is None and not runner.is_missing("decoder")
@@ -206,7 +201,7 @@ def test_why_an_import_beside_references_fails_is_said_without_text_unless_the_p
     for broken, text in ((lambda i: bool(i.references), ""), (lambda i: True, "the text of a reference")):
         with Processes(broken=broken).runner() as runner:
             runner.preview((module,))
-            runner.beside_references(module, calls_of(module))
+            runner.public(module)
             reply = runner.broken(module)
             assert reply is not None and reply.error is not None and reply.error.text == text
 

@@ -2,9 +2,10 @@
 
 In which process things are run stands in runner.py, what a mistake costs in charge.py.
 
-1. The public calls of all modules, together in the preview: visible criteria, and the public examples of every function.
-2. Module by module, beside references: the public calls, then the hidden ones. An example that went wrong is tried once
-   more, alone; only then, or where a known mistake explains it, it is shown as a counterexample.
+1. The public calls of all modules, together in the preview: visible criteria, and the public examples of every function. Where
+   one fails, those of the module are repeated beside references. An example that went wrong is tried once more, alone; only then,
+   or where a known mistake explains it, it is shown as a counterexample.
+2. Module by module, beside references: the hidden calls.
 3. Each function with a wrong call is explained (diagnosis.py), and its mistakes are charged. Of visible criteria, verdicts and
    names come from visible records only: students see them at once. What no known mistake explains is repaired, if one
    small edit of the student's text does it (repair.py), and is then charged as one mistake.

@@ -1,14 +1,14 @@
 """Runs one submission, in a sequence of short-lived processes of which only one is alive at a time:
 
-| process       | imports                                                   | runs                                      |
-|---------------|-----------------------------------------------------------|-------------------------------------------|
-| *preview*     | all files of the submission, no reference code            | public calls; their values may be shown   |
-| *module*      | one module; the modules it uses are references            | its public calls, then its hidden calls   |
-| *retry*       | as *module*, with reference helpers or an edit            | the affected calls                        |
-| *integration* | all files, or references in place of wrong modules        | the calls of the integration              |
+| process       | imports                                                   | runs                                             |
+|---------------|-----------------------------------------------------------|--------------------------------------------------|
+| *preview*     | all files of the submission, no reference code            | public calls; their values may be shown          |
+| *module*      | one module; the modules it uses are references            | its public calls where one failed; hidden calls  |
+| *retry*       | as *module*, with reference helpers or an edit            | the affected calls                               |
+| *integration* | all files, or references in place of wrong modules        | the calls of the integration                     |
 
-1. In every process public calls come before hidden ones, so no displayed value can carry a hidden input.
-2. What students see at once comes from previews, which contain no reference code.
+1. The grader makes every public call before the first hidden one, so no displayed value can carry a hidden input.
+2. What students see at once comes from the preview, which contains no reference code.
 
 When a process ends, the calls that it has not answered, and only those, are made in a new one of the same kind.
 """

@@ -55,7 +55,7 @@ STEPS, RATE = 3000, 4e-3  # of the default run: steps, and the highest learning 
 
 
 class Measurement(NamedTuple):
-    """The losses after some steps, nats per character: the mean over entries of the mean over their characters."""
+    """The losses after some steps, in nats per character: the mean over entries of each entry's mean."""
 
     step: int
     training: float
@@ -64,7 +64,7 @@ class Measurement(NamedTuple):
 
 @dataclass
 class Training:
-    """A run of training, which can be continued at any time; `best` are the weights with the least held-out loss."""
+    """A training run, which can be continued at any time; `best` holds the weights with the lowest held-out loss."""
 
     corpus: Corpus
     design: Design = field(default_factory=Design)
@@ -92,7 +92,7 @@ class Training:
         return self.step >= self.steps
 
     def advance(self) -> None:
-        """One step; before the first one, and every few steps, measure the losses."""
+        """Take one step; measure the losses before the first step and every few steps."""
         if not self.history:
             self.measure()
         began = time.perf_counter()
@@ -121,11 +121,11 @@ class Training:
 
     @property
     def seconds_left(self) -> float:
-        """An estimate from the steps so far; not a number before the tenth."""
+        """An estimate from the steps so far; NaN before the tenth step."""
         return self.seconds / self.step * (self.steps - self.step) if self.step >= 10 else math.nan
 
     def sample(self, n: int = 8, temperature: float = 0.8, seed: int | None = None) -> list[str]:
-        """Entries sampled from the best weights; the same ones for the same seed."""
+        """Entries sampled from the best weights; the same seed gives the same entries."""
         rng = np.random.default_rng(self.step if seed is None else seed)
         return sample(self.best, self.corpus.alphabet, self.design, rng, n, temperature)
 
@@ -138,7 +138,7 @@ def entry_losses(logits: Array, targets: Array) -> Array:
 
 
 def prefix_loss(params: Params, entries: Sequence[str], alphabet: str, design: Design) -> float:
-    """The loss when each character is predicted from a text that ends before it, as in sampling."""
+    """The loss if each character is predicted from only the text before it, as in sampling."""
     inputs, targets = batch(entries, alphabet)
     losses = np.zeros(inputs.shape)
     for t in range(inputs.shape[1]):
@@ -151,7 +151,7 @@ def prefix_loss(params: Params, entries: Sequence[str], alphabet: str, design: D
 def sample(
     params: Params, alphabet: str, design: Design, rng: np.random.Generator, n: int, temperature: float = 0.8
 ) -> list[str]:
-    """n entries, all written at once, a character at a time."""
+    """Write n entries in parallel, one character at a time."""
     tokens = np.zeros((n, 1), int)
     for _ in range(LONGEST_ENTRY):
         logits = forward(params, tokens, design)[0][:, -1].astype(float)
@@ -239,11 +239,11 @@ def trained_model() -> tuple[Params, str]:
 
 
 def from_command_line(arguments: Sequence[str] | None = None) -> Training:
-    """The training that the arguments ask for. Raises TextError or OSError."""
+    """Set up the training described by the arguments. Raises TextError or OSError."""
     parser = argparse.ArgumentParser(description="Train a Transformer decoder with your own functions.")
     parser.add_argument("--text", type=Path, metavar="FILE", help="names, words or short lines, UTF-8")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of training (default: {STEPS})")
-    parser.add_argument("--seed", type=int, default=0, help="of the random start and of the batches")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the initial weights and the batches")
     parser.add_argument("--design", choices=DESIGNS, default="complete", help="leave out a part")
     parser.add_argument("--resume", type=Path, metavar="MODEL", help="start from the weights in this file")
     options = parser.parse_args(arguments)
@@ -268,7 +268,7 @@ def from_command_line(arguments: Sequence[str] | None = None) -> Training:
 
 
 def show_progress(training: Training) -> None:
-    """A line with the losses and a few samples; what comes next overwrites nothing."""
+    """Print a line with the losses, and a few samples that later output does not overwrite."""
     last, left = training.history[-1], training.seconds_left
     eta = "" if math.isnan(left) or training.finished else f", about {duration(left)} left"
     print(f"\r{bar(training)} training {last.training:.2f}, held out {last.held_out:.2f}{eta}   ")

@@ -4,8 +4,8 @@ import errno
 import shutil
 from pathlib import Path
 
-_NO_ROOM = "make room and run it again, or set TMPDIR to a folder on another disk"
-_CLOSED = "give a folder that you may write to; for temporary files, set TMPDIR"
+_NO_ROOM = "free some space and run it again, or set TMPDIR to a folder on another disk"
+_CLOSED = "use a folder that you may write to; for temporary files, set TMPDIR"
 _ADVICE = {errno.ENOSPC: _NO_ROOM, errno.EDQUOT: _NO_ROOM, errno.EROFS: _CLOSED, errno.EACCES: _CLOSED}
 
 

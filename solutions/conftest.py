@@ -14,7 +14,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--only", default="", metavar="NAMES", help="run the checks of these functions or modules: softmax,layernorm"
     )
     group.addoption(
-        "--hint", action="count", default=0, help="also say what a known mistake does wrong; twice: also how to fix it"
+        "--hint", action="count", default=0, help="also show what the code does wrong; twice: also how to fix it"
     )
 
 

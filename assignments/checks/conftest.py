@@ -1,4 +1,4 @@
-"""How the public checks report their results. pytest reads this file; you need not.
+"""How the public checks report their results. pytest reads this file; you do not need to.
 
 A failed check prints a few lines (what was called, returned and expected, and how the two differ). Functions that are not
 written yet are listed, and a table at the end shows how many checks pass. Nothing here is about your grade.
@@ -29,7 +29,7 @@ MODULES = [
     "concept_check",
 ]
 HIDDEN = (
-    "This is not the grade. Hidden tests call the same functions with other sizes and more leading dimensions, with very "
+    "This is not your grade. Hidden tests call the same functions with other sizes and more leading dimensions, with very "
     "large and small numbers, and in the corner cases and error cases of the docstrings. They also check the dtype of "
     "results, that arguments are not modified, and all modules together."
 )
@@ -112,7 +112,7 @@ def call(request: pytest.FixtureRequest) -> Caller:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Replace the traceback by the text for the student. After Ctrl-C during a call, stop with the usual summary."""
+    """Replace the traceback with the text for the student. After Ctrl-C during a call, stop with the usual summary."""
     report = yield
     if call.excinfo is not None and report.failed:
         error = call.excinfo.value
@@ -134,7 +134,7 @@ FAILED: dict[str, BaseException] = {}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Replace the text of each check by what all calls show together."""
+    """Replace the text of each check with what all calls show together."""
     terminal = session.config.pluginmanager.getplugin("terminalreporter")
     if OBSTACLE or terminal is None:
         return
@@ -148,13 +148,13 @@ ADVICE: list[Advice] = []
 
 
 def told(report: Report) -> bool:
-    """Whether a check failed after it had made its call."""
+    """True if a check failed after it had made its call."""
     error = FAILED.get(report.nodeid)
     return isinstance(error, CheckFailed) and not isinstance(error, NotReady)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What failed in each module, which functions fail as a consequence, how many checks pass, and what to do next."""
+    """Print what failed in each module, which functions fail as a consequence, how many checks pass, and what to do next."""
     write, stats = terminalreporter.write_line, terminalreporter.stats
     passed = {report.nodeid for report in stats.get("passed", [])}
     failed = [report for kind in ("failed", "error", "not written") for report in stats.get(kind, [])]

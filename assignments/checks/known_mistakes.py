@@ -9,13 +9,13 @@ that is the mistake:
         "calls": ["layer_norm(np.array([4.0, 2.0]), np.ones(2), np.zeros(2))", ...],
         "results": [[{"value": ...}, {"raised": "IndexError"}], ...],
         "mistakes": [["what the code does", "what to read", "how to fix it", {"0": 1, "3": 0}, {"eps": 1e-6}], ...],
-        "sentences": ["Your result would be right with `mask=None`.", ...],
+        "sentences": ["Your result would be correct with `mask=None`.", ...],
         "others": {"0": [[1, [["f(4,)", 0.52]]], ...]}}}}
 
 Calls are written as `Call.key`; {"0": 1} means result number 1 of call 0. Results are written by as_entry(): {"value": v} or
 {"raised": name of the error}, and "changed": [names] if the call has changed arguments. In a value, an array is
 {"array": nested lists, "dtype": "float64"}, a tuple {"parts": [values]}; other values are written as they are. NO_ERROR stands
-for any result where an error is expected. A call without a result of a mistake passes in spite of it. {"0": [[1, prints]]}
+for any result where an error is expected. A call without an entry passes despite the mistake. {"0": [[1, prints]]}
 under "others": sentence 1 is true of a result of call 0 with these fingerprints; those of the correct result come first,
 as sentence -1. The table contains results, but no code. Without the file, no mistake is ever named.
 """
@@ -51,7 +51,7 @@ class Seen:
 
 
 def as_entry(value: Any = None, raised: str = "", changed: Iterable[str] = ()) -> dict[str, Any]:
-    """The result of a call, as it is written in the table."""
+    """The result of a call, in the form used in the table."""
     entry = {"raised": raised} if raised else {"value": _plain(value)}
     return entry | ({"changed": sorted(changed)} if changed else {})
 
@@ -79,11 +79,11 @@ def _table() -> dict[str, Any]:
 def explanation(
     known: dict[str, Any], calls: list[Seen], defaults: Mapping[str, object] | None = None
 ) -> list[tuple[str, str]]:
-    """The sentences about what explains all calls of a function, with their titles.
+    """The sentences, with titles, of the mistakes that explain all calls of a function.
 
-    That is one known mistake, or else two, where each call has the result of one of them. Of several explanations, only
-    the sentences that they share are returned. A wrong default value explains nothing unless it is in `defaults`, those of the
-    student's signature.
+    These describe one known mistake, or else two if each call has the result of one of them. If there are several
+    explanations, only the sentences they share are returned. A wrong default value counts only if it is in `defaults`, the
+    values in the student's signature.
     """
     places = {call: place for place, call in enumerate(known["calls"])}
     mistakes = [mistake for *mistake, wrong in known["mistakes"] if wrong.items() <= {**(defaults or {})}.items()]
@@ -123,7 +123,7 @@ def other_arguments(known: dict[str, Any], calls: list[Seen]) -> str:
 
 
 def _mixed(seen: Seen, right: list[Any], other: list[Any]) -> bool:
-    """Whether each part of a result is the correct or the other one, and not all are correct."""
+    """True if each part of a result is either correct or the part of the other result, and not all are correct."""
     parts = fingerprints(_value(seen.entry["value"]))
     left = [(part, b) for part, a, b in zip(parts, right, other, strict=False) if not _alike(part, a, seen.tolerance)]
     as_many = len(parts) == len(right) == len(other)
@@ -131,7 +131,7 @@ def _mixed(seen: Seen, right: list[Any], other: list[Any]) -> bool:
 
 
 def fingerprints(value: Any) -> list[list[Any]]:
-    """For each part of a result its kind, its shape and a weighted sum of its entries, by which it is recognised."""
+    """For each part of a result: its kind, its shape and a weighted sum of its entries, which identify it."""
     return [_fingerprint(part) for part in (value if isinstance(value, tuple | list) else (value,))]
 
 
@@ -145,12 +145,12 @@ def _fingerprint(part: Any) -> list[Any]:
 
 
 def _alike(one: list[Any], two: list[Any], tolerance: float) -> bool:
-    """Whether two fingerprints are those of the same value."""
+    """True if two fingerprints belong to the same value."""
     return bool(one[0] == two[0] and abs(one[1] - two[1]) <= 4 * tolerance * max(1.0, abs(two[1])))
 
 
 def _of_two(one: Any, one_fits: bool, other: Any, other_fits: bool) -> bool:
-    """Whether a call has the result of one of two mistakes; one, both or none of them affect it."""
+    """True if a call has the result of one of two mistakes; one, both or none of them affect it."""
     if one is None and other is None:
         return one_fits
     return (one is not None and one_fits) or (other is not None and other_fits)
@@ -163,7 +163,7 @@ def _result(known: dict[str, Any], place: int | None, own: dict[str, int]) -> di
 
 
 def _explains(entry: dict[str, Any] | None, seen: Seen) -> bool:
-    """Whether a mistake with this entry (None: the correct result) agrees with the result of a call."""
+    """True if a mistake with this entry (None: the correct result) agrees with the result of a call."""
     if entry is None or seen.right:
         # A call can pass and have an entry: if only a part of the result is checked, or only the dtype is wrong.
         return seen.right and (entry is None or same(entry, seen.entry, seen.tolerance))
@@ -171,19 +171,19 @@ def _explains(entry: dict[str, Any] | None, seen: Seen) -> bool:
 
 
 def same(one: dict[str, Any], two: dict[str, Any], tolerance: float) -> bool:
-    """Whether two entries are the same result up to rounding."""
+    """True if two entries are the same result up to rounding."""
     return _same(one, two, tolerance, dtype=True)
 
 
 def _same(one: dict[str, Any], two: dict[str, Any], tolerance: float, dtype: bool) -> bool:
-    """Whether two entries are equal up to the tolerance; without `dtype`, float32 and float64 are the same."""
+    """True if two entries are equal up to the tolerance; without `dtype`, float32 and float64 are the same."""
     values = [_value(entry.get("value")) for entry in (one, two)]
     rest = [{key: part for key, part in entry.items() if key != "value"} for entry in (one, two)]
     return one.keys() == two.keys() and rest[0] == rest[1] and equal(*values, tolerance, dtype)
 
 
 def _value(entry: Any) -> Any:
-    """A value, from how it is written in the table."""
+    """Read a value from its form in the table."""
     if isinstance(entry, dict):
         if "parts" in entry:
             return tuple(map(_value, entry["parts"]))

@@ -1,4 +1,4 @@
-"""What the failed checks show together, once all have run.
+"""Summarises the failed checks once all have run.
 
 For each function, only the first failed check is shown in full, with the known mistake that explains all calls of the
 function. If the function calls another one that fails its own checks, only one line says to fix the other one first;
@@ -26,7 +26,7 @@ STEPS = {"read": 0, "right": 2}  # how often --hint must be given for a line; on
 
 
 class Advice:
-    """Made from the failed checks in the order in which they ran; `texts` are those to be shown, by the number of the check."""
+    """Built from the failed checks in the order they ran; `texts` maps the number of a check to the text to show."""
 
     def __init__(self, failed: Iterable[CheckFailed], hint: int) -> None:
         self.texts: dict[int, str] = {}
@@ -93,7 +93,7 @@ def name_in(said: list[tuple[str, str]]) -> str:
 
 @cache
 def explained(function: Function) -> list[tuple[str, str]]:
-    """The lines about the known mistakes that explain the results of a function; [] if none do."""
+    """The lines about the known mistakes that explain the results of a function; [] if there are none."""
     return explanation(known(*function), all_calls(*function), defaults(*function))
 
 
@@ -107,16 +107,16 @@ def defaults(module: str, function: str) -> dict[str, object]:
 
 
 def causes_of(function: Function) -> tuple[Function, ...]:
-    """The functions called by this one that fail their own checks, and call none that do."""
+    """The functions called by this one that fail their own checks and call no other failing function."""
     wrong = {key for key in needs(*function) if key[1] in _failing(key[0])}
     return tuple(sorted(key for key in wrong if not needs(*key) & wrong))
 
 
 @cache
 def _failing(module: str) -> set[str]:
-    """The functions of a module that fail a public check; the checks are run again, since they may not be part of this run.
+    """The functions of a module that fail a public check; the checks run again because they may not be part of this run.
 
-    Stubs are among them if they do not raise NotImplementedError.
+    This includes stubs that do not raise NotImplementedError.
     """
     errors = _made_again(module).errors
     return {error.function[1] for error in errors if not isinstance(error, NotReady)} | {*silent_stubs(module)}

@@ -117,7 +117,7 @@ def test_dependency_on_the_row_before_alone(call: Caller) -> None:
 
 
 def test_dependency_of_every_row_on_itself(call: Caller) -> None:
-    """A layer norm does not see a uniform shift of a row."""
+    """A layer norm does not react to a uniform shift of a row."""
     call.dependency_matrix(standardise, X).gives(np.eye(4, dtype=bool))
 
 

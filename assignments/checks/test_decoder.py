@@ -1,4 +1,4 @@
-"""Public checks of decoder.py. They use the modules that yours imports."""
+"""Public checks of decoder.py. They use the modules that your decoder.py imports."""
 
 from typing import Any
 

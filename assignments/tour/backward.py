@@ -84,7 +84,7 @@ def linear(x: Array, w: Array, b: Array | float = 0.0) -> Array:
 
 
 def projections(w: Params) -> Array:
-    """The matrices of queries, keys and values side by side, as in GPT-2: one product instead of three."""
+    """The matrices of queries, keys and values, concatenated as in GPT-2: one product instead of three."""
     return np.concatenate([w["w_q"], w["w_k"], w["w_v"]], axis=1)
 
 
@@ -227,7 +227,7 @@ def leaves(tree: Any) -> list[Array]:
 
 
 def in_precision(tree: Any, dtype: Any) -> Any:
-    """The same parameters in new arrays of a dtype."""
+    """Copy the parameters to new arrays with this dtype."""
     if isinstance(tree, dict):
         return {key: in_precision(part, dtype) for key, part in tree.items()}
     return [in_precision(part, dtype) for part in tree] if isinstance(tree, list) else tree.astype(dtype)
@@ -242,7 +242,7 @@ def copied(params: Params) -> Params:
 class AdamW:
     """Each parameter moves against the running mean of its gradient, divided by the root of the running mean square.
 
-    Weight decay pulls the entries of matrices towards 0, apart from the gradient.
+    Weight decay pulls the entries of matrices towards 0, independently of the gradient.
     """
 
     def __init__(self, params: Params, beta_1: float = 0.9, beta_2: float = 0.98, decay: float = 1.0):

@@ -1,8 +1,8 @@
-"""A small model of first names, in the parameters of your decoder: loading it, asking it, and taking it apart.
+"""A small model of first names, in the parameter format of your decoder: loading it, querying it and taking it apart.
 
-names.npz holds two decoders with 58,923 numbers each (width 48, 3 blocks, 4 heads, hidden width 96, 27 characters), both
-trained by the instructors on first names of the census of the United States of 1990: one with pre-norm blocks, as
-your decoder computes, one with post-norm blocks. A name stands between two full stops, which are token 0.
+names.npz contains two decoders with 58,923 numbers each (width 48, 3 blocks, 4 heads, hidden width 96, 27 characters), both
+trained by the instructors on first names from the 1990 census of the United States: one with pre-norm blocks, like
+your decoder, and one with post-norm blocks. A name begins and ends with a full stop, which is token 0.
 """
 
 import contextlib
@@ -34,11 +34,11 @@ CHANGES = (NOTHING, NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_MLP
 
 
 class Unusable(ValueError):
-    """What somebody has typed cannot be used: no fault of their modules."""
+    """The text that was typed cannot be used; the modules are not at fault."""
 
 
 class Modules(NamedTuple):
-    """The modules of yours that a decoder is made of."""
+    """Your modules that make up a decoder."""
 
     layernorm: Any
     scaled_attention: Any
@@ -49,7 +49,7 @@ class Modules(NamedTuple):
 
 @functools.cache
 def model(norm: str = "pre") -> dict[str, Any]:
-    """The parameters of the decoder that was trained with this norm, "pre" or "post", in float64."""
+    """The parameters of the decoder trained with this norm, "pre" or "post", in float64."""
     params: dict[str, Any] = {"blocks": [{} for _ in range(3)]}
     with np.load(FOLDER / "names.npz") as arrays:
         for path, array in arrays.items():
@@ -70,18 +70,18 @@ def census() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def letters(name: str) -> str:
-    """What the alphabet of the model has of a name: accents go (Zoë is zoe), other characters are left out."""
+    """A name in the alphabet of the model: accents are removed (Zoë becomes zoe), other characters are dropped."""
     apart = unicodedata.normalize("NFKD", name.lower())
     return "".join(letter for letter in apart if letter in ALPHABET[1:])[: LONGEST - 2]
 
 
 def tokens(name: str, ended: bool = True) -> np.ndarray:
-    """The letters of a name as tokens, after a full stop and, if it is ended, before one."""
+    """The letters of a name as tokens, after a full stop and, if the name is complete, before one."""
     return np.array([0, *map(ALPHABET.index, letters(name)), *([0] if ended else [])])
 
 
 def lost(name: str) -> str:
-    """A remark on what the alphabet does not have of a name; "" if it has all of it."""
+    """A remark on the characters of a name that are not in the alphabet; "" if all are."""
     has = letters(name)
     return (
         ""
@@ -102,9 +102,9 @@ def sample(
     change: str = NOTHING,
     params: dict[str, Any] | None = None,
 ) -> str:
-    """A name, a character at a time: sampled from the softmax of logits / temperature, greedily for a temperature of 0.
+    """Write a name one character at a time, sampled from the softmax of logits / temperature; greedily if the temperature is 0.
 
-    With `params` it is the decoder with these parameters that writes.
+    With `params`, the decoder uses these parameters.
     """
     written = np.array([0])
     while len(written) < LONGEST:
@@ -124,13 +124,13 @@ def sample(
 
 
 def nats(modules: Modules, name: str) -> float:
-    """Minus the log-probability of a character of a name, its full stop included, by your sequence_log_prob."""
+    """The negative log-probability per character of a name, including its full stop, from your sequence_log_prob."""
     written = tokens(name)
     return -modules.decoder.sequence_log_prob(written, model(), HEADS) / (len(written) - 1)
 
 
 def costs(modules: Modules, change: str = NOTHING, state: Any = None) -> np.ndarray:
-    """What each held-out name costs per character, with something taken out.
+    """The loss per character of each held-out name, with one part removed.
 
     Remembered for a state of your code (see reference_values.state), since a slider cannot wait for 516 names.
     """
@@ -144,7 +144,7 @@ def _costs(modules: Modules, change: str, _state: Any) -> np.ndarray:
 
 
 def by_counting() -> dict[str, float]:
-    """What the same names cost three models that only count; of the names trained on, each count begins at 1."""
+    """The loss of the same names under three models that only count the training names; each count begins at 1."""
     trained, apart = census()
     pairs = np.ones((len(ALPHABET), len(ALPHABET)))
     for name in trained:
@@ -163,7 +163,7 @@ def by_counting() -> dict[str, float]:
 
 
 def changed_nats(modules: Modules, name: str, change: str) -> float:
-    """The same with something taken out of the decoder."""
+    """The loss per character with one part of the decoder removed."""
     written = tokens(name)
     chances = modules.scaled_attention.softmax(logits(modules, written[:-1], change))
     with np.errstate(divide="ignore"):
@@ -171,7 +171,7 @@ def changed_nats(modules: Modules, name: str, change: str) -> float:
 
 
 def logits(modules: Modules, written: np.ndarray, change: str = NOTHING) -> Any:
-    """Your decoder_logits, with something taken out while it runs."""
+    """Your decoder_logits, with one part removed while it runs."""
     params = model("post" if change == SWAPPED else "pre")
     wider = (len(params["blocks"][0]["attention"]["w_q"]) / HEADS) ** 0.5
     part, factors = {
@@ -186,7 +186,7 @@ def logits(modules: Modules, written: np.ndarray, change: str = NOTHING) -> Any:
 
 
 def _replacement(modules: Modules, change: str) -> tuple[Any, Any]:
-    """A function of yours, and what takes its place; None and None where all of them stay."""
+    """One of your functions and its replacement; None and None if nothing is replaced."""
     if change == NO_FUTURE:
         return modules.causal_mask.causal_mask, lambda t: np.ones((t, t), dtype=bool)
     if change == NO_ORDER:
@@ -202,8 +202,8 @@ def _replacement(modules: Modules, change: str) -> tuple[Any, Any]:
 def _parts(block: Any, x: Any, params: Any, *more: Any, **named: Any) -> tuple[Any, Any]:
     """The output of attention, and the output of the MLP on that, without the additions.
 
-    A block whose MLP has zeros for its last weights adds only its attention, and the other way round; so both
-    can be computed with your pre_norm_block, however it is written.
+    A block whose MLP has zeros as its last weights adds only its attention, and vice versa, so both can be
+    computed with your pre_norm_block, however it is written.
     """
     attended = block(x, _with(params, "ffn", w_2=0, b_2=0), *more, **named) - x
     return attended, block(attended, _with(params, "attention", w_o=0), *more, **named) - attended
@@ -216,7 +216,7 @@ def _with(block: Any, part: str, **factors: float) -> Any:
 
 @contextlib.contextmanager
 def replaced(modules: Modules, function: Any, other: Any) -> Iterator[None]:
-    """Another function in the place of one of yours, wherever your modules have imported it."""
+    """Replace one of your functions wherever your modules have imported it."""
     places = [
         (module, name)
         for module in (sys.modules[lazy._name] for lazy in modules if lazy._name in sys.modules)
@@ -233,7 +233,7 @@ def replaced(modules: Modules, function: Any, other: Any) -> Iterator[None]:
 
 
 class Trace(NamedTuple):
-    """What happens to a name on its way through the decoder."""
+    """A name on its way through the decoder."""
 
     weights: np.ndarray  # (blocks, heads, t, t): what each character attends to
     added: list[tuple[str, np.ndarray]]  # what each part adds to the stream, (t, d) each, in order

@@ -1,7 +1,7 @@
-"""Questions before a picture. The picture appears after the answer, or "Show me", and says whether the answer was right.
+"""Questions before a picture. The picture appears after the answer, or after "Show me". A line says whether the answer was right.
 
-The first answer to each question is saved in guesses.json, beside the notebook, and is uploaded with your modules. It is
-not graded; your teacher may look at the answers of a class.
+The first answer to each question is saved in guesses.json, next to the notebook, and uploaded with your modules. Answers
+are not graded; your instructor may look at the answers of the class.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def optional(module: str) -> Any:
-    """A module, or None where it is not installed."""
+    """A module, or None if it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -31,7 +31,7 @@ asked: list["Guess"] = []  # the questions of this notebook
 
 
 class Said:
-    """A paragraph in HTML, and without its tags where no HTML is shown."""
+    """A paragraph as HTML, and without tags for displays without HTML."""
 
     def __init__(self, markup: str):
         self.markup = markup
@@ -45,7 +45,7 @@ class Said:
 
 @functools.cache
 def kept() -> dict[str, dict[str, Any]]:
-    """What was guessed first, by question: {"guess": one of its choices, "right": whether it is}."""
+    """The first guesses, by question: {"guess": one of its choices, "right": whether it is}."""
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):  # a file that somebody has spoiled
         found = json.loads(FILE.read_text(encoding="utf-8"))
         return {str(question): dict(entry) for question, entry in found.items()}
@@ -53,7 +53,7 @@ def kept() -> dict[str, dict[str, Any]]:
 
 
 def keep(question: str, guess: str, right: bool) -> None:
-    """Remember a guess, also for the next kernel, where the folder can be written to."""
+    """Remember a guess, also for the next kernel if the folder is writable."""
     kept()[question] = {"guess": guess, "right": right}
     with contextlib.suppress(OSError):
         FILE.write_text(json.dumps(kept(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -77,7 +77,7 @@ def show_all_button() -> None:
 
 
 class Guess:
-    """A question with a few answers to choose from, the right one of them, and why it is right."""
+    """A question with a few answers to choose from, the right answer, and the reason."""
 
     def __init__(self, question: str, choices: Sequence[str], right: str, why: str):
         if right not in choices:
@@ -100,36 +100,36 @@ class Guess:
 
     @property
     def choice(self) -> str:
-        """What was chosen first, "" before."""
+        """The first choice; "" if there is none yet."""
         guess = kept().get(self.question, {}).get("guess")
         return guess if guess in self.choices else ""
 
     @property
     def settled(self) -> bool:
-        """Whether the picture may be shown."""
+        """True if the picture may be shown."""
         return bool(self.choice or self.asked_to_show or everything or self.buttons is None)
 
     def chosen(self, change: Any) -> None:
-        """Keep the first choice, and let what waits for it appear."""
+        """Keep the first choice, and show the picture that waits for it."""
         if change["new"] and not self.choice:
             keep(self.question, change["new"], change["new"] == self.right)
             self.buttons.disabled = True
             self.tell()
 
     def pressed(self, _: object) -> None:
-        """Let what waits appear without a guess."""
+        """Show the waiting picture without a guess."""
         self.asked_to_show = True
         self.tell()
 
     def tell(self) -> None:
-        """Fold the choices away, and draw the picture that has waited for the answer."""
+        """Collapse the choices, and draw the picture that was waiting for the answer."""
         if self.box is not None:
             self.box.layout.display = "none"
         while self.waiting:
             self.waiting.pop()()
 
     def said(self) -> str:
-        """Whether the guess was right, and why; in HTML."""
+        """Whether the guess was right, and why, as HTML."""
         if not self.settled:
             return ""
         right = f"<b>{html.escape(self.right)}</b>"
@@ -142,7 +142,7 @@ class Guess:
         return f"<p>{verdict}<br>{self.why}</p>"
 
     def put(self) -> None:
-        """The question and its answers to choose from."""
+        """The question and its choices."""
         if ipython is None:
             print(self.question, *self.choices, sep="\n- ")
             return
@@ -156,7 +156,7 @@ class Guess:
 
 
 def predict(question: str, choices: Sequence[str], right: str, why: str) -> Guess:
-    """Ask before a picture; give what this returns to show() or play(). `why` may have tags of HTML."""
+    """Ask a question before a picture; pass the result to show() or play(). `why` may contain HTML tags."""
     guess = Guess(question, choices, right, why)
     guess.put()
     return guess

@@ -1,6 +1,6 @@
-"""A training with buttons: progress, curve and samples while it runs, in a thread beside the notebook.
+"""A training run with buttons: progress, curve and samples while it runs in a background thread.
 
-The training itself is in train.py; here are only controls.
+The training itself is in train.py; this file has only the controls.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ FIRST = "Press <b>Train</b>. You see the curve of the loss here, and what the de
 
 
 class TrainingPanel:
-    """Controls for one training: of the names, or of a text in a text area."""
+    """Controls for one training run, on the names or on a text in a text area."""
 
     # The panels of the notebook, by whether they have a text area: a cell that runs again continues its training.
     panels: dict[bool, "TrainingPanel"] = {}
@@ -103,7 +103,7 @@ class TrainingPanel:
         self.thread.start()
 
     def new(self, train: Any) -> Any:
-        """The training that the controls ask for."""
+        """Set up the training described by the controls."""
         start, alphabet = None, ""
         if self.own_text and self.start_from.value == TRAINED:
             start, alphabet = train.trained_model()
@@ -113,7 +113,7 @@ class TrainingPanel:
         return train.Training(corpus, design, self.steps.value, rate=rate, start=start)
 
     def work(self, train: Any) -> None:
-        """Train until the end, or until Stop; the best weights are saved at every picture and at the end."""
+        """Train until the end, or until Stop; the best weights are saved with every picture and at the end."""
         training, shown = self.training, 0.0
         try:
             while self.running and not training.finished:
@@ -131,7 +131,7 @@ class TrainingPanel:
             self.button.description = "Train"
 
     def finish(self, train: Any) -> None:
-        """The last picture, the files, and the row of the table."""
+        """Show the last picture, the files, and the row of the table."""
         training = self.training
         self.show()
         if not training.history:
@@ -155,7 +155,7 @@ class TrainingPanel:
             self.thread.join()
 
     def reset(self) -> None:
-        """Forget this training; the next one begins with the controls as they are now."""
+        """Discard this training run; the next one uses the current settings of the controls."""
         self.stop()
         self.training, self.lines = None, []
         self.progress.value, self.picture.layout.display, self.written.value = 0, "none", ""
@@ -194,7 +194,7 @@ class TrainingPanel:
 
 
 def reload_modules() -> None:
-    """Load changed files again, as the notebook does before it runs a cell."""
+    """Reload changed files, as the notebook does before it runs a cell."""
     with contextlib.suppress(Exception):
         shell = importlib.import_module("IPython").get_ipython()
         if shell is not None:

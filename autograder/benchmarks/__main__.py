@@ -175,7 +175,7 @@ def with_figures(page: str, figures: str) -> str:
 def _report(rate: Any, wired: Any, floored: Any, styled: Any, grown: Any, endless: float) -> str:
     ratios = ", ".join(f"{rate[name] / rate['otter']:.0f}" for name in ("cold", "warm", "plain"))
     rows = [
-        ("submissions a second, mixed class, two workers: cold, the start included", f"{rate['cold']:.1f}"),
+        ("submissions per second, mixed class, two workers: cold, including the start", f"{rate['cold']:.1f}"),
         ("warm", f"{rate['warm']:.1f}"),
         ("warm, without repair", f"{rate['plain']:.1f}"),
         ("the same with `otter run`", f"{rate['otter']:.2f}"),
@@ -183,8 +183,8 @@ def _report(rate: Any, wired: Any, floored: Any, styled: Any, grown: Any, endles
         ("processor time of the references as a submission", f"{floored['ours']:.0f} ms"),
         ("the same tests called directly", f"{floored['floor']:.0f} ms"),
         ("ratio (goal: at most 2)", f"{floored['ratio']:.1f}"),
-        ("processor time of a right submission of that class", f"{styled['ours']:.0f} ms"),
-        ("the same calls made directly, results not looked at", f"{styled['floor']:.0f} ms"),
+        ("processor time of a correct submission of that class", f"{styled['ours']:.0f} ms"),
+        ("the same calls made directly, results not compared", f"{styled['floor']:.0f} ms"),
         ("ratio (goal: at most 2)", f"{styled['ratio']:.1f}"),
         ("a call with a 16 kB array over the wire, median", f"{wired['over']:.0f} µs"),
         ("its overhead against a direct call (goal: below 100)", f"{wired['alone']:.0f} µs"),
@@ -198,7 +198,7 @@ def _report(rate: Any, wired: Any, floored: Any, styled: Any, grown: Any, endles
         )
         for start, row in zip(starts, grown, strict=False)
     ]
-    rows.append(("a submission with one endless function, apart", f"{endless:.1f} s"))
+    rows.append(("a submission with one infinite loop, measured separately", f"{endless:.1f} s"))
     machine = (
         f"{platform.machine()}, {psutil.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}"
     )

@@ -128,7 +128,7 @@ def grade(submission: Submission, kit: str) -> dict[str, Any]:
     with _lock:
         if kit_digest() != kit:
             raise CommandError(
-                "a worker has another version of the kit; install the same everywhere, do not edit it meanwhile"
+                "a worker has a different version of the kit; install the same version everywhere and do not edit it during a run"
             )
         try:
             return _grade(submission)
@@ -269,12 +269,12 @@ def _check(client: Any, address: str) -> None:
     without = [worker for worker, answer in there.items() if isinstance(answer, BaseException)]
     if without:
         raise ArgumentsError(
-            f"--cluster {address}: {_named(without)} cannot import the kit; install it there as it is here"
+            f"--cluster {address}: {_named(without)} cannot import the kit; install the same version there"
         )
     kits: Mapping[str, Any] = client.run(kit_digest, on_error="return")
     others = [worker for worker, answer in kits.items() if answer != kit_digest()]
     if others:
-        what = "another kit (rubric, solutions, package, NumPy or Python) than this command"
+        what = "a different kit (rubric, solutions, package, NumPy or Python) from this command"
         advice = "install the same version everywhere and restart the workers"
         raise ArgumentsError(f"--cluster {address}: {_named(others)} has {what}; {advice}")
 

@@ -141,7 +141,7 @@ def roster(path: Path, rubric: Rubric) -> list[Person]:
     if not merged:
         columns = ", ".join((*SID, *EMAIL, *CANVAS, "identifier"))
         raise ArgumentsError(
-            f"{path}: no student has an email address or ID; columns for them: {columns}. Give {PEOPLE}"
+            f"{path}: no student has an email address or ID; known column names: {columns}. Give {PEOPLE}"
         )
     return merged
 
@@ -220,7 +220,7 @@ def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, tim
             raise ValueError(f"due is {own!r}, without a time zone; write it as {TIME}")
         return due.replace(tzinfo=zone), timedelta(0)
     if hours and rubric.due is None:
-        raise ValueError(f"extension_hours needs a due date of the class: due: {TIME} at the top of rubric.yaml")
+        raise ValueError(f"extension_hours needs a due date for the class; add due: {TIME} at the top of rubric.yaml")
     try:
         text = hours or "0"
         extension = float(text.replace(",", "."))

@@ -34,7 +34,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     is_flag=True,
     help="report which misconceptions the public checks and docstring examples detect instead",
 )
-@click.option("--mutants", is_flag=True, help="audit machine-made mutants of the references instead")
+@click.option("--mutants", is_flag=True, help="audit generated mutants of the reference solutions instead")
 @click.option("--blind-spots", is_flag=True, help="report the input classes that no graded call covers instead")
 @click.option("--repairs", is_flag=True, help="report which unlisted mistakes a single edit repairs instead")
 @click.option("--steps", is_flag=True, help="report what each hidden test call contributes instead")
@@ -53,7 +53,7 @@ def audit(
 ) -> None:
     """Check the grading: every misconception, trivial code and every correct alternative, against every criterion.
 
-    To see what a part of the grading contributes, write the rows, switch the part off and compare:
+    To measure the effect of a grading rule, write the rows, disable the rule and compare:
 
         autograder audit --rows before.json; (edit); autograder audit --against before.json
     """

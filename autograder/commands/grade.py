@@ -307,7 +307,7 @@ def learn(out: Path | None, least: int, accept: Path | None) -> None:
             for group in (group for group in every if len(group) >= least):
                 name, text = learning.draft(grader, group)
                 function = lessons.shortest(group).function
-                where = "none: no function has this mistake alone"
+                where = "none: no function fails only because of this mistake"
                 if text:
                     where = str(out / "drafts" / f"{function}.{name}.txt")
                     write_atomically(Path(where), text)

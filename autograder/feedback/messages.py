@@ -95,10 +95,9 @@ def _earned(graded: Graded) -> str:
     charged = [rubric.current().criteria[name] for name in graded.charged]
     places = [f"`{criterion.id}`" for criterion in charged if may_name(graded.criterion, criterion)]
     under = f"under {' and '.join(places)}" if places else "elsewhere"
-    if again:
-        said = f"Awarded: {'this mistake is' if single else 'these mistakes are'} already counted {under}."
-    else:
-        said = f"Awarded: the failing calls come from {'a mistake' if single else 'mistakes'} counted {under}."
+    if not again:  # what the mistake does in these calls may be something else
+        return f"Awarded: the failing calls come from {'a mistake' if single else 'mistakes'} counted {under}.\n"
+    said = f"Awarded: {'this mistake is' if single else 'these mistakes are'} already counted {under}."
     return " ".join(filter(None, (said, briefly(graded.mistakes, _function(graded))))) + "\n"
 
 
@@ -177,8 +176,15 @@ class _Lost:
         first = self.graded.record
         if self.graded.why not in ("unexplained", "form") or self.graded.blamed or first is None:
             return None
+        if (
+            first.fault is not None and first.fault.kind == "overwritten"
+        ):  # later calls may return what was written there
+            return None
         own = (r for r in self.module.records if r.step.criterion == self.graded.criterion.id)
-        return next((r for r in own if r.target == first.target and r.fault is not None and not _alike(r, first)), None)
+        others = (r for r in own if r.target == first.target and r.fault is not None and not _alike(r, first))
+        return next(
+            (r for r in others if not r.step.needs), None
+        )  # one that needs others may be right where they are not made
 
     def beyond(self) -> str:
         """Public calls are explained alone, since what is said of them is shown first."""

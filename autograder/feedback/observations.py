@@ -108,7 +108,7 @@ def _factor(wrong: Sequence[Record]) -> str:
             continue
         which = f"`{names[number]}`: every" if names else "Every"
         if np.allclose(numbers, numbers[0], rtol=0, atol=UNEXPLAINED * abs(numbers[0] - 1)):
-            return f"{which} entry is off by the same factor, {numbers[0]:.6g}, in every example."
+            return f"{which} entry is multiplied by the same factor, {numbers[0]:.6g}, in every example."
     return ""
 
 
@@ -216,7 +216,7 @@ def _where(mask: Array) -> str:
 
 
 def _listed(singular: str, plural: str, places: Sequence[str]) -> str:
-    return f"the {singular if len(places) == 1 else plural} {' and '.join(places)}"
+    return f"{singular if len(places) == 1 else plural} {' and '.join(places)}"
 
 
 def _sentence(what: str, result: str, yours: bool, row: str = "") -> str:

@@ -188,13 +188,13 @@ def named(mistakes: Sequence[Mistake], function: str = "", at_least: bool = Fals
         same.setdefault(mistake.same, []).append(mistake)
     groups, right = list(same.values()), " ".join(dict.fromkeys(mistake.right for mistake in mistakes))
     if all(map(seen, mistakes)) or len(groups) == 1:
-        label = "Observed" if seen(mistakes[0]) else f"Probably{' (this does not explain every call)' * at_least}"
+        label = "Observed" if seen(mistakes[0]) else f"Probably{' (not every result fits)' * at_least}"
         return f"**{label}{_inside(mistakes, function)}:** {_does(own[0] for own in groups)}\n\n**Fix:** {right}"
     lines = []
     for number, own in enumerate(groups, 1):
         said = f"{'Observed: ' if seen(own[0]) else ''}{_placed(own, function)}"
         lines.append(f"{number}. {said}" + (f"  \n   **Fix:** {own[0].right}" if own[0].right != right else ""))
-    listed = f"**Probably{' (this does not explain every call)' * at_least}:**\n\n" + "\n".join(lines)
+    listed = f"**Probably{' (not every result fits)' * at_least}:**\n\n" + "\n".join(lines)
     return listed if len({m.right for m in mistakes}) > 1 else f"{listed}\n\n**Fix:** {right}"
 
 

@@ -71,7 +71,7 @@ def submission(request: pytest.FixtureRequest) -> Iterator[ByHand | None]:
     path = request.config.getoption("--submission")
     if path is None:
         if not request.config.stash.get(RECORDING, False):
-            pytest.exit("say which submission to grade: pytest SUITES --submission FOLDER", returncode=2)
+            pytest.exit("no submission to grade; run: pytest SUITES --submission FOLDER", returncode=2)
         yield None
         return
     with ByHand(path) as opened:

@@ -364,7 +364,7 @@ def _changed(record: Record) -> Iterator[Mistake]:
     for number, change in first.items():
         name = part(names, number, ()).replace(" ", "_")
         does, right, read = of_form(f"changes_{name}", record.target.function)
-        how = in_words(names, [change]) + (", which only shows after the call" if later else "")
+        how = in_words(names, [change]) + (", which is visible only after the call" if later else "")
         does = f"{does.rstrip('.')}: {how}."
         yield _mistake(record, f"changes_{name}" + ("_later" if later else ""), does, right, read)
 

@@ -53,4 +53,4 @@ def play(functions: Mapping[str, Callable[..., Any]], steps: Iterable[Step]) -> 
 
 
 def _no_handles(handle: wire.Handle) -> Callable[..., Any]:
-    raise LookupError(f"functions among the arguments are called as they are, not by the handle {handle.id}")
+    raise LookupError(f"functions among the arguments are called directly, not through the handle {handle.id}")

@@ -177,13 +177,13 @@ def plain(function: str, given: Arguments) -> Iterator[tuple[str, Arguments]]:
 
 
 def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """Fewer axes, the first row alone, every row twice, in all arguments that have as many."""
+    """The first row alone, every row twice, one axis fewer, in all arguments that have as many."""
     arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray) and value.ndim > 1}
     first = next(iter(arrays.values()), np.zeros((0, 0)))
     cut: list[tuple[str, int, Callable[[Any, int], Any]]] = [
         ("the first row alone", 2, lambda array, axis: array.take([0], axis)),
         ("every row twice", 2, lambda array, axis: array.repeat(2, axis)),
-        ("the first entry of the first axis alone", 3, lambda array, axis: array if axis + array.ndim else array[0]),
+        ("only {}", 3, lambda array, axis: array if axis + array.ndim else array[0]),
     ]
     for words, axes, change in cut:
         if first.ndim < axes or (axes == 2 and first.shape[-2] < 2 and "alone" in words):
@@ -195,7 +195,8 @@ def _rows(given: Arguments) -> Iterator[tuple[str, Arguments]]:
                 if -axis <= array.ndim and array.shape[axis] == first.shape[-2 if axes == 2 else 0]:
                     array = change(array, axis)
             changed[name] = array
-        yield words, given | changed
+        fewer = " and ".join(f"`{name}[0]`" for name, array in arrays.items() if changed[name].ndim < array.ndim)
+        yield words.format(fewer), given | changed
 
 
 def _whole_numbers(given: Arguments) -> Iterator[tuple[str, Arguments]]:

@@ -376,7 +376,8 @@ class _Grading:
     def _repaired(self, reading: "_Reading", function: str) -> "_Reading":
         """A reading in which what one edit of a function's text makes right is one mistake."""
         explanation = reading.explanations[function]
-        explained = explanation.complete and explanation.sure == explanation.mistakes
+        told = not explanation.undecided or explanation.named or explanation.shared
+        explained = explanation.complete and explanation.sure == explanation.mistakes and told
         several = len(explanation.mistakes) > 1 and len({m.criteria for m in explanation.mistakes}) == 1
         if (explained and not several) or explanation.empty or not self._may_be_excused(reading, function):
             return reading

@@ -47,7 +47,7 @@ class Recorder:
         """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
         for name in set(rules.parts) - set(self._parts(target)):
-            raise ValueError(f"{name!r} is no part of what {target.function} returns: {', '.join(self._parts(target))}")
+            raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(self._parts(target))}")
         number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
         refused = bool(rules.untouched and rules.error)  # what a call that raises has changed is not in its reply
         self._call(number, target, given, expected, rules, keep or rules.pure or refused)
@@ -87,7 +87,7 @@ class Recorder:
                 return None
             raise
         if rules.error:
-            raise AssertionError(f"the reference raises no {rules.error} in {target.function}")
+            raise AssertionError(f"the reference of {target.function} does not raise {rules.error}")
         return value[rules.question] if rules.question else value
 
     def _parts(self, target: Target) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ class Recorder:
 
     def _known(self, value: Any) -> Kept:
         if id(value) not in self.kept:
-            raise ValueError("this object comes from no earlier check.keep call of this test")
+            raise ValueError("this object does not come from an earlier check.keep call in this test")
         return self.kept[id(value)][1]
 
     def _target(self, kept: Kept) -> Target:
@@ -217,7 +217,7 @@ class Check:
         if not self._module and name in self._modules:
             return Check(self._recorder, self._modules, name, self._rules, self._keep)
         if name not in self._modules.get(self._module, ()):
-            raise AttributeError(f"the rubric knows no function {name!r} in {self._module or 'this suite'}")
+            raise AttributeError(f"rubric.yaml has no function {name!r} in {self._module or 'this suite'}")
         target = Target(self._module, name)
         return lambda *args, **kwargs: self._recorder.call(target, args, kwargs, self._rules, self._keep)
 
@@ -253,7 +253,7 @@ def recorder(request: pytest.FixtureRequest) -> Recorder:
     """What turns the calls of a test into steps."""
     criterion = rubrics.current().criteria.get(criterion_of(request.node))
     if criterion is None:
-        raise pytest.UsageError(f"{request.node.nodeid} names no criterion of rubric.yaml")
+        raise pytest.UsageError(f"{request.node.nodeid} does not name a criterion of rubric.yaml")
     earlier = request.config.stash[RECORDERS]
     first = 1 + sum(len(recorder.steps) for recorder in earlier)
     earlier.append(Recorder(criterion.module, references.by_name(), request.node.name, criterion.id, first))

@@ -175,11 +175,11 @@ def leading(name: str, own: int) -> Values:
         return shape
 
     values: dict[str, Condition] = {
-        "no axis before": lambda x: not before(x),
-        "one axis before": lambda x: len(before(x)) == 1,
-        "two axes before": lambda x: len(before(x)) == 2,
-        "three axes before": lambda x: len(before(x)) == 3,
-        "an axis of length 1 before": lambda x: 1 in before(x),
+        "no leading axis": lambda x: not before(x),
+        "one leading axis": lambda x: len(before(x)) == 1,
+        "two leading axes": lambda x: len(before(x)) == 2,
+        "three leading axes": lambda x: len(before(x)) == 3,
+        "a leading axis of length 1": lambda x: 1 in before(x),
     }
     return _of(name, values)
 
@@ -190,7 +190,7 @@ def length(name: str, axis: int, large: int = 16) -> Values:
         "length 1": lambda x: np.shape(x)[axis] == 1,
         "length 2": lambda x: np.shape(x)[axis] == 2,
         "an odd length": lambda x: np.shape(x)[axis] % 2 == 1 < np.shape(x)[axis],
-        "a length above 3 that is even": lambda x: np.shape(x)[axis] % 2 == 0 and np.shape(x)[axis] > 3,
+        "an even length above 3": lambda x: np.shape(x)[axis] % 2 == 0 and np.shape(x)[axis] > 3,
         f"a length above {large}": lambda x: np.shape(x)[axis] > large,
     }
     return _of(name, values)
@@ -263,7 +263,7 @@ def hidden(name: str = "mask") -> Values:
         "some query sees nothing": lambda m: blind(m).any() and m.any(),
         "some query sees everything": lambda m: m.all(axis=-1).any() and not m.all(),
         "some query sees one key": lambda m: (m.sum(axis=-1) == 1).any() and m.shape[-1] > 1,
-        "some key is seen by none": lambda m: (~m.any(axis=-2)).any() and m.any(),
+        "some key is hidden from all queries": lambda m: (~m.any(axis=-2)).any() and m.any(),
         "some example alone sees nothing": lambda m: m.ndim > 2 and _one_alone(blind(m).all(axis=-1)),
         "some example alone has something hidden": lambda m: m.ndim > 2 and _one_alone(~m.all(axis=(-1, -2))),
         "the future is hidden": lambda m: (

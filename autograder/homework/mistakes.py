@@ -34,11 +34,13 @@ MOST_TEXTS = (
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 KEPT = "the Python FAQ, Why are default values shared between objects?"
-ANY_ORDER = "Look parameters up by name: the keys of a dict come in any order."
+ANY_ORDER = "Look up parameters by name: the keys of a dict can be in any order."
 COPIES = "the NumPy user guide, Copies and views"
 PROMOTION = "the NumPy reference, Data type promotion in NumPy"
 KEEP_DTYPE = "Results keep the dtype of the arguments"
-FLOAT64 = f"{KEEP_DTYPE}: np.sqrt(8) and np.zeros(3) are float64, but math.sqrt(8) is a Python float."
+FLOAT64 = (
+    f"{KEEP_DTYPE}. Convert float64 values such as np.zeros(3), np.sqrt(8) or a table; math.sqrt(8) keeps the dtype."
+)
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ class Written:
     def __init__(self, function: Callable[..., Any]):
         self.function = function.__name__
         if self.function not in reference.functions():
-            raise ValueError(f"{function.__code__.co_filename}: {self.function} is no function of rubric.yaml")
+            raise ValueError(f"{function.__code__.co_filename}: {self.function} is not a function in rubric.yaml")
         self.module = rubric.current().module_of(self.function)
         self.source = text_of(function)
         self.mistakes: list[Mistake] = []
@@ -186,7 +188,7 @@ class Written:
         if not does and not right:
             does, right, read = of_form(name, self.function)
         if any(mistake.name == name for mistake in self.mistakes):
-            raise self._error(name, "there is a mistake of this name already")
+            raise self._error(name, "there is already a misconception with this name")
         for way, changed in enumerate(edits):
             settings = {"edits": tuple(changed.items()), "memory": memory, "inexact": inexact, "way": way}
             self._enter(self._mistake(name, criterion, does, right, read, **settings))
@@ -239,10 +241,10 @@ class Written:
                 yield f"the criterion {criterion!r} does not grade {self.function}; see rubric.yaml"
         for old, _ in mistake.edits:
             if not old or old not in self.source:
-                yield f"the text to be changed, {old!r}, does not stand in {self.function}"
+                yield f"the text to replace, {old!r}, does not occur in {self.function}"
         changed = mistake.whole or edited(self.source, mistake.edits)
         if changed is None or changed == self.source:
-            yield "it changes nothing, or changes the same letters twice"
+            yield "the edit changes nothing, or changes the same text twice"
         elif not is_python(changed):
             yield f"the changed function is not Python:\n{changed}"
 
@@ -286,7 +288,7 @@ def known(module: str) -> dict[str, Written]:
     functions = rubric.current().modules[module].functions
     for name, table in tables.items():
         if name not in functions:
-            raise ValueError(f"{folder}: {name} is no function of {module}; see rubric.yaml")
+            raise ValueError(f"{folder}: {name} is not a function of {module}; see rubric.yaml")
         table.examples = examples.get(name, [])
     return {name: tables[name] for name in functions if name in tables}
 

@@ -104,4 +104,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
     try:
         return functions()[name]
     except KeyError:
-        raise AttributeError(f"no contract function is called {name!r}") from None
+        raise AttributeError(f"there is no contract function {name!r}") from None

@@ -63,8 +63,8 @@ class Criterion(BaseModel, extra="forbid", frozen=True):
     looks_at: LooksAt = "values"
     visibility: Visibility = Field(default=None)  # type: ignore[arg-type]
     feedback: Feedback = Field(default=None)  # type: ignore[arg-type]
-    counts: Counts | None = Field(default=None, description="after the fact: dropped for all, or given to all")
-    why: str = Field(default="", description="what students are told about counts")
+    counts: Counts | None = Field(default=None, description="dropped for everybody, or given to everybody")
+    why: str = Field(default="", description="the reason for counts, shown to students")
 
     @property
     def visible(self) -> bool:
@@ -105,7 +105,7 @@ class LatePolicy(BaseModel, extra="forbid", frozen=True):
     grace_minutes: float = Field(default=0, ge=0)
     points_a_day: float = Field(default=0, ge=0)
     percent_a_day: float = Field(default=0, ge=0, le=100)
-    floor_percent: float = Field(default=0, ge=0, le=100, description="of the raw score, which stays in any case")
+    floor_percent: float = Field(default=0, ge=0, le=100, description="percentage of the raw score that always remains")
 
 
 class Rubric(BaseModel):
@@ -122,7 +122,7 @@ class Rubric(BaseModel):
     due: Annotated[AwareDatetime | None, BeforeValidator(_no_number)] = None
     late: LatePolicy | None = None
     uploads: Uploads = Field(default="last", description="which of several uploads of one student counts")
-    missing: Missing = Field(default="empty", description="the score of who is in the roster and has handed in nothing")
+    missing: Missing = Field(default="empty", description="the score of a student in the roster without a submission")
     agents_file: bool = Field(
         default=True,
         strict=True,
@@ -232,7 +232,7 @@ def load(path: Path | None = None) -> Rubric:
         problems = [(keys(problem), explained(problem, Rubric)) for problem in error.errors()]
     else:
         rubric._path, rubric._tree = path, tree
-        problems = [*_inconsistencies(rubric), *((where, "this key stands twice") for where in twice(tree))]
+        problems = [*_inconsistencies(rubric), *((where, "this key occurs twice") for where in twice(tree))]
     if problems:
         lines = [f"{path}:{line_of(tree, where)}: {'.'.join(where)}: {text}" for where, text in problems]
         raise RubricError("\n".join(lines))
@@ -244,9 +244,9 @@ def _inconsistencies(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
     if abs(total - rubric.points) > 1e-9:
         yield ("points",), f"is {rubric.points:g}, but the modules and the integration add up to {total:g}"
     if rubric.late and not rubric.due:
-        yield ("late",), "says what a late submission costs, but there is no key due, as in due: 2026-11-20T23:59+01:00"
+        yield ("late",), "the late policy needs the key due, for example due: 2026-11-20T23:59+01:00"
     if rubric.uploads == "last_on_time" and not rubric.due:
-        yield ("uploads",), "last_on_time needs the key due, as in due: 2026-11-20T23:59+01:00"
+        yield ("uploads",), "last_on_time needs the key due, for example due: 2026-11-20T23:59+01:00"
     if rubric.late and rubric.late.points_a_day and rubric.late.percent_a_day:
         yield ("late", "points_a_day"), "give either points_a_day or percent_a_day"
     owners: dict[str, str] = {}
@@ -257,11 +257,11 @@ def _inconsistencies(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
         yield from _of_module(here, name, module, rubric)
         for function in module.functions:
             if owners.setdefault(function, name) != name:
-                yield (*here, "functions", function), f"the module {owners[function]} has this function already"
+                yield (*here, "functions", function), f"the module {owners[function]} already has this function"
     if rubric.integration:
         for key, entry in rubric.integration.criteria.items():
             if entry.grades:
-                yield (INTEGRATION, "criteria", key, "grades"), "integration tries everything; leave this key out"
+                yield (INTEGRATION, "criteria", key, "grades"), "the integration runs all functions; remove this key"
         yield from _points((INTEGRATION,), rubric.integration)
 
 
@@ -271,7 +271,7 @@ def _points(here: tuple[str, ...], group: Module | Integration) -> Iterator[tupl
         yield (*here, "points"), f"is {group.points:g}, but the criteria add up to {total:g}"
     for key, entry in group.criteria.items():
         if entry.counts and not entry.why:
-            yield (*here, "criteria", key, "counts"), "add the key why: students are told the reason"
+            yield (*here, "criteria", key, "counts"), "add the key why: the reason is shown to students"
 
 
 def _of_module(
@@ -283,22 +283,25 @@ def _of_module(
         if used not in rubric.modules:
             yield (*here, "uses"), f"there is no module {used!r}; known: {', '.join(names)}"
         elif names.index(used) >= names.index(name):
-            yield (*here, "uses"), f"{used!r} must stand above {name!r}: a module uses only modules above it"
+            yield (*here, "uses"), f"{used!r} must come before {name!r}: a module may only use modules above it"
     order = list(module.functions)
     for function, helpers in module.functions.items():
         for helper in helpers:
             if helper not in module.functions:
-                yield (*here, "functions", function), f"{helper!r} is no function of this module: {', '.join(order)}"
+                yield (*here, "functions", function), f"{helper!r} is not a function of this module: {', '.join(order)}"
             elif order.index(helper) >= order.index(function):
-                yield (*here, "functions", function), f"{helper!r} must stand above it: functions build on those above"
+                yield (
+                    (*here, "functions", function),
+                    f"{helper!r} must come first: a function may only use functions above it",
+                )
     graded = set[str]()
     for key, entry in module.criteria.items():
         graded.update(entry.grades)
         unknown = [g for g in entry.grades if g not in module.functions]
         for g in unknown[:1]:
-            yield (*here, "criteria", key, "grades"), f"{g!r} is no function of this module: {', '.join(order)}"
+            yield (*here, "criteria", key, "grades"), f"{g!r} is not a function of this module: {', '.join(order)}"
         if not entry.grades:
-            yield (*here, "criteria", key), f"grades: name the functions that it tries, of {', '.join(order)}"
+            yield (*here, "criteria", key), f"grades: list the functions it tests; known: {', '.join(order)}"
     for function in order:
         if function not in graded:
             yield (*here, "functions", function), "no criterion grades this function"
@@ -361,7 +364,7 @@ def explained(problem: Any, form: type[BaseModel]) -> str:
     if problem["type"] == "missing":
         return "this key is missing" + _example(where)
     if problem["type"] == "literal_error":
-        return f"{problem['input']!r} is none of {problem['ctx']['expected']}"
+        return f"{problem['input']!r} is not one of {problem['ctx']['expected']}"
     return _reason(problem) + _example(where)
 
 

@@ -45,7 +45,7 @@ class UnusableError(Exception):
     """
 
     def __init__(self, kind: str, name: object = ""):
-        super().__init__(f"{name} is damaged" if kind == "damaged" else f"{name} is no regular file")
+        super().__init__(f"{name} is damaged" if kind == "damaged" else f"{name} is not a regular file")
         self.kind = kind
 
 

@@ -102,7 +102,7 @@ def of_case(row: Row) -> Iterator[str]:
         if not row.lost:
             yield f"{row.case.name} keeps full marks"
         for name in sorted(row.case.criteria - row.lost.keys()) if row.lost else ():
-            yield f"{row.case.name} keeps {name}, where it belongs"
+            yield f"{row.case.name} keeps {name}, the criterion it should cost"
         for name, graded in row.lost.items():
             if name not in row.case.criteria and not may_lose(row.case, graded):
                 yield f"{row.case.name} loses {name} as well ({graded.why})"
@@ -113,15 +113,15 @@ def _of_hole(row: Row) -> Iterator[str]:
     for criterion in rubrics.current().of(row.case.module):
         graded, lost = row.case.function in criterion.grades, row.lost.get(criterion.id)
         if graded and criterion.looks_at != "form" and lost is None:
-            yield f"{row.case.name} keeps {criterion.id}, though there is nothing"
+            yield f"{row.case.name} keeps {criterion.id}, although the function is missing"
         if lost is not None and not graded:
-            yield f"{row.case.name} loses {criterion.id}, which does not look at it"
+            yield f"{row.case.name} loses {criterion.id}, which does not test it"
         if lost is not None and criterion.looks_at == "form" and lost.why != "too little":
             yield f"{row.case.name} loses {criterion.id} as well ({lost.why})"
     yield from (f"{row.case.name} loses {name}" for name in row.lost if name.partition(".")[0] != row.case.module)
     for name, function in row.absent.items():
         if function not in ("", row.case.function):
-            yield f"{row.case.name}: {name} says that {function} is missing or not written"
+            yield f"{row.case.name}: {name} reports {function} as missing or not written"
 
 
 def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
@@ -130,7 +130,11 @@ def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
     for row in rows:
         if row.case.kind == "hole":
             lost.setdefault(row.case.function, set()).add(frozenset(row.lost))
-    yield from (f"{name}: a hole costs {len(costs)} different things" for name, costs in lost.items() if len(costs) > 1)
+    yield from (
+        f"{name}: unimplemented versions cost {len(costs)} different sets of criteria"
+        for name, costs in lost.items()
+        if len(costs) > 1
+    )
 
 
 def _of_nothing(row: Row) -> Iterator[str]:
@@ -139,10 +143,10 @@ def _of_nothing(row: Row) -> Iterator[str]:
         function = row.case.function
         graded = (function in criterion.grades and criterion.looks_at != "form") if function else True
         if graded and criterion.id not in row.lost:
-            yield f"{row.case.name} keeps {criterion.id}, though it computes nothing"
+            yield f"{row.case.name} keeps {criterion.id}, although it computes nothing"
     for name, causes in row.causes.items():
         others = [module for module in causes if module != row.case.module]
-        yield from (f"{row.case.name}: {name} says that {module}.py earns nothing" for module in others)
+        yield from (f"{row.case.name}: {name} reports that {module}.py earns nothing" for module in others)
 
 
 def may_lose(case: Case, graded: Graded) -> bool:
@@ -169,22 +173,22 @@ def _names(row: Row) -> Iterator[str]:
     if not row.case.ids & row.undecided:
         yield f"{row.case.name} is not named" + (f", but may be one of {rivals}" if rivals else "")
     elif not shared(row.graded.values()):
-        yield f"{row.case.name} cannot be told from {rivals}, and shares no sentence with them"
+        yield f"{row.case.name} cannot be distinguished from {rivals}, and shares no sentence with them"
 
 
 def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
     """Criteria that no known mistake loses, and modules without known mistakes or alternatives."""
     rubric = rubrics.current()
     if not any(row.case.kind == "alternative" for row in rows) and any(row.case.module for row in rows):
-        yield f"there are no correct alternatives in {ALTERNATIVES}, so nothing proves that what is correct loses nothing"
+        yield f"there are no correct alternatives in {ALTERNATIVES}, so nothing shows that correct code keeps its points"
     lost = {name for row in rows if row.case.kind in ("mistake", "nothing") for name in row.lost}
     for module in only or rubric.modules:
         if rubric.explains(module) and not mistakes.of_module(module):
-            yield f"{module}: there are no known mistakes in {kit.catalogue() / module}"
+            yield f"{module}: there are no misconceptions in {kit.catalogue() / module}"
     for name, criterion in rubric.criteria.items():
         wanted = (criterion.module == INTEGRATION and not only) or criterion.module in (only or rubric.modules)
         if wanted and name not in lost and (criterion.module == INTEGRATION or mistakes.of_module(criterion.module)):
-            yield f"{name}: no known mistake loses it"
+            yield f"{name}: no misconception costs it"
 
 
 # Tolerances
@@ -229,15 +233,15 @@ def unclear(rows: Iterable[Row]) -> list[str]:
 
 KEPT = "-"
 MEANS = {
-    "N": "lost, and the student is told this mistake by name",
-    "S": "lost, and the student is told the sentence that it shares with mistakes which do the same",
-    "H": "lost, since beside this mistake it cannot be seen whether the criterion is met (or nothing runs, or too little is right)",
-    "E": "lost: a worked example shows it, or all modules together",
+    "N": "lost, and the message names this misconception",
+    "S": "lost, and the message has the sentence it shares with equivalent misconceptions",
+    "H": "lost: this mistake masks the criterion (or nothing runs, or too little is correct)",
+    "E": "lost: a worked example or the integration fails",
     "x": "lost without a name",
-    "+": "earned in spite of wrong values, which come from this mistake and are charged elsewhere",
-    KEPT: "earned; no value is wrong",
+    "+": "earned despite wrong values, which come from this mistake and cost another criterion",
+    KEPT: "earned; all values are correct",
 }
-HEADS = {"mistake": "known mistake", "nothing": "code that computes nothing"}
+HEADS = {"mistake": "misconceptions", "nothing": "code that computes nothing"}
 
 
 def _short(criterion: str) -> str:
@@ -278,7 +282,7 @@ def unnamed(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
 
 def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     """The lines for the console."""
-    yield "Each column is a criterion, by its number in the list above the table; each letter says what came of it:"
+    yield "Each column is a criterion, numbered as in the list above the table; each letter is its outcome:"
     yield from (f"  {letter}  {what}" for letter, what in MEANS.items())
     for module in rubrics.current().modules:
         for kind, head in HEADS.items():
@@ -293,10 +297,10 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     yield from _listed("correct alternatives", ((row, ", ".join(row.lost) or "nothing lost") for row in right))
     written = [row for row in rows if row.case.kind == "mistake"]
     hiding = ((row, "; ".join(sentences)) for row in written if (sentences := hidden(row)))
-    yield from _listed("what mistakes hide, so that it is lost with them", hiding)
-    yield from _listed("mistakes without a name of their own, and those that they cannot be told from", unnamed(rows))
+    yield from _listed("criteria lost because a mistake masks them", hiding)
+    yield from _listed("misconceptions that are not named, and those they cannot be distinguished from", unnamed(rows))
     named = sum(bool(row.case.ids & row.named) for row in written)
-    yield f"\n{named} of {len(written)} known mistakes are named as themselves."
+    yield f"\n{named} of {len(written)} misconceptions are named correctly."
 
 
 def _listed(head: str, said: Iterable[tuple[Row, str]]) -> Iterator[str]:

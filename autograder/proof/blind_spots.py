@@ -168,22 +168,22 @@ def with_memory(function: str) -> dict[str, Function]:
     kinds = " ".join(str(p.annotation) for p in parameters.values())
     ways: dict[str, Function] = {}
     if "ndarray" in str(inspect.signature(right).return_annotation):
-        ways["hands out the result that it remembers"] = _remembering(right, _contents, lambda result: result)
-        ways["gives all results of a shape in one array"] = _in_one_array(right)
+        ways["returns the cached array itself"] = _remembering(right, _contents, lambda result: result)
+        ways["returns all results of a shape in one array"] = _in_one_array(right)
     if "ndarray" in kinds:
-        ways["remembers results by the shapes of its arguments"] = _remembering(right, _shapes)
-        ways["remembers results by the objects that its arguments are"] = _remembering(right, _objects)
-        ways["writes into the first array of its arguments"] = _touching(right, np.ndarray, 0)
-        ways["writes into the last array of its arguments"] = _touching(right, np.ndarray, -1)
+        ways["caches results by the shapes of its arguments"] = _remembering(right, _shapes)
+        ways["caches results by the identity of its arguments"] = _remembering(right, _objects)
+        ways["writes into its first array argument"] = _touching(right, np.ndarray, 0)
+        ways["writes into its last array argument"] = _touching(right, np.ndarray, -1)
     if len(parameters) > 1:
-        ways["remembers results by its first argument"] = _remembering(right, lambda given: _contents(given[:1]))
-        ways["remembers results by all arguments but the first"] = _remembering(
+        ways["caches results by its first argument"] = _remembering(right, lambda given: _contents(given[:1]))
+        ways["caches results by all arguments except the first"] = _remembering(
             right, lambda given: _contents(given[1:])
         )
     for kind, words in ((dict, "dict"), (list, "list")):
         if f"{words}[" in kinds or (kind is list and "Any" in kinds):
-            ways[f"adds to the first {words} of its arguments"] = _touching(right, kind, 0)
-            ways[f"adds to the last {words} of its arguments"] = _touching(right, kind, -1)
+            ways[f"adds to its first {words} argument"] = _touching(right, kind, 0)
+            ways[f"adds to its last {words} argument"] = _touching(right, kind, -1)
     return ways
 
 
@@ -290,9 +290,9 @@ def run(modules: Iterable[str] = ()) -> dict[Spot, str]:
 
 def problems(unseen: dict[Spot, str]) -> list[str]:
     """The blind spots of all modules that have no reason, and the reasons that fit none."""
-    lines = [f"not seen: {function}: {name}" for (function, name), why in unseen.items() if not why]
+    lines = [f"not covered: {function}: {name}" for (function, name), why in unseen.items() if not why]
     unused = [pattern for pattern in reasons() if not any(_fits(spot, pattern) for spot in unseen)]
-    return lines + [f"has a reason, but is no blind spot: {function}: {name}" for function, name in unused]
+    return lines + [f"has a reason, but is covered: {function}: {name}" for function, name in unused]
 
 
 def _fits(spot: Spot, recorded: Spot) -> bool:
@@ -306,9 +306,9 @@ def report() -> int:
     for line in wrong:
         click.echo(f"PROBLEM {line}")
     for (function, name), why in unseen.items():
-        click.echo(f"not seen: {function}: {name} ({why or 'no reason on record'})")
+        click.echo(f"not covered: {function}: {name} ({why or 'no reason recorded'})")
     modules = rubrics.current().modules
     count = sum(len(list(demands(m))) for m in modules)
     programs = sum(len(with_memory(f)) for m in modules for f in factors.of_module(m))
-    click.echo(f"{count} classes of inputs, {programs} programs with memory, {len(unseen)} not seen.")
+    click.echo(f"{count} input classes, {programs} programs with memory, {len(unseen)} not covered.")
     return 1 if wrong else 0

@@ -74,7 +74,7 @@ class Case:
         if not self.mistakes or self.kind == "nothing":
             return self.changed or "\n\n".join(mistake.source for mistake in self.mistakes)
         version = mistakes.made(self.module, self.function, self.mistakes)
-        assert version is not None, f"{self.name}: these mistakes cannot stand together"
+        assert version is not None, f"{self.name}: these mistakes cannot be combined"
         return version.source
 
 
@@ -125,7 +125,7 @@ def containing(module: str) -> str:
     """How many of the alternatives contain a module, in a sentence; in the others the reference stands in its place."""
     every = alternatives()
     number = sum((ALTERNATIVES / case.name / f"{module}.py").is_file() for case in every)
-    proved = "" if number else ": nothing proves that what is correct there loses nothing"
+    proved = "" if number else ": nothing shows that correct code keeps its points there"
     return f"{number} of {len(every)} alternatives contain {module}.py{proved}"
 
 

@@ -26,18 +26,18 @@ from autograder.values.source import parsed
 TRIED = 5  # members of a group that are played, the shortest first
 
 DRAFT = """\
-# A draft of a known mistake, which {size} of a class have made. Their calls are wrong in {criteria}.
+# A draft of a misconception that {size} submissions of a class share. Their calls fail in {criteria}.
 #
 # {example}
 #
-# Read the code: once accepted, it runs outside the sandbox. You may give the mistake a better name than {name} (in both
-# places). Say in a sentence each what the code does and what is right, and check the criterion that it is charged to. Then:
+# Read the code: once accepted, it runs outside the sandbox. You may replace the name {name} (in both places).
+# Write one sentence on what the code does and one on what is right, and check the criterion it costs. Then:
 #
 #     autograder learn --accept THIS_FILE
 #     autograder build
 #     autograder audit --only {module}
 #
-# The audit says which known mistakes it cannot be told from.
+# The audit lists the misconceptions it cannot be distinguished from.
 
 
 @{function}.instead("{name}", "{criterion}",
@@ -59,7 +59,7 @@ def _text(group: Group, member: Unexplained, name: str) -> str:
         size=len(group),
         criteria=", ".join(name.partition(".")[2] for name in member.criteria),
         criterion=member.criteria[0].partition(".")[2] if member.criteria else "",
-        example="\n# ".join((member.example or "No public example shows it.").splitlines()),
+        example="\n# ".join((member.example or "No public example fails.").splitlines()),
         name=name,
         module=module,
         function=function,
@@ -100,13 +100,13 @@ def accept(file: Path) -> Path:
         text = file.read_text(encoding="utf-8")
         body = ast.parse(text).body
     except (OSError, ValueError, SyntaxError) as error:
-        raise ArgumentsError(f"{file}: this is no draft ({error})") from None
+        raise ArgumentsError(f"{file}: not a draft ({error})") from None
     entry = body[0] if len(body) == 1 else None
     function = entry.name.partition("__")[0] if isinstance(entry, ast.FunctionDef) and entry.decorator_list else ""
     modules = [name for name, module in rubric.current().modules.items() if function in module.functions]
     path = kit.catalogue() / "".join(modules) / f"{function}.py"
     if not modules or not path.is_file():
-        raise ArgumentsError(f"{file}: this is no draft; it must be one function, as `autograder learn` has written it")
+        raise ArgumentsError(f"{file}: not a draft; it must be one function, as `autograder learn` wrote it")
     before = path.read_text(encoding="utf-8")
     entered = text[text.index(f"@{function}.instead") :]
     write_atomically(path, f"{before.rstrip()}\n\n\n{entered}")

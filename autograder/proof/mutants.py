@@ -82,7 +82,7 @@ def report(jobs: int | None = None) -> int:
     for line in wrong:
         click.echo(f"PROBLEM {line}")
     killed = sum(bool(wrong) for _, wrong in graded)
-    click.echo(f"{len(graded)} mutants, {killed} killed, {len(equivalent())} on record as equivalent.")
+    click.echo(f"{len(graded)} mutants, {killed} killed, {len(equivalent())} recorded as equivalent.")
     return 1 if wrong else 0
 
 
@@ -400,11 +400,11 @@ def report_repairs(jobs: int | None = None, only: Sequence[str] = ()) -> int:
     for case, what in outcomes:
         if what == "elsewhere" and case.kind == "mutant":
             click.echo(f"another line: {case.name}")
-    for kind, said in (("mutant", "mutants that no known mistake explains"), ("pair", "pairs of known mistakes")):
+    for kind, said in (("mutant", "mutants that no misconception explains"), ("pair", "pairs of misconceptions")):
         own = [what for case, what in outcomes if case.kind == kind and what not in ("right", "explained")]
         repaired = [what for what in own if what != "not repaired"]
         click.echo(f"{len(repaired)} of {len(own)} {said} are repaired by one edit")
         if kind == "mutant":
             count = {what: repaired.count(what) for what in ("at its line", "elsewhere", "not told")}
-            click.echo("of these " + ", ".join(f"{number} {what}" for what, number in count.items()))
+            click.echo("repaired: " + ", ".join(f"{number} {what}" for what, number in count.items()))
     return 0

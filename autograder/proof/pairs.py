@@ -41,8 +41,8 @@ class PairVerdict:
     def __str__(self) -> str:
         said = {
             "both": "costs both",
-            "hidden": f"replies as {' + '.join(self.of)} alone",
-            "like": f"replies as {' + '.join(self.of)}",
+            "hidden": f"gives the results of {' + '.join(self.of)} alone",
+            "like": f"gives the results of {' + '.join(self.of)}",
             "wrong": f"keeps {', '.join(self.missing)}" if self.missing else f"loses {', '.join(self.more)} as well",
         }
         return f"{self.case.name}: {said[self.what]}"
@@ -122,7 +122,7 @@ def lines(verdicts: Iterable[PairVerdict]) -> Iterator[str]:
         named = sum(verdict.what == "both" and verdict.case.ids <= verdict.row.named for verdict in own)
         yield (
             f"{function}: {len(own)} pairs; {count['both']} cost both, {named} of them with both names; "
-            f"{count['hidden']} are hidden by one of the two, {count['like']} are like another known version, "
+            f"{count['hidden']} are masked by one of the two, {count['like']} are equivalent to another known version, "
             f"{count['wrong']} are wrong"
         )
         yield from (f"  {verdict}" for verdict in own if verdict.what in ("hidden", "like"))

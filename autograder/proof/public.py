@@ -119,8 +119,8 @@ def lines(rows: Iterable[Seen]) -> Iterator[str]:
     groups: dict[str, list[Seen]] = {}
     for row in rows:
         groups.setdefault(row.mistake.module, []).append(row)
-    yield "check: a public check fails with the mistake; example: the docstring's example does; of several ways each has a line"
-    yield "named: what the checks say is what the mistake is; half: one of its two sentences; misnamed: another's"
+    yield "check: a public check fails; example: a docstring example fails; each way to make the mistake has its own line"
+    yield "named: the message has both sentences of the misconception; half: one of them; misnamed: those of another"
     for module, own in groups.items():
         yield f"\n{module}"
         for row in own:

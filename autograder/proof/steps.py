@@ -127,7 +127,7 @@ def _refusing(module: str, function: str, criterion: str) -> Iterator[Need]:
 
     wrong = blind_spots.wrongly(blind_spots.steps(module), function, refusing)
     if numbers := frozenset(step.number for step in wrong if step.criterion == criterion):
-        yield Need(f"{function} that refuses everything in {criterion}", numbers)
+        yield Need(f"{function} that rejects everything in {criterion}", numbers)
 
 
 def _apart(played: Played, catalogue: Sequence[Mistake]) -> Iterator[Need]:
@@ -143,7 +143,7 @@ def _apart(played: Played, catalogue: Sequence[Mistake]) -> Iterator[Need]:
             if played.differ(*pair, (number,)) or not alike_in_form(step, *(played.reply(v, number) for v in pair))
         )
         if numbers:
-            yield Need(f"{first} told from {second}", numbers)
+            yield Need(f"{first} distinguished from {second}", numbers)
 
 
 def report(only: Sequence[str] = (), jobs: int | None = None) -> int:
@@ -153,12 +153,12 @@ def report(only: Sequence[str] = (), jobs: int | None = None) -> int:
     spare, problems = 0, []
     for module in chosen:
         wanted = list(needs(module, [(mutant, wrong) for mutant, wrong in every if mutant.module == module]))
-        problems += [f"PROBLEM no step shows {need.what}" for need in wanted if not need.shown]
+        problems += [f"PROBLEM no test call covers {need.what}" for need in wanted if not need.shown]
         for group, lost in run(module, wanted).items():
             spare += not lost
             more = f" and {len(lost) - 1} more" if lost[1:] else ""
             click.echo(f"{group.name}: {lost[0] if lost else 'nothing'}{more}")
     for problem in problems:
         click.echo(problem)
-    click.echo(f"{spare} groups of steps could be left out together, {len(problems)} problems.")
+    click.echo(f"{spare} groups of test calls could be removed together, {len(problems)} problems.")
     return 1 if problems else 0

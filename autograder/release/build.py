@@ -124,7 +124,7 @@ def _check(zipped: Path, solutions: Path) -> None:
 def reason(stderr: str) -> str:
     """Why Otter failed, on one line: our own words where the cause is known, else the last exception of its traceback."""
     if os.strerror(errno.ENOSPC) in stderr:
-        return f"no space left on the disk, while Otter wrote to {tempfile.gettempdir()}; make room, or set TMPDIR"
+        return f"no space left on the disk while Otter wrote to {tempfile.gettempdir()}; free some space, or set TMPDIR"
     lines = stderr.rpartition("Traceback (most recent call last):")[2].strip("\n").splitlines()
     ends = [number for number, line in enumerate(lines) if line and not line.startswith(" ")]
     text = " ".join(" ".join(lines[ends[0] :]).split()) if ends else "no reason given"

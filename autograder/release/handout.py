@@ -7,6 +7,7 @@ import ast
 import importlib
 import inspect
 import json
+import math
 import re
 import shutil
 import sys
@@ -118,8 +119,8 @@ def stub(source: str, functions: Collection[str], path: str = "the solution") ->
         elif not isinstance(node, ast.Import | ast.ImportFrom) and not _is_docstring(node):
             what = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else lines[node.lineno - 1].strip()
             raise CommandError(
-                f"{path}: students would get all of {what!r}. Put # BEGIN SOLUTION and # END SOLUTION around what they "
-                "shall not see; what they shall see belongs in a file of its own, listed under `files` in the notebook"
+                f"{path}: students would get all of {what!r}. Put # BEGIN SOLUTION and # END SOLUTION around code that is "
+                "not for students; move code for students to a separate file, listed under `files` in the notebook"
             )
     missing = [function for function in functions if function not in stubs]
     if missing:
@@ -154,7 +155,7 @@ def readme(text: str, rubric: Rubric) -> str:
     for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
         if text.split("\n").count(marker) != 1:
             raise CommandError(
-                f"solutions/README.md: the line {marker} must stand there once, where its table shall go"
+                f"solutions/README.md: the line {marker} must occur exactly once: its table is inserted there"
             )
         text = text.replace(marker, table)
     for name, value in _said_in_readme(rubric).items():
@@ -189,7 +190,7 @@ def ordered_checks(text: str, rubric: Rubric) -> str:
     changed, count = re.subn(r"^MODULES = \[.*?^\]$", f"MODULES = [\n{names}]", text, flags=re.MULTILINE | re.DOTALL)
     if count != 1:
         raise CommandError(
-            f"solutions/{CHECKS}: it must have one list MODULES = [...], an entry a line, to be filled in"
+            f"solutions/{CHECKS}: it must have exactly one list MODULES = [...], with one entry per line"
         )
     return changed
 
@@ -220,7 +221,7 @@ def without_otter(text: str) -> str:
         cells.append(cell)
     notebook["cells"] = cells
     if exports != 1:
-        raise CommandError("the notebook must have an export cell; leave export_cell in its first cell as it was")
+        raise CommandError("the notebook must have an export cell; restore export_cell in its first cell")
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True, separators=(",", ": ")) + "\n"
 
 
@@ -408,8 +409,8 @@ def _steady(single: Any, double: Any) -> Any:
         return {key: _steady(part, double.get(key)) for key, part in single.items()}
     if isinstance(single, list | tuple) and isinstance(double, list | tuple) and len(single) == len(double):
         return [*map(_steady, single, double)]
-    both = isinstance(single, float) and isinstance(double, float)
-    return double if both and np.isclose(single, double, rtol=SINGLE, atol=SINGLE) else single
+    both = isinstance(single, float) and isinstance(double, float) and math.isfinite(double)
+    return double if both and abs(single - double) <= SINGLE * (1 + abs(double)) else single
 
 
 def _place(result: Any, results: list[Any]) -> int:

@@ -20,16 +20,16 @@ POINTS = 2  # of the new module
 
 FILES = {
     "solutions/$name.py": '''\
-"""$title: a sentence on what the module is about, and why one wants it.
+"""$title: one sentence on what the module does and why it is needed.
 
-Source: where the formula comes from.
+Source: the paper or book of the formula.
 """
 
 import numpy as np
 
 
 def $name(x: np.ndarray) -> np.ndarray:
-    """Subtract from every row its mean.
+    """Subtract its mean from every row.
 
         y = x - mean(x)
 
@@ -44,7 +44,7 @@ def $name(x: np.ndarray) -> np.ndarray:
     # END SOLUTION
 ''',
     "autograder/homework/suites/test_$name.py": '''\
-"""Hidden tests of $name.py. The inputs of `example` stand in the docstrings."""
+"""Hidden tests of $name.py. The inputs of `example` are those in the docstrings."""
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def test_every_row_has_its_own_mean(check, rng):
     check.$name(rng.normal(3, 1, (2, 3, 4)))
 ''',
     "autograder/homework/catalogue/$name/$name.py": '''\
-"""Known mistakes in `$name`."""
+"""Misconceptions about `$name`."""
 
 import numpy as np
 
@@ -77,11 +77,11 @@ def $name(x):
 
 
 $name.wrong("first_axis", "rows", {"axis=-1": "axis=0"},
-    does="Your mean is taken over the first axis.", right="Take it over the last axis: every row has its own.")
+    does="Your code averages over the first axis.", right="Average over the last axis: every row has its own mean.")
 $name.wrong("one_mean", "rows", {"axis=-1, keepdims=True": ""},
-    does="Your code subtracts one mean of all numbers.", right="Every row has its own mean.")
+    does="Your code subtracts the mean of the whole array.", right="Every row has its own mean.")
 $name.wrong("mean_returned", "rows", {"x - mean": "mean + 0 * x"},
-    does="Your code returns the mean.", right="Subtract it from x.")
+    does="Your code returns the mean.", right="Return x minus the mean.")
 
 EXAMPLES = {
     "$name": [
@@ -121,7 +121,7 @@ RUBRIC = """\
 
 CELLS = (
     ("raw", "# BEGIN QUESTION\nname: $name"),
-    ("markdown", "## $title: `$name.py`\n\nWhat the module is about, and what fails without it."),
+    ("markdown", "## $title: `$name.py`\n\nWhat the module does, and what fails without it."),
     ("raw", "# BEGIN TESTS"),
     (
         "code",
@@ -149,7 +149,7 @@ def write(name: str) -> list[Path]:
     last = list(current.modules)[-1]
     values = {"name": name, "title": name.replace("_", " ").capitalize()}
     if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name):
-        raise ArgumentsError(f"{name!r} cannot be a module's name: lower-case letters, digits, underscores")
+        raise ArgumentsError(f"{name!r} cannot be a module's name; use lower-case letters, digits and underscores")
     texts = {home / Template(p).substitute(values): Template(t).substitute(values) for p, t in FILES.items()}
     taken = [path for path in texts if path.exists()]
     if taken or any(name in module.functions for module in current.modules.values()):

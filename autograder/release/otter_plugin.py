@@ -44,18 +44,16 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         solutions = Path(assignment.master).parent.resolve()
         # A notebook that does not go with this kit is refused: else the zip would grade something else than was checked.
         if solutions.parent != kit.home():
-            raise CommandError(
-                f"the kit that is installed is {kit.home()}; first run: pip install -e {solutions.parent}"
-            )
+            raise CommandError(f"the installed kit is {kit.home()}; first run: pip install -e {solutions.parent}")
         foreign = [name for name in assignment.student_files if name not in rubric.current().files]
         if foreign:
-            advice = "what students write is taken from rubric.yaml; leave student_files out"
+            advice = "the files of students are listed in rubric.yaml; remove student_files"
             raise CommandError(f"{assignment.master.name}: rubric.yaml has no module for {foreign[0]}; {advice}")
         for question in sorted(path.stem for path in _tests(assignment).glob("*.py")):
             if question not in rubric.current().groups:
                 groups = ", ".join(rubric.current().groups)
                 raise CommandError(
-                    f"{assignment.master.name}: rubric.yaml has nothing for the question {question}, only for {groups}"
+                    f"{assignment.master.name}: rubric.yaml has no entry for the question {question}, only for {groups}"
                 )
         student, grader = Path(assignment.get_stu_path()), Path(assignment.get_ag_path())
         assignment.student_files = list(rubric.current().files)
@@ -146,7 +144,7 @@ def grade(place: Path, otter_run: bool) -> Result:
     if otter_run:
         _take(place, {*os.listdir(place / "source" / "files"), "tests", "__init__.py"})
     elif not (place / UPLOAD).is_dir():
-        raise CommandError("the zip has another run_otter.py than the kit's; build it again with the kit's own Otter")
+        raise CommandError("the run_otter.py in the zip is not the kit's; build the zip again with the kit's own Otter")
     with open_grader() as grader:
         return grader.grade(read(place / UPLOAD, grader.rubric.limits))
 

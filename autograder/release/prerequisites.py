@@ -35,7 +35,7 @@ def clone() -> Path:
     around = [folder for folder in (here, *here.parents) if (folder / "autograder" / "homework" / "kit.py").is_file()]
     if around and around[0] != kit.home():
         advice = f"first run: pip install -e {around[0]}"
-        raise CommandError(f"this is the clone {around[0]}, but the kit that is installed is {kit.home()}; {advice}")
+        raise CommandError(f"this is the clone {around[0]}, but the installed kit is {kit.home()}; {advice}")
     return kit.home()
 
 
@@ -58,7 +58,7 @@ def require_kernel() -> None:
     try:
         KernelSpecManager().get_kernel_spec(KERNEL)
     except NoSuchKernel:
-        advice = "Otter starts it to grade; get it with: pip install ipykernel"
+        advice = "Otter needs one to grade; install it with: pip install ipykernel"
         raise CommandError(f"there is no Jupyter kernel named {KERNEL}. {advice}") from None
 
 

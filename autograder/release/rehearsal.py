@@ -65,19 +65,19 @@ def lay_out(tree: Path, zipped: Path, upload: Path) -> None:
     text = script.read_text(encoding="utf-8")
     if f'"{GRADESCOPE}"' not in text:
         raise ArgumentsError(
-            f"{zipped}: its run_otter.py does not grade in {GRADESCOPE}; was it made by `autograder build`?"
+            f"{zipped}: its run_otter.py does not grade in {GRADESCOPE}; was it built with `autograder build`?"
         )
     script.write_text(text.replace(f'"{GRADESCOPE}"', repr(str(tree))), encoding="utf-8")
 
 
 def _unpack_autograder(path: Path, target: Path) -> None:
-    advice = "give the autograder.zip that `autograder build` has written"
+    advice = "use the autograder.zip that `autograder build` writes"
     if not zipfile.is_zipfile(path):
-        raise ArgumentsError(f"{path}: {'this is no zip' if path.exists() else 'there is no such file'}; {advice}")
+        raise ArgumentsError(f"{path}: {'this is not a zip' if path.exists() else 'there is no such file'}; {advice}")
     with zipfile.ZipFile(path) as archive:
         missing = [name for name in NEEDED if name not in archive.namelist()]
         if missing:
-            raise ArgumentsError(f"{path}: no zip for Gradescope, it has no {missing[0]}; {advice}")
+            raise ArgumentsError(f"{path}: not a zip for Gradescope: it has no {missing[0]}; {advice}")
         try:
             archive.extractall(target)
         except zipfile.BadZipFile as error:
@@ -157,11 +157,15 @@ def installed(tree: Path, root: Path) -> Environment:
             archive.extractall(root / "kit")
     others = prerequisites.otherwise_here(lines)
     more = f", and {len(others) - 3} more" if len(others) > 3 else ""
-    how = f"; other versions than in the zip: {', '.join(others[:3])}{more}" if others else ", the versions of the zip"
+    how = (
+        f"; versions that differ from the zip: {', '.join(others[:3])}{more}"
+        if others
+        else ", in the versions of the zip"
+    )
     # HOME is another one in a rehearsal, so that what is installed for this user must be pointed to.
     own = {"PYTHONPATH": str(root / "kit"), "PYTHONUSERBASE": site.getuserbase(), "JUPYTER_PATH": jupyter_data_dir()}
     variables = _variables(root, str(Path(sys.executable).parent)) | own
-    return sys.executable, variables, f"with what is installed here{how}"
+    return sys.executable, variables, f"with the packages installed here{how}"
 
 
 def fresh(tree: Path, root: Path) -> Environment:
@@ -171,7 +175,7 @@ def fresh(tree: Path, root: Path) -> Environment:
     """
     (wanted, wheels, lines), here = asked(tree), prerequisites.python_version()
     python = (shutil.which(f"python{wanted}") if wanted not in ("", here) else None) or sys.executable
-    _do([python, "-m", "venv", str(root / "venv")], "no virtual environment can be made")
+    _do([python, "-m", "venv", str(root / "venv")], "cannot create a virtual environment")
     (root / "venv").chmod(0o700)  # as on Gradescope, where it lies below /root
     scripts = sysconfig.get_path("scripts", "venv", vars={"base": str(root / "venv")})
     own = shutil.which("python", path=scripts) or sys.executable
@@ -219,7 +223,7 @@ def _do(command: list[str], trouble: str) -> None:
         lines = (done.stderr or done.stdout).strip().splitlines()
         errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")] or lines
         reason = errors[0][:300] if errors else "no reason given"
-        raise CommandError(f"{trouble}: {reason} (--here uses what is installed already)")
+        raise CommandError(f"{trouble}: {reason} (--here uses the installed packages)")
 
 
 # The run
@@ -300,15 +304,13 @@ def _call(command: list[str], folder: Path, variables: dict[str, str]) -> tuple[
 def _reason(errors: str) -> str:
     """Why a run failed: the last line of its traceback that is not indented."""
     if os.strerror(errno.ENOSPC) in errors:
-        return (
-            f"no space left on the disk of {tempfile.gettempdir()}; make room, or set TMPDIR to a folder on another one"
-        )
+        return f"no space left on the disk of {tempfile.gettempdir()}; free some space, or set TMPDIR to a folder on another disk"
     lines = [line for line in errors.splitlines() if line.strip() and not line.startswith(" ")]
     return lines[-1][:REASON_LENGTH] if lines else "no reason given"
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number in JSON")
+    raise ValueError(f"{constant} is not a number in JSON")
 
 
 # Gradescope's results.json as it is documented: what may stand in it, who sees what of it when, printed for an instructor.
@@ -401,17 +403,17 @@ def _said(problem: Any) -> str:
 def lines(done: Rehearsal, results: Results, brief: bool) -> Iterator[str]:
     """Who sees what, and when; of the messages only the first of each moment if `brief`."""
     yield f"Graded in {done.seconds:.1f} s, {done.how}."
-    yield "results.json is as Gradescope documents it."
-    yield from _title("What the student sees at once")
+    yield "results.json is in Gradescope's format."
+    yield from _title("What the student sees immediately")
     yield from _text(results.output)
     yield from _moment(results, "visible", brief)
     if results.shown("after_due_date"):
-        yield from _title("What the student sees after the due date, besides")
+        yield from _title("What the student also sees after the due date")
         yield from _moment(results, "after_due_date", brief)
-    yield from _title("What the student sees when grades are published, besides")
+    yield from _title("What the student also sees when grades are published")
     yield from _moment(results, "after_published", brief)
     yield from _title("What the instructor sees")
-    yield f"All of that, and the total: {_points(results.points, results.possible)}"
+    yield f"All of the above, and the total: {_points(results.points, results.possible)}"
     yield f'The assignment\'s "Autograder points" must be {number(results.possible)}.'
     if results.shown("hidden"):
         yield "Never shown to the student:"
@@ -422,7 +424,7 @@ def lines(done: Rehearsal, results: Results, brief: bool) -> Iterator[str]:
     if layers:
         yield printable(f"Layers of the sandbox here: {', '.join(map(str, layers))}")
     shown = [line for line in _text(done.printed)[-20:] if line.strip()]
-    yield "What the autograder printed, at its end:"
+    yield "The end of the autograder's output:"
     yield from (f"    {line}" for line in shown)
 
 
@@ -436,7 +438,7 @@ def _moment(results: Results, moment: Visibility, brief: bool) -> Iterator[str]:
     if not cases:
         yield "Nothing."
     if any(map(results.shown, MOMENTS[MOMENTS.index(moment) + 1 :])):
-        yield "No total, since Gradescope shows none as long as any result is hidden."
+        yield "No total: Gradescope does not show it while any result is hidden."
     else:
         yield f"Total: {_points(results.points, results.possible)}"
 
@@ -449,7 +451,7 @@ def _cases(cases: list[TestCase], brief: bool) -> Iterator[str]:
         for line in _text(case.output) if (not brief or case in said[:1]) else ():
             yield f"    {line}".rstrip()
     if brief and len(said) > 1:
-        yield f"({len(said) - 1} more of these have a message; without --brief they are printed)"
+        yield f"({len(said) - 1} more with a message; omit --brief to print them)"
 
 
 def _status(case: TestCase) -> str:

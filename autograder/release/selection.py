@@ -47,7 +47,7 @@ def modules(only: Sequence[str], rubric: Rubric) -> tuple[str, ...]:
         missing = [used for used in rubric.modules[name].uses if used not in only]
         if missing:
             advice = ",".join(module for module in all_modules if module in needed)
-            raise ArgumentsError(f"{name} uses {', '.join(missing)}; add what is left out: --only {advice}")
+            raise ArgumentsError(f"{name} uses {', '.join(missing)}; add the missing modules: --only {advice}")
     return tuple(name for name in all_modules if name in only)
 
 
@@ -134,7 +134,7 @@ def without(cells: list[Cell], left_out: Collection[str]) -> list[Cell]:
             title = next(source(cell).splitlines()[0] for cell in section if _is_heading(cell, "## "))
             names = ", ".join(sorted(questions))
             raise ArgumentsError(
-                f"the notebook's section {title!r} has the questions {names}; give each a heading ## of its own"
+                f"the notebook's section {title!r} has the questions {names}; give each its own heading ##"
             )
         if not goes and not _needs(section, "## ") & set(left_out):
             parts = (part for part in _split(section, "### ") if not _needs(part, "### ") & set(left_out))

@@ -279,7 +279,7 @@ def _of_all(expected: Array, actual: Array, allowed: float) -> str:
         return f"Every entry is off by the same amount, {offset:.6g}."
     number = factor(expected, actual, allowed)
     if number is not None:
-        return f"Every entry is off by the same factor, {number:.6g}."
+        return f"Every entry is multiplied by the same factor, {number:.6g}."
     if finite.all() and np.ptp(got) <= allowed * magnitude(got):
         return f"All entries are equal: {got[0]:.6g}."
     return _of_lines(expected, actual, allowed) if finite.all() and expected.ndim == 2 else ""
@@ -294,7 +294,7 @@ def _of_lines(expected: Array, actual: Array, allowed: float) -> str:
         ratio = (actual * expected).sum(axis, keepdims=True) / (expected**2).sum(axis, keepdims=True)
         for said, model in (
             ("is off by the same amount", expected + offset),
-            ("is off by the same factor", ratio * expected),
+            ("is multiplied by the same factor", ratio * expected),
         ):
             off = np.abs(model - expected).max(axis) > NEARLY * magnitude(expected)
             if off.all() and _is(model, actual, expected, allowed):

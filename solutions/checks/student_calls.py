@@ -129,7 +129,7 @@ class Call:
     expected: Any = field(default=None, compare=False)
 
     def returning(self, *names: str) -> Call:
-        """The same call; it returns a tuple whose parts have these names."""
+        """The same call, with names for the parts of the returned tuple."""
         return replace(self, names=names)
 
     def then(self, part: str, choose: Callable[[Any], Any]) -> Call:
@@ -175,7 +175,7 @@ class Call:
 
     @_going_on
     def fulfils(self, expected: str, fault: Callable[[Any], str]) -> None:
-        """fault(result), a description of what is wrong with the result, is empty; `expected` describes a correct result."""
+        """fault(result), which describes what is wrong with the result, is empty; `expected` describes a correct result."""
         if self._noted():
             return
         result, entry = self._result()
@@ -216,7 +216,7 @@ class Call:
         return self._entry(function, result, snapshot.differences())
 
     def _entry(self, function: Callable[..., Any], result: Any, changes: list[Change]) -> dict[str, Any]:
-        names = self._names(function)
+        names = self._names(function) if changes else []
         return known_mistakes.as_entry(result, changed={part(names, number, path) for number, path, _ in changes})
 
     def _names(self, function: Callable[..., Any]) -> list[str]:
@@ -293,7 +293,7 @@ class Call:
         return REMEMBERED if equal(expected, results[0], tolerance) else ""
 
     def _why(self, expected: Any, result: Any, tolerance: float, dtype: bool = False) -> str:
-        """Why a result is wrong, in the same words as the grader."""
+        """Why a result is wrong, in the words the grader uses."""
         docstring = "" if self.part else inspect.getdoc(find(self.module, self.function)) or ""
         wrong_form = form(expected, result, tolerance, dtype, what_returns(docstring), self.names)
         return f"{wrong_form} {difference(expected, result, tolerance, self.names)}".strip()

@@ -40,7 +40,7 @@ class NotReady(CheckFailed):
 
 
 class NotWritten(NotReady):
-    """A function that is still a stub, or calls one that is."""
+    """A function that is still a stub, or calls a stub."""
 
 
 class Interrupted(CheckFailed):
@@ -48,7 +48,7 @@ class Interrupted(CheckFailed):
 
 
 class TooLong(BaseException):
-    """A call that takes too long, and the loop that it was in; no Exception, so that `except Exception` does not catch it."""
+    """A call that takes too long, and the loop it was in; not an Exception, so that `except Exception` does not catch it."""
 
     def __init__(self, file: str = "", line: int = 0, deleted: Callable[[], None] = lambda: None) -> None:
         super().__init__()
@@ -59,19 +59,19 @@ class TooLong(BaseException):
 
 
 class Stopped(BaseException):
-    """A function that did not finish was called again; no Exception, so that `except Exception` does not catch it."""
+    """A function that did not finish was called again; not an Exception, so that `except Exception` does not catch it."""
 
 
 @cache
 def is_students(file: str) -> bool:
-    """Whether a file is the student's own: in the folder of the homework or below, but not a check."""
+    """True if a file is the student's own: in the folder of the homework or below, but not a check."""
     path = Path(file)
     inside = FOLDER in path.parents and CHECKS not in path.parents
     return inside and "site-packages" not in path.parts and path.suffix == ".py"
 
 
 def where(error: BaseException, module: str = "") -> str:
-    """File, line and reason of an exception: the last line of `module` that led to it, else the last of any student file.
+    """File, line and reason of an exception: the last line of `module` in its traceback, else the last line of any student file.
 
     The line that raised it is added if that is another file. While a file is imported, only lines outside of functions count.
     """
@@ -95,7 +95,7 @@ def where(error: BaseException, module: str = "") -> str:
 
 
 def where_it_was(error: BaseException, stopped: str) -> str:
-    """Where a call was when it was stopped: in which loop, else at which line, and in which function called by that line."""
+    """Where a call was stopped: in which loop or at which line, and in which function called by that line."""
     frames = list(_own(error.__traceback__))
     if isinstance(error, TooLong) and error.line:
         text = linecache.getline(str(FOLDER / error.file), error.line).strip()

@@ -96,13 +96,13 @@ def _without_event(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_there(module: str) -> bool:
-    """Whether the grader has a module; names that begin with _ belong to Python."""
+    """True if the grader has a module; names that begin with _ belong to Python."""
     own = (FOLDER / module).is_dir() or (FOLDER / f"{module}.py").is_file()
     return own or module == "numpy" or module.startswith("_") or module in sys.stdlib_module_names
 
 
 def _is_within(file: Any, places: tuple[str, ...]) -> bool:
-    """Whether a file or folder is in one of these places. Open files are; None is the current folder."""
+    """True if a file or folder is in one of these places. This includes open files; None is the current folder."""
     path = Path(os.devnull if isinstance(file, int) else os.path.realpath(os.fsdecode(file or ".")))
     return any(path.is_relative_to(os.path.realpath(place)) for place in places)
 

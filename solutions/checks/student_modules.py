@@ -38,14 +38,14 @@ LOADING: set[str] = set()  # modules may import each other
 
 
 class Broken(NamedTuple):
-    """Why a module cannot be imported, and which module has to be fixed."""
+    """Why a module cannot be imported, and which module to fix."""
 
     text: str
     cause: str
 
 
 def find(module: str, function: str) -> Callable[..., Any]:
-    """The student's function; raises NotReady with the reason where there is none to call."""
+    """The student's function; raises NotReady with the reason if it cannot be called."""
     if (module, function) in UNFINISHED:
         raise NotReady(f"{function} was not called again because it did not finish (see above)")
     loaded = load(module)
@@ -108,7 +108,7 @@ def alone(module: str, function: str) -> Callable[..., Any]:
 
 
 def ended_in(error: BaseException) -> str:
-    """The module in which an import failed, as far as its error tells."""
+    """The module in which an import failed, if the error names it."""
     if isinstance(error, SyntaxError) and error.filename:
         return Path(error.filename).stem
     if isinstance(error, ImportError) and error.name in MODULES:
@@ -134,7 +134,7 @@ def unwritten_functions(module: str, functions: list[str]) -> list[str]:
 
 
 def silent_stubs(module: str) -> list[str]:
-    """The stubs that do not raise NotImplementedError, so that their callers do not notice."""
+    """The stubs that do not raise NotImplementedError, which their callers do not notice."""
     found = definitions(module)
     return [
         name for name in unwritten_functions(module, [*found]) if "NotImplementedError" not in ast.dump(found[name][-1])
@@ -160,7 +160,7 @@ def definitions(module: str) -> dict[str, list[ast.FunctionDef]]:
 
 
 def cut_off(module: str, function: str) -> None:
-    """Replace a function that does not finish by one that raises Stopped, wherever the student's code has imported it."""
+    """Replace a function that does not finish with one that raises Stopped, wherever the student's code has imported it."""
     UNFINISHED.add((module, function))
     unfinished = getattr(sys.modules[module], function)
 
@@ -190,7 +190,7 @@ def needs(module: str, function: str) -> set[tuple[str, str]]:
 
 
 def _named_in(code: CodeType, names: dict[str, Any]) -> list[Any]:
-    """The functions that the names in a piece of code may refer to, also as layernorm.layer_norm."""
+    """The functions that the names in a piece of code may refer to, including names such as layernorm.layer_norm."""
     nested = [const for const in code.co_consts if isinstance(const, CodeType)]
     direct = [names.get(name, sys.modules.get(name) if name in MODULES else None) for name in code.co_names]
     modules = [value for value in direct if isinstance(value, ModuleType) and value.__name__ in MODULES]

@@ -4,7 +4,7 @@
         ...
 
 raises TooLong in the student's code after SECONDS: a trace function looks at the clock at every line of that code. It needs
-neither threads nor signals, which some platforms do not have. Where a debugger is already tracing, there is no limit.
+neither threads nor signals, which some platforms do not have. There is no limit if a debugger is already tracing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def limit() -> Iterator[None]:
         return watch
 
     def watch_again() -> None:
-        """The code has caught TooLong and goes on. Python removes a trace function that raises; put it back."""
+        """The code has caught TooLong and continues. Python removes a trace function that raises; put it back."""
         frame: FrameType | None = sys._getframe()
         while running and frame is not None:
             if is_students(frame.f_code.co_filename):

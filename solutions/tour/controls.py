@@ -1,7 +1,7 @@
-"""Pictures and tables in the notebook, with controls where the notebook is live.
+"""Pictures and tables in the notebook, with controls if a kernel is running.
 
 A picture with a question waits for the answer. If a function is not written yet, a line says so, above an example of the
-picture or table. If a function of yours that took part gives wrong numbers, a line below the picture says so.
+picture or table. If one of your functions that took part is wrong, a line below the picture says so.
 """
 
 import ast
@@ -38,7 +38,7 @@ PIXELS = 90  # an inch of a figure is so many pixels wide
 
 
 class Lazy:
-    """A module of yours, imported when a function of it is first needed; it remembers which ones were."""
+    """One of your modules, imported when one of its functions is first used; it records which functions are used."""
 
     called: list[tuple[str, str]] = []  # module and function, in order: so it can be said whose numbers are shown
 
@@ -63,12 +63,12 @@ class Slide(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether it goes from whole number to whole number."""
+        """True if it takes only whole numbers."""
         return float(self.step).is_integer()
 
 
 class Player:
-    """A picture with controls: give one of them another value, and it is drawn anew."""
+    """A picture with controls: it is redrawn when one of them changes."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Player:
         self.places: dict[Any, list[Any]] = {}
 
     def moved(self, _: object = None) -> None:
-        """Draw soon: at once where nothing runs that could do it later, and not before the question is answered."""
+        """Schedule a drawing, or draw immediately if there is no event loop; wait until the question is answered."""
         if self.guess is not None and not self.guess.settled:
             return  # a browser may round the value of a slider that nobody has moved
         if self.waiting is not None:
@@ -112,7 +112,7 @@ class Player:
             gc.collect()  # the last figure, in the pause; otherwise several would go at once, while one is drawn
 
     def redraw(self) -> None:
-        """Draw with what the controls say now, in the place of what was drawn before."""
+        """Draw with the current values of the controls, replacing the previous drawing."""
         with DRAWING, uncollected():
             self.now = {**self.start, **{name: control.value for name, control in self.controls.items()}}
             Lazy.called.clear()
@@ -123,13 +123,13 @@ class Player:
                 self.below.update(self.comment())
 
     def reveal(self) -> None:
-        """Draw what has waited for a guess."""
+        """Draw the picture that was waiting for a guess."""
         if self.box is not None:
             self.box.layout.display = None
         self.redraw()
 
     def put(self) -> None:
-        """The controls, then the picture: an ordinary image, which is there also where no control works."""
+        """The controls, then the picture: an ordinary image, so it is visible even where the controls do not work."""
         waits = self.guess is not None and not self.guess.settled and ipython is not None
         if not waits:
             self.redraw()
@@ -151,11 +151,11 @@ class Player:
         gc.freeze()
 
     def comment(self) -> Said:
-        """What stands below: whether the numbers are right, and what there is to see."""
+        """The text below: whether the numbers are correct, and what there is to see."""
         return Said(self.doubt + (self.guess.said() if self.guess is not None else ""))
 
     def shown(self) -> Any:
-        """The result as something that a notebook displays.
+        """Convert the result to something a notebook can display.
 
         A figure is not kept: it has thousands of parts, and each collection of garbage goes through those of all figures that
         are kept, for longer than drawing one takes.
@@ -174,7 +174,7 @@ class Player:
         return self.result if hasattr(self.result, "_repr_html_") else ipython.Pretty(self.result)
 
     def image(self, figure: Figure) -> bytes:
-        """A figure as the bytes of an image, with its axes where the last one like it had them.
+        """A figure as the bytes of an image, with its axes in the same position as in the previous one.
 
         Finding places for axes takes longer than drawing them, and a picture under a slider should keep still.
         """
@@ -190,7 +190,7 @@ class Player:
 
 
 class Folded:
-    """Something that is seen after a click on its heading."""
+    """Content that appears after a click on its heading."""
 
     def __init__(self, heading: str, content: Any):
         self.heading, self.content = heading, content
@@ -203,7 +203,7 @@ class Folded:
 
 
 class Absent(str):
-    """A line that says why there is no result."""
+    """A line that explains why there is no result."""
 
     unwritten = False
 
@@ -226,7 +226,7 @@ class Missing:
         return f"<details><summary>{html.escape(self.folded)}</summary>{text}</details>" if self.folded else text
 
     def ready_made(self) -> str:
-        """What the gallery has under this name, in HTML."""
+        """The gallery entry with this name, as HTML."""
         picture, table = GALLERY / f"{self.name}.png", GALLERY / f"{self.name}.html"
         if picture.is_file():
             data = base64.b64encode(picture.read_bytes()).decode("ascii")
@@ -242,10 +242,10 @@ def show(
     folded: str = "",
     **settings: Any,
 ) -> Player:
-    """Put what draw(*given, **settings) returns, a picture or a table, into the notebook.
+    """Show the picture or table that draw(*given, **settings) returns in the notebook.
 
-    `like` names what is ready-made of it in the gallery, where the same function draws several; a table may be folded
-    below a heading.
+    `like` names the gallery entry if the same function draws several; a table may be folded below a
+    heading.
     """
     player = Player(lambda: draw(*given, **settings), (), {}, guess, like or draw.__name__, folded)
     player.put()
@@ -253,7 +253,7 @@ def show(
 
 
 def source(file: str, name: str) -> Any:
-    """The code of one function or class of a file in this folder, to be read in the notebook."""
+    """Show the code of one function or class from a file in this folder."""
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
     node = next(node for node in ast.parse(text).body if getattr(node, "name", "") == name)
     code = ast.get_source_segment(text, node) or ""
@@ -261,7 +261,7 @@ def source(file: str, name: str) -> Any:
 
 
 def play(draw: Callable[..., Any], *given: Any, guess: Guess | None = None, like: str = "", **settings: Any) -> Player:
-    """The same with controls: a Slide becomes a slider, True or False a tick box, a list a choice, a text a field."""
+    """Like show(), with controls: a Slide becomes a slider, True or False a checkbox, a list a choice, a text a text field."""
     player = Player(draw, given, settings, guess, like)
     player.put()
     return player
@@ -269,7 +269,7 @@ def play(draw: Callable[..., Any], *given: Any, guess: Guess | None = None, like
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """No collection of garbage in between: a figure has so many parts that some would begin, each as long as half of a drawing."""
+    """Suspend garbage collection: a figure has so many parts that it would run, and each run takes half as long as a drawing."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -280,7 +280,7 @@ def uncollected() -> Iterator[None]:
 
 
 def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:
-    """The result of draw, or an Absent line that says why there is none."""
+    """The result of draw, or an Absent line that explains why there is none."""
     yours = "|".join(path.stem for path in HOME.glob("*.py"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # from pictures of numbers that are wrong already
@@ -298,12 +298,12 @@ def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:
 
 
 def missing(result: Any) -> bool:
-    """Whether this is attempt()'s line."""
+    """True if this is the line from attempt()."""
     return isinstance(result, Absent)
 
 
 def reason(error: BaseException) -> str:
-    """One line about an error, with the last line of your own files that led to it."""
+    """One line about an error, with the last line of your own code in its traceback."""
     text = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".removesuffix(": ")
     if isinstance(error, SyntaxError) and error.filename:
         return f"{Path(error.filename).name}, line {error.lineno}: {type(error).__name__}: {error.msg}"
@@ -315,7 +315,7 @@ def reason(error: BaseException) -> str:
 
 
 def png(figure: Figure, dpi: int = 120) -> bytes:
-    """A figure as the bytes of an image. (savefig would draw it twice, and a slider would wait twice as long.)"""
+    """A figure as the bytes of an image. (savefig would draw it twice, and moving a slider would take twice as long.)"""
     figure.set_dpi(dpi)
     canvas = FigureCanvasAgg(figure)
     with warnings.catch_warnings():

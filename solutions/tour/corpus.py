@@ -31,7 +31,7 @@ class Corpus(NamedTuple):
 
 
 def census() -> Corpus:
-    """The names of tour/names.txt, with the same names held out as everywhere in the notebook."""
+    """The names in tour/names.txt, with the same held-out names as elsewhere in the notebook."""
     training, held_out = names.census()
     return Corpus("\n" + names.ALPHABET[1:], [*training], [*held_out], "The names of the 1990 census: a to z.")
 
@@ -41,7 +41,7 @@ def read_text(text: str, alphabet: str = "") -> Corpus:
 
     Entries are separated by line breaks, commas and semicolons, or by spaces if there is nothing else. Normalisation:
     Unicode NFKC, lower case, one space for any run of white space. Characters that occur fewer than 3 times are
-    dropped, also all but the 100 most frequent ones. Entries of more than 30 characters are cut, at a space if
+    dropped, as are all but the 100 most frequent ones. Entries of more than 30 characters are cut, at a space if
     possible. Each entry is kept once. With the alphabet of a trained model, accents are removed and all other characters
     dropped. Raises TextError.
     """
@@ -71,7 +71,7 @@ def read_text(text: str, alphabet: str = "") -> Corpus:
 
 
 def cut(entry: str) -> Iterator[str]:
-    """An entry in parts of at most LONGEST_ENTRY characters."""
+    """Cut an entry into parts of at most LONGEST_ENTRY characters."""
     while len(entry) > LONGEST_ENTRY:
         end = entry.rfind(" ", 0, LONGEST_ENTRY + 1)
         end = end if end > 0 else LONGEST_ENTRY

@@ -18,7 +18,7 @@ def changed_rows(before: np.ndarray, after: np.ndarray) -> str:
 
 
 def refused(call: Callable[[], Any]) -> str:
-    """Whether a call ends in a ValueError, and what that says."""
+    """Whether a call raises ValueError, and with what message."""
     try:
         call()
     except ValueError as error:
@@ -27,7 +27,7 @@ def refused(call: Callable[[], Any]) -> str:
 
 
 def rnn(x: np.ndarray) -> np.ndarray:
-    """A recurrent network: the state is all that one position hands on to the next."""
+    """A recurrent network: each position passes only the state to the next."""
     w_in, w_state = _weights(2, x.shape[1])
     state, states = np.zeros(x.shape[1]), []
     for token in x:
@@ -37,7 +37,7 @@ def rnn(x: np.ndarray) -> np.ndarray:
 
 
 def lstm(x: np.ndarray) -> np.ndarray:
-    """A recurrent network with gates, which decide what of a second state is kept, written and shown."""
+    """A recurrent network with gates, which control what a second state keeps, adds and outputs."""
     weights = _weights(8, x.shape[1])
     state, memory, states = np.zeros(x.shape[1]), np.zeros(x.shape[1]), []
     for token in x:
@@ -49,7 +49,7 @@ def lstm(x: np.ndarray) -> np.ndarray:
 
 
 def convolution(x: np.ndarray, offsets: Sequence[int]) -> np.ndarray:
-    """A convolution: position p looks at p + offset for each of the offsets, and at zeros beyond the ends."""
+    """A convolution: position p reads p + offset for each offset, and zeros beyond the ends."""
     result = np.zeros(x.shape)
     for offset, w in zip(offsets, _weights(len(offsets), x.shape[1]), strict=True):
         for p in range(max(0, -offset), min(len(x), len(x) - offset)):
@@ -77,7 +77,7 @@ def block(d: int, rng: np.random.Generator, gain: float = 1.0) -> dict[str, dict
 def lookup_table(probabilities: np.ndarray) -> dict[str, Any]:
     """A decoder without blocks that looks up the last token: row i has the probabilities of what follows token i.
 
-    The embedding is so long that the positions, which are added to it, hardly matter.
+    The embedding has such a large norm that the positions added to it hardly matter.
     """
     long, logs = 1e6, np.log(probabilities)
     return {"embedding": long * np.eye(len(logs)), "blocks": [], "w_out": logs / long, "b_out": np.zeros(len(logs))}
@@ -90,11 +90,11 @@ ADDING = ("residuals alone", "pre-norm")  # those whose stream is a sum of the i
 def walk(
     kind: str, n_layers: int, gain: float, norm: Any, modules: Any, seed: int, d: int = 64, scale: float = 1.0
 ) -> dict[str, Any]:
-    """A vector on its way through sub-layers: what each one sees, the stream after it, and its Jacobian.
+    """A vector on its way through sub-layers: the input of each one, the stream after it, and its Jacobian.
 
     kind is one of KINDS; norm is a layer norm without gamma and beta, and modules has your functions feed_forward and
-    residual; the input has about the size `scale`. "direct" holds what the norms of post-norm leave of the path past the
-    sub-layers: the product of all 1 / std so far. The Jacobians are those of the sub-layer, without the addition, except
+    residual; the input has about the size `scale`. "direct" is the part of the path past the sub-layers that the norms
+    of post-norm preserve: the product of all 1 / std so far. The Jacobians are those of the sub-layer, without the addition, except
     in post-norm, where they are those of norm and sum together.
     """
     x, networks = random_walk(n_layers, gain, seed, d)
@@ -144,7 +144,7 @@ def random_walk(n_layers: int, gain: float, seed: int, d: int) -> tuple[np.ndarr
 
 
 def size(x: np.ndarray) -> Any:
-    """The root of the mean square over the last axis, also where the squares would be rounded to 0."""
+    """The root mean square over the last axis, even if the squares would be rounded to 0."""
     largest = np.abs(x).max(axis=-1, keepdims=True)
     largest = np.where(largest > 0, largest, 1.0)
     return largest[..., 0] * np.sqrt(np.mean(np.square(x / largest), axis=-1))

@@ -1,4 +1,4 @@
-"""What all pictures are painted with: one set of colours, axes, tables in colour, bars with numbers, boxes and arrows."""
+"""The drawing tools shared by all pictures: colours, axes, coloured tables, bars with numbers, boxes and arrows."""
 
 import itertools
 from collections.abc import Sequence
@@ -45,18 +45,18 @@ def legend(axes: Axes, **options: Any) -> None:
 
 
 def luminance(colour: Sequence[float]) -> float:
-    """How bright a colour is, from 0 to 1, as the contrast of web pages is defined."""
+    """The relative luminance of a colour, from 0 to 1, as defined for the contrast of web pages."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
     return float(np.dot((0.2126, 0.7152, 0.0722), linear))
 
 
 def ink(colour: Sequence[float]) -> str:
-    """Black or white, whichever can be read better on a colour."""
+    """Black or white, whichever is more readable on a colour."""
     return "black" if luminance(colour) > 0.18 else "white"
 
 
 def heat(axes: Axes, values: np.ndarray, title: str, limit: float = 0.0, form: str = ".2f", **names: Any) -> None:
-    """A table of numbers in colour, from 0 to 1, or with a limit from -limit to limit; minus infinity stays pale."""
+    """A coloured table of numbers, from 0 to 1, or from -limit to limit if a limit is given; minus infinity is pale."""
     colours = MINUS_TO_PLUS if limit else ZERO_TO_ONE
     low, high = (-limit, limit) if limit else (0.0, 1.0)
     finite = np.where(np.isfinite(values), values, np.nan)
@@ -70,7 +70,7 @@ def heat(axes: Axes, values: np.ndarray, title: str, limit: float = 0.0, form: s
 
 
 def grid(axes: Axes, allowed: np.ndarray, title: str, future: str = BLUE, **names: Any) -> None:
-    """A table of True, coloured and with a dot, and False; what lies above the diagonal may have its own colour."""
+    """A table of booleans: True is coloured and has a dot; entries above the diagonal may have their own colour."""
     axes.imshow(np.zeros(allowed.shape), cmap=ListedColormap([PALE]), aspect="auto")
     for i, j in np.argwhere(allowed):
         axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, color=future if j > i else BLUE))

@@ -1,7 +1,7 @@
-"""Whether your functions are right: their results for a few arguments, compared with those of the instructors' solutions.
+"""Checks your functions: compares their results for a few arguments with those of the instructors' solutions.
 
 reference_values.npz has the right results. This is neither a check nor a grade: a function may be right here and wrong for
-other arguments. It only prevents a picture or a training from passing off wrong numbers as right.
+other arguments. It only prevents a picture or a training run from presenting wrong numbers as right.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ KNOWN_NAMES = ("mary", "florinda", "christopher")
 
 
 def _networks(ask: Callable[..., Any]) -> list[Any]:
-    """Two networks, with the future and without."""
+    """Two networks: one sees the future, one does not."""
     return [ask(lambda x, o=offsets: examples.convolution(x, o), FOUR) for offsets in ((-1, 0, 1), (-1, 0))]
 
 
@@ -91,13 +91,13 @@ CALLS: dict[Name, Callable[[Callable[..., Any]], Any]] = {
 
 
 def results(module: str, function: str) -> np.ndarray:
-    """What a function gives for its calls, all numbers in a row."""
+    """The results of a function for its calls, as one flat array."""
     found = CALLS[module, function](getattr(importlib.import_module(module), function))
     return np.concatenate([np.ravel(np.asarray(part, dtype=float)) for part in found])
 
 
 def doubt(called: Iterable[Name]) -> str:
-    """A line for a result in which functions of yours that are wrong took part; "" if they are all right."""
+    """A line for a result computed with functions that are wrong; "" if all are right."""
     found = wrong(called)
     if not found:
         return ""
@@ -111,14 +111,14 @@ def doubt(called: Iterable[Name]) -> str:
 
 
 def wrong(functions: Iterable[Name]) -> list[Name]:
-    """Those of some functions that are written, and give other results than the solutions."""
+    """Those of these functions that are written but disagree with the solutions."""
     asked, now = set(functions), state()
     return [name for name in CALLS if name in asked and not right(*name, now)]
 
 
 @functools.lru_cache(maxsize=256)
 def right(module: str, function: str, _state: Any = None) -> bool:
-    """Whether a function gives what the solution gives; also for one that is not written yet, about which nothing is to say."""
+    """True if a function agrees with the solution, or is not written yet."""
     theirs = expected(f"{module}.{function}")
     try:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -132,7 +132,7 @@ def right(module: str, function: str, _state: Any = None) -> bool:
 
 
 def state() -> tuple[Any, ...]:
-    """Something that is another one when your code has changed and been loaded again."""
+    """A cache key that changes when your code is edited and reloaded."""
     kinds = (int, float, str, tuple)
     parts = [
         (module.__name__, name, value.__code__ if isinstance(value, FunctionType) else repr(value))
@@ -144,7 +144,7 @@ def state() -> tuple[Any, ...]:
 
 
 def _yours() -> list[ModuleType]:
-    """Your modules that are loaded."""
+    """Those of your modules that are loaded."""
     loaded = [(name, module) for name, module in [*sys.modules.items()] if isinstance(module, ModuleType)]
     return [module for name, module in loaded if "." not in name and _is_yours(getattr(module, "__file__", None))]
 
@@ -154,7 +154,7 @@ def _is_yours(file: str | None) -> bool:
 
 
 def _used_by(functions: Sequence[Name]) -> list[Name]:
-    """The functions of the homework that some functions call, themselves or through others."""
+    """The homework functions that these functions call, directly or indirectly."""
     waiting = [getattr(sys.modules[module], name, None) for module, name in functions if module in sys.modules]
     seen: list[FunctionType] = []
     while waiting:
@@ -166,7 +166,7 @@ def _used_by(functions: Sequence[Name]) -> list[Name]:
 
 
 def _named_in(code: CodeType, meanings: dict[str, Any]) -> list[Any]:
-    """What the names in a piece of code may stand for, also as layernorm.layer_norm."""
+    """The objects that the names in a piece of code may refer to, including names such as layernorm.layer_norm."""
     values = [meanings.get(name) for name in code.co_names]
     modules = [value for value in values if isinstance(value, ModuleType)]
     found = values + [getattr(module, name, None) for module in modules for name in code.co_names]
@@ -175,7 +175,7 @@ def _named_in(code: CodeType, meanings: dict[str, Any]) -> list[Any]:
 
 
 def expected(name: str) -> np.ndarray:
-    """What the solutions give for the calls of a function, which is named with its module."""
+    """The results of the solution for the calls of a function; `name` includes the module."""
     return _kept()[name]
 
 

@@ -1,4 +1,4 @@
-"""Tables: in HTML where a notebook shows them, and as text everywhere else."""
+"""Tables, as HTML in a notebook and as text everywhere else."""
 
 import html
 from collections.abc import Callable, Mapping, Sequence
@@ -54,9 +54,9 @@ def table(rows: Sequence[tuple[str, ...]], heads: tuple[str, ...] = ()) -> Table
 
 
 def compare(rows: Sequence[tuple[Any, ...]]) -> Table | str:
-    """Printed numbers beside right ones. A row: what, the numbers as a lecture prints them, how to get them, remarks.
+    """Printed numbers next to correct ones. A row: a name, the numbers as printed in a lecture, how to compute them, remarks.
 
-    Where a function of yours that takes part is wrong, nothing is said about the lecture.
+    If one of your functions that take part is wrong, there is no verdict on the lecture.
     """
     results = [_by(experiment) for _, _, experiment, *_ in rows]
     lines: list[tuple[str, ...]] = []
@@ -69,7 +69,7 @@ def compare(rows: Sequence[tuple[Any, ...]]) -> Table | str:
 
 
 def measure(experiments: Mapping[str, Callable[[], Any]]) -> Table | str:
-    """Claims beside what your functions say to them."""
+    """Claims next to the results of your functions."""
     results = [_by(experiment) for experiment in experiments.values()]
     lines = [(claim, _said(result), by, wrong) for claim, (result, by, wrong) in zip(experiments, results, strict=True)]
     heads = ("", "measured", "by", "")
@@ -79,7 +79,7 @@ def measure(experiments: Mapping[str, Callable[[], Any]]) -> Table | str:
 
 
 def _by(experiment: Callable[[], Any]) -> tuple[Any, str, str]:
-    """A result, which functions of yours have been asked for it, and which of these are wrong."""
+    """A result, which of your functions it used, and which of those are wrong."""
     before = len(Lazy.called)
     result = attempt(experiment)
     functions = list(dict.fromkeys(Lazy.called[before:]))
@@ -96,7 +96,7 @@ def _names(functions: Sequence[tuple[str, str]]) -> str:
 
 
 def _nothing(results: Sequence[Any]) -> str:
-    """The reason of the first one that is missing, if no function of yours gave a result."""
+    """The reason for the first missing result, if none of your functions gave one."""
     return results[0] if all(map(missing, results)) else ""
 
 
@@ -111,7 +111,7 @@ def _verdict(printed: list[str], yours: np.ndarray) -> str:
 
 
 def numbers(values: Any, digits: int = 4) -> str:
-    """Numbers in one line; 2e-16 where the digits would hide that it is not 0."""
+    """Numbers on one line; as 2e-16 if rounding would make them look like 0."""
     return " ".join(_number(value, digits) for value in np.ravel(values))
 
 

@@ -73,7 +73,7 @@ def attention_steps(attention: Any, masks: Any, d_k: int = 16, scaled: bool = Tr
 
 
 def sizes_of_scores(attention: Any) -> Figure:
-    """How scores grow with d_k, what that makes of the weights, and how far the weights follow a change of the query."""
+    """How scores grow with d_k, the effect on the weights, and how strongly the weights react to a change of the query."""
     rng, widths = np.random.default_rng(0), 2 ** np.arange(2, 11)
     figure, axes = canvas(10.4, 3.4, 3, "Scores of random queries and keys, 8 keys for each of 400 queries")
     sizes: dict[str, list[float]] = {"mean 0: typical size (std)": [], "mean 1: typical size (mean)": []}
@@ -105,14 +105,14 @@ def sizes_of_scores(attention: Any) -> Figure:
     axes[1].set_ylim(0, 1.3)
     axes[2].set_yscale("log")
     axes[2].set_ylim(1e-5, 20)
-    label(axes[0], "size of a score", "d_k")
+    label(axes[0], "magnitude of a score", "d_k")
     label(axes[1], "largest of 8 weights, on average\n(grey: 1/8, all weights equal)", "d_k")
-    label(axes[2], "how far the weights follow the query\n(line: median, band: 80 % of the queries)", "d_k")
+    label(axes[2], "how strongly the weights react to the query\n(line: median, band: 80 % of the queries)", "d_k")
     return figure
 
 
 def query_slopes(weights: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The size of d weights / d query, (n,), for weights (n, k) and keys (n, k, d) divided as the scores are."""
+    """The norm of d weights / d query, (n,), for weights (n, k) and keys (n, k, d) divided as the scores are."""
     jacobians = weights[:, :, np.newaxis] * (np.eye(weights.shape[1]) - weights[:, np.newaxis, :])
     products = keys @ keys.swapaxes(-1, -2)
     squares = np.einsum("nij,njk,nik->n", jacobians, products, jacobians)
@@ -147,7 +147,7 @@ def two_heads(attention: Any, words: Sequence[str], d_model: int = 8) -> Figure:
     x = rng.normal(size=(len(words), d_model))
     q, k, v = (attention.split_heads(x @ rng.normal(0, 0.5, (d_model, d_model)), 2) for _ in range(3))
     weights = attention.scaled_dot_product_attention(q, k, v)[1]
-    figure, axes = canvas(9, 3.5, 2, "Two heads with random matrices, the same words, weights of their own")
+    figure, axes = canvas(9, 3.5, 2, "Two heads with random matrices: the same words, different weights")
     for h, axis in enumerate(axes):
         heat(axis, weights[h], f"head {h + 1}", across="key", down="query", words=list(words))
     return figure
@@ -160,7 +160,7 @@ def similarity(attention: Any, angle: int = 40, length: float = 2.0) -> Figure:
     turned = np.deg2rad(angle)
     query = length * np.array([[np.cos(turned), np.sin(turned)]])
     weights = attention.scaled_dot_product_attention(query, keys, keys)[1][0]
-    figure, axes = canvas(10, 3, 3, f"A query of length {length:.1f} at {angle} degrees among eight keys of length 1")
+    figure, axes = canvas(10, 3, 3, f"A query of norm {length:.1f} at {angle} degrees among eight keys of norm 1")
     ground = {
         "facecolor": "white",
         "edgecolor": "none",
@@ -199,7 +199,7 @@ def masks_side_by_side(masks: Any, words: Sequence[str], length: int = 4) -> Fig
 
 
 def before_or_after(attention: Any, masks: Any, hidden_score: float = 1.0) -> Figure:
-    """Hiding scores before the softmax, and zeroing weights after it; one score of the future can be moved."""
+    """Hiding scores before the softmax, and zeroing weights after it; one future score can be changed."""
     scores = np.random.default_rng(5).normal(0, 1, (5, 5))
     scores[1, 4] = hidden_score
     mask = masks.causal_mask(5)

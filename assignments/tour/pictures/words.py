@@ -31,18 +31,18 @@ def relative_positions(decoder: Any, t: int = 40, d_model: int = 32, position: i
     products = encoding @ encoding.T / (d_model / 2)
     figure, axes = canvas(10.4, 3.1, 2, f"Dot products of {t} position vectors, divided by {d_model // 2}")
     axes[0].imshow(products, cmap=MINUS_TO_PLUS, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
-    label(axes[0], "each position with each other one", "position", "position")
+    label(axes[0], "all pairs of positions", "position", "position")
     place = min(position, t - 1)
     for row, colour, style, width in ((place, BLUE, "-", 4), (0, PURPLE, "--", 2)):
         axes[1].plot(np.arange(t) - row, products[row], style, color=colour, linewidth=width, label=f"position {row}")
-    legend(axes[1], title=f"{position} is beyond the last one" if place < position else None)
+    legend(axes[1], title=f"{position} is beyond the last position" if place < position else None)
     axes[1].set_ylim(-0.4, 1.2)
-    label(axes[1], "two rows of it, by distance", "distance: position of the other one minus its own")
+    label(axes[1], "two of its rows, by distance", "distance: the other position minus this one")
     return figure
 
 
 def in_context(stages: Sequence[tuple[str, np.ndarray]], words: Sequence[str], same: Sequence[int]) -> Figure:
-    """The first three entries of each word's vector on its way; framed are the rows of one and the same word."""
+    """The first three entries of each word's vector on its way; the rows of the same word are framed."""
     figure, axes = canvas(10.4, 3.1, len(stages), "Seven tokens through the decoder: the first three features of each")
     for axis, (name, vectors) in zip(axes, stages, strict=True):
         heat(axis, vectors[:, :3], name, 3, across="feature")
@@ -75,7 +75,7 @@ def generation(decoder: Any, params: Any, words: Sequence[str], prompt: Sequence
 
 
 def reach(hops: dict[str, Any], t: int = 64) -> Figure:
-    """How many steps lie between two tokens, by their distance, in three kinds of network."""
+    """The number of steps between two tokens, by their distance, in three kinds of network."""
     figure, axes = canvas(8, 2.8, 1, f"How far a signal has to travel between two of {t} tokens")
     distances = np.arange(1, t)
     for (name, steps), colour, style in zip(hops.items(), (RED, GREEN, BLUE), ("-", "--", "-."), strict=True):
@@ -86,7 +86,7 @@ def reach(hops: dict[str, Any], t: int = 64) -> Figure:
 
 
 def cost(d: int = 768, new_tokens: int = 1024) -> Figure:
-    """Multiplications in one block by the length of the text, and of writing one, with and without a cache."""
+    """Multiplications in one block for reading a text, by its length, and for writing one, with and without a cache."""
     lengths = 2.0 ** np.arange(4, 17)
     figure, axes = canvas(10.4, 3.3, 2, f"Multiplications in one block of width {d}")
     matrices, scores = 12 * lengths * d**2, 2 * lengths**2 * d
@@ -102,8 +102,8 @@ def cost(d: int = 768, new_tokens: int = 1024) -> Figure:
     label(axes[0], f"reading t tokens (black: t = 6 d = {6 * d})", "t")
     t = np.arange(1, new_tokens + 1)
     again, cached = np.cumsum(12 * t * d**2 + 2 * t**2 * d), np.cumsum(12 * d**2 + 2 * t * d)
-    axes[1].plot(t, again, "--", color=RED, label="everything again for each token")
-    axes[1].plot(t, cached, "-", color=BLUE, label="keys and values kept (a cache)")
+    axes[1].plot(t, again, "--", color=RED, label="everything recomputed for each token")
+    axes[1].plot(t, cached, "-", color=BLUE, label="keys and values cached")
     axes[1].set_yscale("log")
     legend(axes[1])
     label(

@@ -32,7 +32,7 @@ BATCH_NORM = inputs(
     factor("training, parameters", "training", where(TRAINING, {
         **named("gamma", numbers("gamma")),
         **named("beta", numbers("beta")),
-        "a feature without spread": lambda x: (np.ptp(x, axis=0) == 0).any(),
+        "a constant feature": lambda x: (np.ptp(x, axis=0) == 0).any(),
         "an example far from the others": lambda x: (np.abs(x - x.mean(axis=0)) > 4 * x.std(axis=0)).any(),
         **layout("x"),
     })),
@@ -45,7 +45,7 @@ BATCH_NORM = inputs(
     factor("running, statistics", "running", where(TRAINING, {
         **named("running_mean", numbers("running_mean")),
         **named("running_var", without(["all entries negative", "entries of both signs"], numbers("running_var"))),
-        "a feature without spread": lambda x: (np.ptp(x, axis=0) == 0).any(),
+        "a constant feature": lambda x: (np.ptp(x, axis=0) == 0).any(),
     })),
     factor("momentum", "running", where(TRAINING, {
         "the default": lambda momentum: momentum == 0.1,
@@ -70,7 +70,7 @@ BATCH_NORM = inputs(
     factor("float32", "dtype", {
         "training": lambda training: training,
         "evaluation": lambda training: not training,
-        "momentum and eps of the caller": lambda momentum, eps: momentum != 0.1 and eps != 1e-5,
+        "explicit momentum and eps": lambda momentum, eps: momentum != 0.1 and eps != 1e-5,
     }),
     factor("untouched", "purity", {
         "training": lambda training, result: training,
@@ -83,10 +83,8 @@ BATCH_NORM = inputs(
 
 KINDS = {kind: lambda kind, wanted=kind: kind == wanted for kind in ("layer", "batch")}
 OTHER = {
-    "the beginning of a right one": lambda kind, known: any(
-        one.startswith(kind) and one != kind != "" for one in known
-    ),
-    "more than a right one": lambda kind, known: (
+    "a prefix of a valid one": lambda kind, known: any(one.startswith(kind) and one != kind != "" for one in known),
+    "a valid one with a suffix": lambda kind, known: (
         any(kind.startswith(one) and kind != one for one in known) and kind not in known
     ),
     "empty": lambda kind, known: kind == "",
@@ -97,7 +95,7 @@ def other(*known, without=()):
     """Unknown kinds that resemble a known one."""
     nearly = {
         **{f"{one} in another case": lambda kind, one=one: kind.lower() == one != kind for one in known},
-        **{f"{one} with a blank": lambda kind, one=one: kind.strip() == one != kind for one in known},
+        **{f"{one} with a space": lambda kind, one=one: kind.strip() == one != kind for one in known},
     }
     return nearly | {words: lambda kind, c=c: c(kind, known) for words, c in OTHER.items() if words not in without}
 
@@ -106,7 +104,7 @@ NORM_MOMENTS = inputs(
     factor("x", "moments", table()),
     factor("shape", "moments", {"one number": lambda x: x.size == 1, **layout("x")}),
     factor("kind", "moments", KINDS),
-    factor("another kind", "moments", other("layer", "batch", without=["the beginning of a right one"])),
+    factor("another kind", "moments", other("layer", "batch", without=["a prefix of a valid one"])),
     factor("float32", "dtype", KINDS),
     factor("untouched", "purity", KINDS),
     pairs=(("x", "kind"),),

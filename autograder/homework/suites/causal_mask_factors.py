@@ -147,7 +147,7 @@ def experiment(about, **more):
             "returns another width": lambda f, x: f(x).shape[1] != x.shape[1],
             "returns one feature of several": lambda f, x: f(x).shape[1] == 1 < x.shape[1],
             "returns more features": lambda f, x: f(x).shape[1] > x.shape[1],
-            "tells in its last features": lambda f, x: f(x).shape[1] > x.shape[1] and not (f(x + 1) - f(x))[:, : x.shape[1]].any(),
+            "reacts in added features": lambda f, x: f(x).shape[1] > x.shape[1] and not (f(x + 1) - f(x))[:, : x.shape[1]].any(),
             **more,
         }),
         factor("untouched", "purity", {"f returns its argument": lambda f, x: f(x) is x}),
@@ -164,8 +164,8 @@ def seen(condition):
 
 
 DEPENDENCY_MATRIX = inputs(
-    *experiment("dependency dependency_change", **{"tells in one feature between others": alone, "only falls": falls}),
-    factor("output rows", "dependency", {"of one length whatever comes before": turns}),
+    *experiment("dependency dependency_change", **{"reacts only in one middle feature": alone, "only falls": falls}),
+    factor("output rows", "dependency", {"of constant norm, whatever comes before": turns}),
     factor("delta", "dependency", {
         "the default": lambda delta: delta == 1e-3,
         "large": lambda delta: delta > 1,
@@ -173,7 +173,7 @@ DEPENDENCY_MATRIX = inputs(
     }),
     factor("influence", "dependency dependency_change", {
         "none": seen(lambda m: not m.any()),
-        "none of a single row": lambda result: len(result) == 1 and not result.any(),
+        "none, for a single row": lambda result: len(result) == 1 and not result.any(),
         "all": seen(lambda m: m.all()),
         "each row on itself": seen(lambda m: np.array_equal(m, np.eye(len(m), dtype=bool))),
         "the past": seen(lambda m: np.array_equal(m, np.tri(len(m), dtype=bool))),

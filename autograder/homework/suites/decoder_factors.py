@@ -11,7 +11,7 @@ POSITIONAL_ENCODING = inputs(
         "a multiple of 4": lambda d_model: d_model % 4 == 0,
         "no multiple of 4": lambda d_model: d_model % 4 == 2,
     }),
-    factor("refused", "positions", {
+    factor("rejected", "positions", {
         "1": lambda d_model: d_model == 1,
         "a larger odd width": lambda d_model: d_model % 2 and d_model > 1,
         "one token": lambda t, d_model: t == 1 and d_model % 2,
@@ -25,7 +25,7 @@ EMBED = inputs(
         "the last of the table": lambda tokens, table, result: (tokens == len(table) - 1).any(),
         "a token twice": lambda tokens, result: len(set(tokens.tolist())) < len(tokens),
         "all the same": lambda tokens, result: len(set(tokens.tolist())) == 1 < len(tokens),
-        "more than the table has rows": lambda tokens, table, result: len(tokens) > len(table),
+        "more tokens than rows": lambda tokens, table, result: len(tokens) > len(table),
         "the table in order": lambda tokens, table: np.array_equal(tokens, np.arange(len(table))),
         "in another integer dtype": lambda tokens: tokens.dtype != np.int64,
     }),
@@ -52,7 +52,7 @@ EMBED = inputs(
         "the last": lambda tokens, table: tokens[-1] >= len(table) > tokens[:-1].max(initial=0) and len(tokens) > 1,
         "between others": lambda tokens, table: tokens[1:-1].max(initial=0) >= len(table),
         "the only one": lambda tokens, table: len(tokens) == 1 and tokens[0] >= len(table),
-        "of a table of one row": lambda tokens, table: len(table) == 1 <= tokens.max(),
+        "with a table of one row": lambda tokens, table: len(table) == 1 <= tokens.max(),
     }),
     factor("float32", "dtype", {"table": lambda table: True}),
 )  # fmt: skip
@@ -118,7 +118,7 @@ SEQUENCE_LOG_PROB = inputs(
         "all far below zero": lambda params: params["b_out"].max() < -1e3,
         "of very different sizes": lambda params: np.ptp(params["embedding"]) > 1e3,
     }),
-    factor("result", "log_prob", {"the logarithm of what float64 cannot hold": lambda result: result < -750}),
+    factor("result", "log_prob", {"a probability too small for float64": lambda result: result < -750}),
 )  # fmt: skip
 
 
@@ -133,7 +133,7 @@ PLACES = {
     "a later token": lambda tokens, eos, max_new_tokens, result: (
         produced(tokens, result)[-1:] == [eos] and 1 < len(produced(tokens, result)) < max_new_tokens
     ),
-    "the last that is allowed": lambda tokens, eos, max_new_tokens, result: (
+    "at the last allowed step": lambda tokens, eos, max_new_tokens, result: (
         len(produced(tokens, result)) == max_new_tokens > 1 and produced(tokens, result)[-1] == eos
     ),
     "none": lambda tokens, eos, result: (
@@ -157,7 +157,7 @@ GENERATE = inputs(
     factor("ties", "generate", {
         "of all tokens": lambda params, max_new_tokens: max_new_tokens and np.ptp(params["b_out"]) == 0 < len(params["b_out"]) - 1
         and not params["w_out"].any(),
-        "of others than the first": lambda params: params["b_out"][0] < params["b_out"].max() and _tied(params["b_out"]),
+        "among tokens other than the first": lambda params: params["b_out"][0] < params["b_out"].max() and _tied(params["b_out"]),
         "none, but nearly": lambda params: not params["w_out"].any() and 0 < _distance(params["b_out"]) < 1e-4,
         "below zero": lambda params: params["b_out"].max() < 0 and _tied(params["b_out"]),
     }),

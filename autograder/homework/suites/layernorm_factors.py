@@ -15,21 +15,21 @@ def eps(default):
 
 
 RANKS = {
-    "no axis before": lambda x: x.ndim == 1,
-    "one axis before": lambda x: x.ndim == 2,
-    "several axes before": lambda x: x.ndim > 2,
+    "no leading axis": lambda x: x.ndim == 1,
+    "one leading axis": lambda x: x.ndim == 2,
+    "several leading axes": lambda x: x.ndim > 2,
     "one feature": lambda x: x.shape[-1] == 1,
     "float32": lambda x: x.dtype == np.float32,
 }
-FIVE = {"four axes before": lambda x: x.ndim == 5, "two axes of length 1 before": lambda x: x.shape[:-1] == (1, 1)}
+FIVE = {"four leading axes": lambda x: x.ndim == 5, "two leading axes of length 1": lambda x: x.shape[:-1] == (1, 1)}
 
 
 def float32(x="x"):
     """Calls in which a result could lose the dtype."""
     return {
-        "no axis before": lambda x: x.ndim == 1,
-        "several axes before": lambda x: x.ndim > 2,
-        "an eps of the caller": lambda named: "eps" in named,
+        "no leading axis": lambda x: x.ndim == 1,
+        "several leading axes": lambda x: x.ndim > 2,
+        "an explicit eps": lambda named: "eps" in named,
     }
 
 
@@ -40,7 +40,7 @@ LAYER_NORM = inputs(
     factor("rows", "statistics", length("x", -2)),
     factor("rows and features", "statistics", {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
     factor("entries", "statistics affine", numbers("x")),
-    factor("spread", "affine", {"a row without spread": lambda x: (x.max(axis=-1) == x.min(axis=-1)).any()}),
+    factor("spread", "affine", {"a constant row": lambda x: (x.max(axis=-1) == x.min(axis=-1)).any()}),
     factor("mean", "stability", {
         "far above the spread": lambda x: (x.mean(axis=-1) > 1e5 * x.std(axis=-1)).any() and x.std() > 0,
         "far below zero": lambda x: (x.mean(axis=-1) < -1e5 * x.std(axis=-1)).any() and x.std() > 0,
@@ -61,7 +61,7 @@ LAYER_NORM = inputs(
 
 RMS_NORM = inputs(
     factor("x", "rms", leading("x", 1)),
-    factor("axes", "rms", {"four axes before": FIVE["four axes before"], **layout("x")}),
+    factor("axes", "rms", {"four leading axes": FIVE["four leading axes"], **layout("x")}),
     factor("features", "rms", length("x", -1)),
     factor("rows", "rms", length("x", -2)),
     factor("rows and features", "rms", {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
@@ -81,12 +81,12 @@ def gradients(about):
     """The factors of each of the two criteria, which grade different parts of the result."""
     return (
         factor(f"{about}, x", about, leading("x", 1)),
-        factor(f"{about}, axes", about, {"two axes of length 1 before": FIVE["two axes of length 1 before"], **layout("x")}),
+        factor(f"{about}, axes", about, {"two leading axes of length 1": FIVE["two leading axes of length 1"], **layout("x")}),
         factor(f"{about}, features", about, length("x", -1)),
         factor(f"{about}, rows", about, length("x", -2)),
         factor(f"{about}, rows and features", about, {"as many": lambda x: x.ndim > 1 and x.shape[-2] == x.shape[-1]}),
         factor(f"{about}, entries", about, numbers("x")),
-        factor(f"{about}, spread", about, {"a row without spread": lambda x: (x.max(axis=-1) == x.min(axis=-1)).any()}),
+        factor(f"{about}, spread", about, {"a constant row": lambda x: (x.max(axis=-1) == x.min(axis=-1)).any()}),
         factor(f"{about}, grad_out", about, numbers("grad_out")),
         factor(f"{about}, gamma", about, parameters("gamma")),
         factor(f"{about}, gamma of one value", about, {

@@ -17,12 +17,12 @@ from autograder.homework.factors import (
 )
 
 AXES = {
-    "the last, from the back": lambda axis: axis == -1,
-    "the last, from the front": lambda scores, axis: axis == scores.ndim - 1,
-    "the first, from the front": lambda scores, axis: axis == 0 and scores.ndim > 1,
-    "the first, from the back": lambda scores, axis: axis == -scores.ndim and scores.ndim > 1,
-    "a middle one, from the front": lambda scores, axis: 0 < axis < scores.ndim - 1,
-    "a middle one, from the back": lambda scores, axis: -scores.ndim < axis < -1,
+    "the last (negative index)": lambda axis: axis == -1,
+    "the last (positive index)": lambda scores, axis: axis == scores.ndim - 1,
+    "the first (positive index)": lambda scores, axis: axis == 0 and scores.ndim > 1,
+    "the first (negative index)": lambda scores, axis: axis == -scores.ndim and scores.ndim > 1,
+    "a middle one (positive index)": lambda scores, axis: 0 < axis < scores.ndim - 1,
+    "a middle one (negative index)": lambda scores, axis: -scores.ndim < axis < -1,
 }
 MIDDLE = [words for words in AXES if "middle" in words]
 FIRST = [words for words in AXES if "first" in words]
@@ -39,7 +39,7 @@ SOFTMAX = inputs(
     factor("last axis", "softmax", length("scores", -1)),
     factor("scores", "softmax", numbers("scores")),
     factor("shape", "softmax", {
-        "all axes of one length": lambda scores: scores.ndim > 1 and len(set(scores.shape)) == 1,
+        "all axes of equal length": lambda scores: scores.ndim > 1 and len(set(scores.shape)) == 1,
         "an axis of length 1": lambda scores: 1 in scores.shape,
         **layout("scores"),
     }),
@@ -50,8 +50,8 @@ SOFTMAX = inputs(
     factor("extremes", "softmax_stability", {
         "far above 700": slices(lambda s: s.max(axis=-1) > 1e3),
         "all far below -700": slices(lambda s: (s.max(axis=-1) < -1e3) & np.isfinite(s.max(axis=-1))),
-        "-inf beside others": slices(lambda s: (s == -np.inf).any(axis=-1) & (s > -np.inf).any(axis=-1)),
-        "-inf throughout a slice": slices(lambda s: (s == -np.inf).all(axis=-1)),
+        "-inf among others": slices(lambda s: (s == -np.inf).any(axis=-1) & (s > -np.inf).any(axis=-1)),
+        "a slice of -inf only": slices(lambda s: (s == -np.inf).all(axis=-1)),
     }),
     factor("axis of extremes", "softmax_stability", AXES),
     factor("nothing but -inf", "softmax_stability", {
@@ -138,13 +138,13 @@ ATTENTION = inputs(
     factor("float32", "dtype", {
         "with a mask": lambda mask: mask is not None,
         "without a mask": lambda mask: mask is None,
-        "no axis before": lambda q: q.ndim == 2,
+        "no leading axis": lambda q: q.ndim == 2,
     }),
     factor("untouched", "purity", {
         "without a mask": lambda mask: mask is None,
         "one mask": lambda mask: mask is not None and mask.ndim == 2,
         "masks of examples": lambda mask: mask is not None and mask.ndim == 3,
-        "a blind query": lambda mask: mask is not None and not mask.any(axis=-1).all(),
+        "a query with no allowed key": lambda mask: mask is not None and not mask.any(axis=-1).all(),
         "float32": lambda q: q.dtype == np.float32,
     }),
     pairs=(("usual mask", "axes"),),
@@ -160,20 +160,20 @@ SPLIT = inputs(
         "several": lambda x, n_heads, result: x.shape[-1] > n_heads,
     }),
     factor("heads", "split_heads", {"as many as tokens": lambda x, n_heads, result: x.shape[-2] == n_heads > 1}),
-    factor("refused", "split_heads", {
+    factor("rejected", "split_heads", {
         "more heads than features": lambda x, n_heads: n_heads > x.shape[-1],
         "less than half as many": lambda x, n_heads: x.shape[-1] % n_heads and 2 * n_heads < x.shape[-1],
         "more than half as many": lambda x, n_heads: x.shape[-1] % n_heads and n_heads < x.shape[-1] < 2 * n_heads,
         "a common divisor": lambda x, n_heads: x.shape[-1] % n_heads and np.gcd(n_heads, x.shape[-1]) > 1,
         "one feature": lambda x, n_heads: x.shape[-1] == 1 < n_heads,
-        "no axis before": lambda x, n_heads: x.shape[-1] % n_heads and x.ndim == 2,
-        "several axes before": lambda x, n_heads: x.shape[-1] % n_heads and x.ndim > 3,
+        "no leading axis": lambda x, n_heads: x.shape[-1] % n_heads and x.ndim == 2,
+        "several leading axes": lambda x, n_heads: x.shape[-1] % n_heads and x.ndim > 3,
     }),
     factor("dtype", "split_heads", {**dtypes("x"), **layout("x")}),
     factor("float32", "dtype", {"x": lambda x: True}),
     factor("untouched", "purity", {
         "one head": lambda n_heads, result: n_heads == 1,
-        "refused": lambda x, n_heads: x.shape[-1] % n_heads,
+        "rejected": lambda x, n_heads: x.shape[-1] % n_heads,
     }),
     pairs=(("x", "features of a head"),),
 )  # fmt: skip
@@ -225,7 +225,7 @@ MULTI_HEAD = inputs(
     factor("masked heads", "multi_head_mask", HEADS),
     factor("masked tokens", "multi_head_mask", {
         "as many as heads": lambda x, n_heads, mask: mask is not None and x.shape[-2] == n_heads,
-        "one, which sees nothing": lambda x, mask: mask is not None and x.shape[-2] == 1 and not mask.any(),
+        "one, with no allowed key": lambda x, mask: mask is not None and x.shape[-2] == 1 and not mask.any(),
     }),
     factor("masked examples", "multi_head_mask", {
         "as many as heads": lambda x, n_heads, mask: mask is not None and mask.shape[:-2] == (n_heads,) == x.shape[:-2],
@@ -244,7 +244,7 @@ MULTI_HEAD = inputs(
     factor("float32", "dtype", {
         "with a mask": lambda mask: mask is not None,
         "without a mask": lambda mask: mask is None,
-        "no axis before": lambda x: x.ndim == 2,
+        "no leading axis": lambda x: x.ndim == 2,
     }),
     factor("untouched", "purity", {
         **{words: HEADS[words] for words in ("one head", "two heads", "more heads")},

@@ -44,7 +44,7 @@ FEED_FORWARD = inputs(
     factor("dtype", "feed_forward", {**dtypes("x"), **layout("x"), **order("params", "w_1")}),
     factor("untouched", "purity", {
         "one token": lambda x: x.ndim == 1,
-        "several axes before": lambda x: x.ndim > 2,
+        "several leading axes": lambda x: x.ndim > 2,
         "as wide": lambda params: params["w_1"].shape[1] == params["w_1"].shape[0],
         "float32": lambda x: x.dtype == np.float32,
     }),
@@ -59,13 +59,13 @@ RESIDUAL = inputs(
     factor("sublayer", "residual", {
         "returns its argument": lambda x, sublayer: sublayer(x) is x,
         "returns zeros": lambda x, sublayer: not sublayer(x).any(),
-        "does not look at x": lambda x, sublayer: np.array_equal(sublayer(x), sublayer(x + 1)),
+        "ignores x": lambda x, sublayer: np.array_equal(sublayer(x), sublayer(x + 1)),
         "returns the negative": lambda x, sublayer: np.array_equal(sublayer(x), -x) and x.any(),
     }),
     factor("dtype", "residual", {**dtypes("x"), **layout("x")}),
     factor("untouched", "purity", {
         "one token": lambda x: x.ndim == 1,
-        "several axes before": lambda x: x.ndim > 2,
+        "several leading axes": lambda x: x.ndim > 2,
         "sublayer returns its argument": lambda x, sublayer: sublayer(x) is x,
     }),
     factor("float32", "dtype", {"x": lambda x: True}),
@@ -90,7 +90,7 @@ def block(about):
         factor("untouched", "purity", {
             "without a mask": lambda mask: mask is None,
             "with a mask": lambda mask: mask is not None,
-            "several axes before": lambda x: x.ndim > 2,
+            "several leading axes": lambda x: x.ndim > 2,
             "one head": lambda n_heads: n_heads == 1,
             "float32": lambda x: x.dtype == np.float32,
         }),
@@ -151,17 +151,17 @@ TRANSFORMER_STACK = inputs(
         **{f"norm {words}": condition for words, condition in NORMS.items()},
         "no blocks": BLOCKS["none"],
         "one block": BLOCKS["one"],
-        "refused": lambda norm: norm not in NORMS,
+        "rejected": lambda norm: norm not in NORMS,
     }),
-    factor("refused", "norm_names", {
+    factor("rejected", "norm_names", {
         **{f"{one} in another case": lambda norm, one=one: norm.lower() == one != norm for one in ("pre", "post")},
-        **{f"{one} with a blank": lambda norm, one=one: norm.strip() == one != norm for one in ("pre", "post")},
-        "the beginning of a right one": lambda norm: norm in ("p", "pr", "po", "pos"),
-        "more than a right one": lambda norm: norm.startswith(("pre", "post")) and len(norm.strip()) > 4,
+        **{f"{one} with a space": lambda norm, one=one: norm.strip() == one != norm for one in ("pre", "post")},
+        "a prefix of a valid one": lambda norm: norm in ("p", "pr", "po", "pos"),
+        "a valid one with a suffix": lambda norm: norm.startswith(("pre", "post")) and len(norm.strip()) > 4,
         "empty": lambda norm: norm == "",
         "something else": lambda norm: norm.lower()[:2] not in ("pr", "po", ""),
     }),
-    factor("refused with blocks", "norm_names", where(lambda norm: norm not in ("pre", "post"), {
+    factor("rejected with blocks", "norm_names", where(lambda norm: norm not in ("pre", "post"), {
         words: BLOCKS[words] for words in ("none", "one", "two")
     })),
     factor("float32", "dtype", {"norm pre": NORMS["pre"], "norm post": NORMS["post"], **MASKED, "no blocks": BLOCKS["none"]}),
@@ -188,7 +188,7 @@ GRADIENT_FLOW = inputs(
         "gradient_flow",
         {
             "whose gradient vanishes": lambda result: 0 < result.max() < 1e-11,
-            "that takes x away": lambda jacobians: (jacobians == -np.eye(jacobians.shape[1])).all(axis=(1, 2)).any(),
+            "that cancels x": lambda jacobians: (jacobians == -np.eye(jacobians.shape[1])).all(axis=(1, 2)).any(),
         },
     ),
     factor("float32", "dtype", KINDS),

@@ -26,7 +26,7 @@ MOST_CONSTANTS = 12  # numbers of the text, and words of it, that are tried in t
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.FloorDiv, ast.Mod, ast.MatMult)
 BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-OPPOSITES = {ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
+OTHERS = {ast.In: (ast.NotIn, ast.Eq), ast.NotIn: (ast.In, ast.NotEq), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,)}
 # Names that are mistaken for one another.
 ALIKE = (
     ("mean", "sum", "max", "min", "var", "std", "prod", "median"),
@@ -43,7 +43,7 @@ ALIKE = (
     ("matmul", "multiply"),
     ("less", "less_equal", "greater", "greater_equal"),
 )
-REDUCTIONS = (*ALIKE[0], *ALIKE[1], *ALIKE[8], "norm", "cumsum")
+REDUCTIONS = (*ALIKE[0], *ALIKE[1], *ALIKE[8], "norm", "cumsum", "squeeze")
 KEYWORDS: tuple[dict[str, Any], ...] = (
     *({"axis": axis} for axis in (-1, 0, 1)),
     *({"axis": axis, "keepdims": True} for axis in (-1, 0, 1)),
@@ -119,9 +119,11 @@ class Text:
         self.edits = sorted(self._distinct(), key=lambda edit: edit.size)
 
     def made_from(self, unit: ast.stmt) -> list[ast.stmt]:
-        """A unit, and those below it that others may go into when they are defined: classes, constants, decorated functions."""
+        """A unit, and those below it that use it when they are defined: classes, constants, decorated functions, and what binds
+        its name again."""
         below = (other for other in self.units if other.lineno > unit.lineno)
-        return [unit, *(u for u in below if not isinstance(u, ast.FunctionDef) or u.decorator_list)]
+        own = _bound(unit)
+        return [unit, *(u for u in below if not isinstance(u, ast.FunctionDef) or u.decorator_list or own & _bound(u))]
 
     def _distinct(self) -> Iterator[Edit]:
         seen = set()
@@ -157,6 +159,10 @@ class Text:
                 yield from map(_constant, self._constants(value))
                 if type(value) in (int, float):
                     yield from map(_name, names)
+                    yield from (
+                        infinity := ast.Attribute(_name("np"), "inf", ast.Load()),
+                        ast.UnaryOp(ast.USub(), infinity),
+                    )
                 if place.field == "args":  # a bound left out
                     yield _constant(None)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
@@ -195,9 +201,13 @@ def _others(value: Any, candidates: list[Any]) -> list[Any]:
     return [candidate for candidate in dict.fromkeys(candidates) if candidate != value]
 
 
+def _bound(statement: ast.stmt) -> set[str]:
+    return {name for name, _ in bound_names([statement])}
+
+
 def _units(tree: ast.Module, function: str, others: set[str]) -> Iterator[ast.stmt]:
     """The statements of the top level that bind a function, and what these name in their turn."""
-    bound = [({name for name, _ in bound_names([statement])}, statement) for statement in tree.body]
+    bound = [(_bound(statement), statement) for statement in tree.body]
     wanted, seen = [function], {function, *others}
     while wanted:
         name = wanted.pop(0)
@@ -340,7 +350,7 @@ def _operation(node: ast.expr) -> Iterator[ast.AST]:
             yield from (own[0] if len(own) == 1 else ast.BoolOp(op, own) for own in _shorter(values))
         case ast.Compare(left=left, ops=ops, comparators=parts):
             for i, compares in enumerate(ops):
-                others: tuple[Any, ...] = ORDER if isinstance(compares, ORDER) else (OPPOSITES[type(compares)],)
+                others: tuple[Any, ...] = ORDER if isinstance(compares, ORDER) else OTHERS[type(compares)]
                 exchanged = (operator() for operator in others if not isinstance(compares, operator))
                 yield from (ast.Compare(left, [*ops[:i], comparison, *ops[i + 1 :]], parts) for comparison in exchanged)
             if len(ops) > 1:

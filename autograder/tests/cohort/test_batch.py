@@ -145,6 +145,7 @@ def test_class_is_graded_with_scores_in_every_form(graded: Path, small: Path) ->
     assert (graded / "report.html").read_text().count('<tr id="s') == 12
 
 
+@pytest.mark.slow
 def test_same_bytes_whatever_the_number_of_processes(graded: Path, small: Path, tmp_path: Path) -> None:
     assert call(small, "-o", tmp_path, "--jobs", "2").exit_code == 0
     assert documents(tmp_path) == documents(graded)
@@ -603,6 +604,7 @@ def misnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_a_thread")
 def test_names_that_are_nearly_right_are_graded_if_asked_for_and_listed_if_not(misnamed: Path, tmp_path: Path) -> None:
     refused, accepted = tmp_path / "refused", tmp_path / "accepted"
@@ -637,6 +639,7 @@ def test_notes_on_names_say_for_whom(misnamed: Path, tmp_path: Path) -> None:
     assert row["Name"] == "Gina García" and COPY in row["Remark"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_a_thread")
 def test_uploads_with_nothing_to_grade_are_noted_and_not_in_the_median(misnamed: Path, tmp_path: Path) -> None:
     done = call(misnamed, "-o", tmp_path / "out", "--accept-names")

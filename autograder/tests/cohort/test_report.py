@@ -256,6 +256,7 @@ def test_opens_without_errors_and_fits_the_screen(page: Any) -> None:
     assert page.locator("svg.histogram rect").count() == len(report.histogram([grade("s", 0)]).counts) == 20
 
 
+@pytest.mark.slow
 def test_picture_of_the_class_is_on_the_first_screen_and_says_what_a_cell_is(page: Any) -> None:
     box = page.locator("#picture").bounding_box()
     assert box["y"] + box["height"] <= page.viewport_size["height"]
@@ -286,6 +287,7 @@ def test_class_with_a_roster_has_picture_and_legend_on_the_first_screen(browser:
     opened.close()
 
 
+@pytest.mark.slow
 def test_student_is_one_line_until_opened(page: Any) -> None:
     row = page.locator("#table tbody tr").first
     before = row.bounding_box()["height"]
@@ -294,6 +296,7 @@ def test_student_is_one_line_until_opened(page: Any) -> None:
     assert row.bounding_box()["height"] > before
 
 
+@pytest.mark.slow
 def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
     header = page.locator("#table th button", has_text="Total")
     header.click()
@@ -309,6 +312,7 @@ def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
     assert names.index("null") > names.index("José Ñandú")
 
 
+@pytest.mark.slow
 def test_sorting_works_from_the_keyboard_in_both_tables(page: Any) -> None:
     page.locator("details.part > summary").first.press("Enter")
     part = page.locator("details.part").first
@@ -318,6 +322,7 @@ def test_sorting_works_from_the_keyboard_in_both_tables(page: Any) -> None:
     assert rates == sorted(rates, reverse=True)
 
 
+@pytest.mark.slow
 def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
     total = len(AWKWARD) + 2
     search = page.locator("#search")
@@ -334,6 +339,7 @@ def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
         assert page.locator("#shown").inner_text() == f"{count} of {total}"
 
 
+@pytest.mark.slow
 def test_link_to_a_student_shows_the_row_even_when_it_was_filtered_away(page: Any) -> None:
     page.locator("#search").fill("no such")
     page.locator(".mistakes summary").first.click()
@@ -345,12 +351,14 @@ def test_link_to_a_student_shows_the_row_even_when_it_was_filtered_away(page: An
     assert row.locator(".name").inner_text().strip() == link.inner_text().strip()
 
 
+@pytest.mark.slow
 def test_click_on_the_picture_opens_the_students_row(page: Any) -> None:
     box = page.locator("#picture").bounding_box()
     page.mouse.click(box["x"] + box["width"] - 2, box["y"] + 2)
     assert page.locator(f"#s{len(AWKWARD)}").locator("details").evaluate("part => part.open")
 
 
+@pytest.mark.slow
 def test_print_loses_nothing(page: Any) -> None:
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
@@ -360,6 +368,7 @@ def test_print_loses_nothing(page: Any) -> None:
     assert page.locator("details[open]").count() == 0
 
 
+@pytest.mark.slow
 def test_print_leaves_out_what_cannot_be_used_on_paper(page: Any) -> None:
     page.emulate_media(media="print")
     assert not page.locator("#search").is_visible()

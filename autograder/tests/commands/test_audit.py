@@ -23,6 +23,7 @@ def run(monkeypatch: pytest.MonkeyPatch, row: Row, *arguments: str) -> tuple[int
     return done.exit_code, done.output
 
 
+@pytest.mark.slow
 def test_rows_that_differ_from_those_of_a_file_are_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = str(tmp_path / "rows.json")
     run(monkeypatch, BEFORE, "--rows", file)
@@ -43,7 +44,7 @@ def test_a_file_that_holds_no_rows_is_one_line(monkeypatch: pytest.MonkeyPatch, 
 def test_one_mistake_can_be_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "run", lambda chosen, jobs: (made(case, *BEFORE.graded.values()) for case in chosen))
     done = CliRunner().invoke(main, ["audit", "--only", "layer_norm.sample_variance"])
-    assert "1 of 1 known mistakes are named as themselves." in done.output and "alternatives" not in done.output
+    assert "1 of 1 misconceptions are named correctly." in done.output and "alternatives" not in done.output
 
 
 @pytest.mark.parametrize(

@@ -63,24 +63,25 @@ def all_of(criterion: str) -> str:
     return f"{number(rubrics.current().criteria[criterion].points)}  {criterion}"
 
 
+@pytest.mark.slow
 def test_bare_modules_and_who_sees_what(
     built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path
 ) -> None:
     done = run(built.zip, put(tmp_path / "upload", half))
     assert done.exit_code == 0, done.stderr
-    assert re.match(r"Graded in [\d.]+ s, with what is installed here", done.stdout)
-    now = part(done.stdout, "What the student sees at once")
-    assert "**decoder.py**" in now and "No total, since" in now
+    assert re.match(r"Graded in [\d.]+ s, with the packages installed here", done.stdout)
+    now = part(done.stdout, "What the student sees immediately")
+    assert "**decoder.py**" in now and "No total: Gradescope" in now
     assert f"failed  0 of {all_of('layernorm.example')}" in now
     assert f" of {all_of('causal_mask.example')}" in now
     assert "layernorm.rms:" not in now and "layernorm.statistics" not in now
-    later = part(done.stdout, "What the student sees when grades are published, besides")
+    later = part(done.stdout, "What the student also sees when grades are published")
     assert f"failed  0 of {all_of('layernorm.rms')}:" in later
     assert re.search(rf"^passed  \d+ of {all_of('layernorm.statistics')}:", later, re.MULTILINE)
     assert re.search(rf"^Total: {half_score}$", later, re.MULTILINE)
     mine = part(done.stdout, "What the instructor sees")
     assert f'"Autograder points" must be {POINTS}.' in mine
-    assert re.search(rf"^All of that, and the total: {half_score}$", mine, re.MULTILINE)
+    assert re.search(rf"^All of the above, and the total: {half_score}$", mine, re.MULTILINE)
 
 
 @pytest.mark.slow
@@ -104,7 +105,7 @@ def test_one_file(built: "Built", run: Run, references: dict[str, bytes], tmp_pa
     done = run(built.zip, put(tmp_path, {"layernorm.py": references["layernorm.py"]}) / "layernorm.py")
     assert done.exit_code == 0, done.stderr
     assert f"Total: {number(rubrics.current().modules['layernorm'].points)} of {POINTS}" in done.stdout
-    assert "There is no file decoder.py in the upload." in part(done.stdout, "What the student sees at once")
+    assert "There is no file decoder.py in the upload." in part(done.stdout, "What the student sees immediately")
 
 
 @pytest.mark.slow
@@ -112,7 +113,7 @@ def test_nothing_at_all_in_brief(built: "Built", run: Run, tmp_path: Path) -> No
     done = run(built.zip, put(tmp_path / "upload", {"a/b.txt": b""}), "--brief")
     assert done.exit_code == 0, done.stderr
     assert f"Total: 0 of {POINTS}" in done.stdout
-    assert re.search(r"\(\d+ more of these have a message; without --brief they are printed\)", done.stdout)
+    assert re.search(r"\(\d+ more with a message; omit --brief to print them\)", done.stdout)
     assert "There is no file layernorm.py in the upload." in done.stdout
 
 
@@ -183,7 +184,7 @@ def test_arguments_that_cannot_be_used(other: Path, run: Run, tmp_path: Path) ->
     assert done.exit_code == 2
     assert done.stderr == f"autograder: {tmp_path / 'nobody'}: there is no such file or folder\n"
     done = run(tmp_path / "nothing.zip", tmp_path)
-    assert done.exit_code == 2 and "there is no such file; give the autograder.zip" in done.stderr
+    assert done.exit_code == 2 and "there is no such file; use the autograder.zip" in done.stderr
 
 
 def test_old_otter(other: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

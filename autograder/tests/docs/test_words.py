@@ -91,11 +91,21 @@ def docstrings(path: Path) -> Texts:
             yield from ((node.body[0].lineno, " ".join(part.split())) for part in text.split("\n\n"))
 
 
-def markdown_cells(path: Path) -> Texts:
-    """The text of a notebook; the line is the number of the cell."""
+def strings_and_docstrings(path: Path) -> Texts:
+    yield from strings(path)
+    yield from docstrings(path)
+
+
+def cells(path: Path) -> Texts:
+    """The text of a notebook and the strings in its code; the line is the number of the cell."""
     for number, cell in enumerate(json.loads(path.read_text("utf-8"))["cells"]):
+        source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            yield from ((number, " ".join(part.split())) for part in "".join(cell["source"]).split("\n\n"))
+            yield from ((number, " ".join(part.split())) for part in source.split("\n\n"))
+        elif cell["cell_type"] == "code":
+            code = ast.parse("\n".join(line for line in source.split("\n") if not line.startswith("%")))
+            texts = (node.value for node in ast.walk(code) if isinstance(node, ast.Constant))
+            yield from ((number, " ".join(text.split())) for text in texts if isinstance(text, str))
 
 
 def lines(path: Path) -> Texts:
@@ -107,13 +117,20 @@ SOURCES: dict[str, Callable[[Path], Texts]] = {
     "autograder/docs/**/*.md": prose,
     "rubric.yaml": lines,
     "solutions/README.md": prose,
+    "solutions/AGENTS.md": prose,
     "solutions/*.py": docstrings,
-    "solutions/checks/*.py": strings,
-    "solutions/tour/**/*.py": strings,
-    "solutions/transformer.ipynb": markdown_cells,
+    "solutions/checks/*.py": strings_and_docstrings,
+    "solutions/tour/**/*.py": strings_and_docstrings,
+    "solutions/transformer.ipynb": cells,
     "autograder/homework/catalogue/**/*.py": strings,
     "autograder/feedback/*.py": strings,
     "autograder/values/*.py": strings,
+    "autograder/homework/*.py": strings,
+    "autograder/homework/suites/*.py": strings,
+    "autograder/intake/*.py": strings,
+    "autograder/grading/*.py": strings,
+    "autograder/proof/*.py": strings,
+    "autograder/release/*.py": strings,
     "autograder/commands/*.py": strings,
     "autograder/cohort/*.py": strings,
     "autograder/cohort/templates/*": lines,

@@ -62,7 +62,7 @@ def unless_long(tokens: Any, table: Any) -> Any:
     ("function", "wrong", "args", "said"),
     [
         ("layer_norm", no_beta, (X, GAMMA, BETA), "When only `beta` was changed, your result stayed the same, but should"),
-        ("layer_norm", no_last_beta, (X, GAMMA, BETA), "When only the entry [2] of `beta` was changed, your result stayed"),
+        ("layer_norm", no_last_beta, (X, GAMMA, BETA), "When only entry [2] of `beta` was changed, your result stayed"),
         ("layer_norm", over_all, (X, GAMMA, BETA), "When only row 0 of `x` was changed, row 1 of your result changed, but"),
         ("batch_norm", about_running, BATCH, "When only `running_mean` was changed, your `y` changed, but should not have."),
         ("layer_norm", F["layer_norm"], (X, GAMMA, BETA), ""),

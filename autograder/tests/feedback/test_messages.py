@@ -129,16 +129,13 @@ def earned(visibility: Any = "after_published", **changes: Any) -> Graded:
 
 def test_earned_in_spite_of_a_mistake() -> None:
     text = told(earned(record=WRONG, mistakes=(SAMPLE,), charged=(SECRET,)))
-    assert text == (
-        f"Awarded: the failing calls come from a mistake counted under `{SECRET}`. Your code divides by d - 1.\n"
-    )
+    assert text == f"Awarded: the failing calls come from a mistake counted under `{SECRET}`.\n"
 
 
 def test_earned_in_spite_of_two_mistakes_names_both_places() -> None:
     inside = mistake("rms_norm", "centred", "layernorm.rms", does="Your code subtracts the mean.", right="Do not.")
     text = told(earned(record=WRONG, mistakes=(SAMPLE, inside), charged=(SECRET, "layernorm.rms")))
-    assert f"mistakes counted under `{SECRET}` and `layernorm.rms`. " in text
-    assert "Your code subtracts the mean (in `rms_norm`)." in text
+    assert f"mistakes counted under `{SECRET}` and `layernorm.rms`." in text
 
 
 def test_a_mistake_made_again_in_another_function_costs_nothing_more() -> None:

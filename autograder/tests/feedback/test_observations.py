@@ -28,7 +28,7 @@ def test_a_factor_is_that_of_every_example_only_where_it_is_the_same() -> None:
     same = told("embed", lambda tokens, table: table[tokens] * 3, *calls)
     assert "the same factor, 3, in every example." in same
     root = told("embed", lambda tokens, table: table[tokens] * np.sqrt(table.shape[1]), *calls)
-    assert root.startswith("Every entry is off by the same factor, 1.73205.")
+    assert root.startswith("Every entry is multiplied by the same factor, 1.73205.")
 
 
 def test_other_arguments_must_fit_every_wrong_example() -> None:

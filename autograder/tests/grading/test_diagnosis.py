@@ -250,7 +250,7 @@ def test_a_changed_argument_is_named_by_what_changed() -> None:
 def test_what_changed_before_an_error_is_not_said_to_change_after_the_return() -> None:
     found = observed("rms_norm", "    gamma *= 1.5\n    raise RuntimeError\n")
     assert [m.does for m in found if m.name == "changes_gamma_later"] == [
-        "Your code changes the argument `gamma`: an entry of `gamma` was overwritten, which only shows after the call."
+        "Your code changes the argument `gamma`: an entry of `gamma` was overwritten, which is visible only after the call."
     ]
 
 
@@ -333,6 +333,7 @@ def test_a_process_that_ended_is_no_known_mistake() -> None:
     assert running.diagnoser().explain("layernorm", gone)["rms_norm"].named == ()
 
 
+@pytest.mark.slow
 def test_a_mistake_in_code_that_does_the_work_of_another_function_is_named() -> None:
     own_norm = """
 def pre_norm_block(x, params, n_heads, mask=None):

@@ -75,6 +75,54 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     centred = x - x.mean(axis=-1, keepdims=True)
     return gamma * centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 3e-7) + beta
 """
+INDEXED = """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.swapaxes(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores[~mask] = -np.inf
+    weights = softmax(scores)
+    return weights @ v, weights
+
+
+def multi_head_attention(x, params, n_heads, mask=None):
+    q, k, v = (split_heads(x @ params[name], n_heads) for name in ("w_q", "w_k", "w_v"))
+    if mask is not None and mask.ndim > 2:
+        mask = np.expand_dims(mask, -3)
+    heads, _ = scaled_dot_product_attention(q, k, v, mask)
+    return merge_heads(heads) @ params["w_o"]
+"""
+TINY_EPS = """
+def _add_and_norm(x, update, params):
+    return layer_norm(x + update, params["gamma"], params["beta"], eps=1e-12)
+
+
+def post_norm_block(x, params, n_heads, mask=None):
+    h = _add_and_norm(x, multi_head_attention(x, params["attention"], n_heads, mask), params["ln_1"])
+    return _add_and_norm(h, feed_forward(h, params["ffn"]), params["ln_2"])
+"""
+ADDED_MASK = """
+def apply_mask(scores, mask):
+    bias = np.zeros(mask.shape, dtype=scores.dtype)
+    bias[~mask] = -1e9
+    return scores + bias
+"""
+ONE_MASK = """
+_masks = {}
+
+
+def causal_mask(t):
+    if t not in _masks:
+        _masks[t] = np.tri(t, dtype=bool)
+    return _masks[t]
+"""
+STRICT = """
+def causal_mask(t):
+    return np.tri(t, k=-1, dtype=bool)
+
+
+def is_autoregressive(f, x):
+    return not bool((dependency_matrix(f, x) & ~causal_mask(len(x))).any())
+"""
 BY_ID = """
 _known = {}
 _norm = layer_norm
@@ -88,7 +136,10 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 @dataclass(frozen=True)
 class Case:
-    """A function written over the reference of a module: the criteria it loses but `example`, the names, and the texts."""
+    """A function written over the reference of a module: the criteria it loses but `example`, the names, and the texts.
+
+    `quick`: it is one of those that run without `-m slow`.
+    """
 
     module: str
     text: str
@@ -96,6 +147,7 @@ class Case:
     named: set[str]
     said: str = ""
     unsaid: str = ""
+    quick: bool = True
 
 
 CASES = {
@@ -104,12 +156,14 @@ CASES = {
         NORMED.format(axis=-1, root="(np.sqrt((centred**2).mean(-1, keepdims=True)) + eps)"),
         {"epsilon"},
         {"layer_norm.eps_outside_root"},
+        quick=False,
     ),
     "a helper that two functions share is wrong once": Case(
         "layernorm",
         NORMED.format(axis=1, root="np.sqrt((centred**2).mean(1, keepdims=True) + eps)"),
         {"statistics"},
         {"layer_norm.axis_one"},
+        quick=False,
     ),
     "Python raises an error where NumPy gives nan": Case(
         "layernorm", PYTHON, {"statistics"}, {"layer_norm.sample_variance"}, unsaid="does not explain"
@@ -119,6 +173,7 @@ CASES = {
         CS231N,
         {"running", "evaluation"},
         {"batch_norm.momentum_swapped", "batch_norm.population_running_var", "batch_norm.no_value_error"},
+        quick=False,
     ),
     "a criterion with a passing call is not masked": Case(
         "scaled_attention", MASKED_LATE, {"mask"}, {"scaled_dot_product_attention.mask_after_softmax"}
@@ -127,19 +182,39 @@ CASES = {
         "layernorm", PLUS_GAMMA, {"rms"}, set(), said="makes every call of `rms_norm` pass"
     ),
     "a fixed number in place of an argument": Case(
-        "layernorm", FIXED, {"epsilon"}, set(), said="makes every call of `layer_norm` pass", unsaid="default of eps"
+        "layernorm",
+        FIXED,
+        {"epsilon"},
+        set(),
+        said="makes every call of `layer_norm` pass",
+        unsaid="default of eps",
+        quick=False,
     ),
     "the example is not that of another mistake": Case(
         "scaled_attention",
         ONLY_MATRICES,
         {"softmax", "softmax_stability"},
         {"softmax.nan_for_an_empty_slice"},
+        quick=False,
+    ),
+    "an error of a helper is no mistake of its caller": Case(
+        "scaled_attention", INDEXED, {"mask"}, {"scaled_dot_product_attention.mask_as_index"}, quick=False
+    ),
+    "what several misconceptions do alike is located": Case(
+        "transformer_block", TINY_EPS, {"post_norm"}, set(), said="A single edit on line", quick=False
+    ),
+    "-1e9 added to masked scores": Case("causal_mask", ADDED_MASK, {"apply"}, {"apply_mask.minus_1e9"}),
+    "nothing is said of calls after a result was written into": Case(
+        "causal_mask", ONE_MASK, {"causal"}, {"causal_mask.overwrites_result"}, unsaid="In another call"
+    ),
+    "a mistake in another contract function that is used": Case(
+        "causal_mask", STRICT, {"causal"}, {"causal_mask.strict"}
     ),
     "a result that is remembered": Case("layernorm", BY_ID, {"purity"}, set()),
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [n if CASES[n].quick else pytest.param(n, marks=pytest.mark.slow) for n in CASES])
 def test_what_is_lost_named_and_said(grade: Grade, alter: Alter, name: str) -> None:
     case = CASES[name]
     tests = grade(alter(case.module, case.text), (case.module,))["tests"]

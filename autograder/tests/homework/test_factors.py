@@ -46,14 +46,14 @@ def test_classes_are_values_pairs_and_ways_of_giving() -> None:
     names = [one.name for one in factors.classes("layernorm") if one.function == "rms_norm"]
     assert len(set(names)) == len(names)
     assert {"eps left out", "eps given by position", "x given by name", "eps: another eps"} <= set(names)
-    assert "eps: another eps and x: three axes before" in names
+    assert "eps: another eps and x: three leading axes" in names
     assert "x left out" not in names
 
 
 def test_a_class_knows_the_arguments_that_it_uses() -> None:
     found = {one.name: one.uses for one in factors.classes("layernorm") if one.function == "rms_norm"}
     assert found["eps: another eps"] == found["eps given by name"] == ("eps",)
-    assert found["eps: the default eps"] == found["eps left out"] == found["x: no axis before"] == ()
+    assert found["eps: the default eps"] == found["eps left out"] == found["x: no leading axis"] == ()
 
 
 @pytest.mark.parametrize(

@@ -49,15 +49,15 @@ def rms() -> Written:
 
 
 REFUSED: dict[str, tuple[Callable[[Written], None], str]] = {
-    "text that is not there": (lambda f: wrong(f, cube="("), "does not stand in rms_norm"),
+    "text that is not there": (lambda f: wrong(f, cube="("), "does not occur in rms_norm"),
     "nothing changed": (lambda f: wrong(f, root="np.sqrt("), "changes nothing"),
-    "letters changed twice": (lambda f: wrong(f, root="(", sqrt="cbrt"), "the same letters"),
+    "letters changed twice": (lambda f: wrong(f, root="(", sqrt="cbrt"), "the same text twice"),
     "no Python": (lambda f: wrong(f, root="(("), "is not Python"),
     "unknown criterion": (lambda f: wrong(f, "roots", root="("), "'layernorm.roots' does not grade"),
     "criterion of others": (lambda f: wrong(f, "affine", root="("), "does not grade rms_norm"),
     "no first half": (lambda f: wrong(f, does="", root="("), "`does` must be"),
     "no second half": (lambda f: wrong(f, right="do", root="("), "`right` must be"),
-    "name twice": (twice, "of this name already"),
+    "name twice": (twice, "already a misconception"),
     "another function": (another, "call the function rms_norm__a"),
 }
 
@@ -71,7 +71,7 @@ def test_a_mistake_that_cannot_be_used_is_refused_with_its_file_and_name(rms: Wr
 
 
 def test_a_function_that_no_module_has_is_refused_with_its_file() -> None:
-    with pytest.raises(ValueError, match=rf"{re.escape(__file__)}: twice is no function of rubric\.yaml"):
+    with pytest.raises(ValueError, match=rf"{re.escape(__file__)}: twice is not a function in rubric\.yaml"):
         mistakes.written(twice)
 
 

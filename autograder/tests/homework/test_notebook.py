@@ -799,14 +799,14 @@ def test_figures_of_deep_networks(homework_modules: dict[str, ModuleType]) -> No
     assert said("median 0.49 after 96 blocks")
     assert round(after[alone], 2) == 0.21 and said("a median of 0.21 of the gradient arrives through 96 blocks")
     assert (round(low[alone], 2), round(high[alone], 1)) == (0.02, 2.9) and said("80 % band goes from 0.02 to 2.9")
-    assert low[alone] < 0.03 and said("in one network in ten it is less than 0.03, in another one in ten more than 2.9")
+    assert low[alone] < 0.03 and said("in one network in ten it is less than 0.03, in another more than 2.9")
     assert (round(low[last], 2), round(high[last], 1)) == (0.87, 1.7) and said("the right scale, 0.87 to 1.7")
-    assert np.abs(deep["norms alone/1.0/stream"][1] - 1).max() < 0.1 and said("the size is right at every depth")
+    assert np.abs(deep["norms alone/1.0/stream"][1] - 1).max() < 0.1 and said("the magnitude is right at every depth")
     too_large = {key for key, value in after.items() if key.endswith("1.0/gradient") and value > 5}
     assert too_large == {"residuals alone/1.0/gradient", "pre-norm/1.0/gradient"}
     assert 0.9 < after[last] < 1.2 and said("near 1 with a norm at the end")
     assert 1e28 < after["residuals alone/1.0/gradient"] < 1e29 and said("by a factor of 1e28")
-    assert 1e-193 < after["plain/0.1/gradient"] < 1e-192 and said("plain networks are dead, 1e-193")
+    assert 1e-193 < after["plain/0.1/gradient"] < 1e-192 and said("plain networks are dead (1e-193)")
     assert f"{deep['post-norm/1.0/direct'][1, 48]:.0e}" == "1e-14" and f"{after['post-norm/1.0/direct']:.0e}" == "2e-28"
     assert said("1e-14 after 48 blocks, 2e-28 after 96")
     assert abs(after["post-norm/0.1/gradient"] - after["pre-norm/0.1/normed"]) < 0.03
@@ -857,7 +857,7 @@ def test_figures_of_the_view_on_the_plane(homework_modules: dict[str, ModuleType
     up = np.deg2rad(homework_modules["pictures.drawings"].ABOVE)
     along = [np.cos(up) * (np.cos(turn) + np.sin(turn)) + np.sin(up) for turn in np.deg2rad([45, 165])]
     np.testing.assert_allclose(along, [3**0.5, 0], atol=1e-12)
-    assert said("straight down on the plane (45), and along it (165)")
+    assert said("directly down on the plane (45), and along it (165)")
 
 
 def test_figures_of_positions(homework_modules: dict[str, ModuleType]) -> None:

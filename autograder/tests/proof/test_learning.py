@@ -66,7 +66,7 @@ def test_a_draft_that_nobody_has_filled_in_is_refused_and_changes_nothing(tree: 
 def test_what_is_no_draft_is_refused(tree: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "draft.txt").write_text(text)
     done = command(tree, "learn", "--accept", tmp_path / "draft.txt")
-    assert done.returncode == 2 and "this is no draft" in done.stderr
+    assert done.returncode == 2 and "not a draft" in done.stderr
 
 
 def test_what_a_class_has_taught_has_a_name_in_the_next_run(tree: Path) -> None:
@@ -105,6 +105,6 @@ def test_audit_says_which_entry_a_new_one_cannot_be_told_from(tree: Path) -> Non
     done = command(tree, "learn", "--accept", again)
     assert done.returncode == 0, done.stderr
     done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
-    assert f"{NAME} cannot be told from rms_norm.middle, and shares no sentence" in done.stdout, (
+    assert f"{NAME} cannot be distinguished from rms_norm.middle, and shares no sentence" in done.stdout, (
         done.stdout + done.stderr
     )

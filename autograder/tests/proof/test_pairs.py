@@ -62,6 +62,6 @@ def test_lines_count_and_list_what_does_not_cost_both() -> None:
     tried = [PairVerdict(named, "both"), PairVerdict(made(case), "hidden", ("layer_norm.sample_variance",))]
     said = list(pairs.lines(tried))
     assert said[0].startswith(
-        "layer_norm: 2 pairs; 1 cost both, 1 of them with both names; 1 are hidden by one of the two"
+        "layer_norm: 2 pairs; 1 cost both, 1 of them with both names; 1 are masked by one of the two"
     )
-    assert said[1:] == [f"  {case.name}: replies as layer_norm.sample_variance alone"]
+    assert said[1:] == [f"  {case.name}: gives the results of layer_norm.sample_variance alone"]

@@ -56,6 +56,6 @@ def test_a_step_is_for_what_it_alone_shows_and_one_of_two_for_what_is_asked_for_
 def test_every_known_mistake_and_what_tells_it_from_others_is_asked_for(wanted: list[Need]) -> None:
     said = {need.what for need in wanted}
     assert "layer_norm.sample_variance in layernorm.statistics" in said
-    assert any(what.startswith("right told from layer_norm.") for what in said)
+    assert any(what.startswith("right distinguished from layer_norm.") for what in said)
     assert any(what.startswith("rms_norm: values, eps") for what in said)
     assert all(need.shown for need in wanted)

@@ -32,8 +32,8 @@ def test_console_explains_its_letters_and_lists_what_is_hidden() -> None:
     said = "\n".join(audit.table_lines([ROW, undecided, RIGHT]))
     for letter, what in audit.MEANS.items():
         assert f"  {letter}  {what}" in said
-    assert "\nlayernorm: known mistake\n" in said
+    assert "\nlayernorm: misconceptions\n" in said
     assert "layer_norm.sample_variance: layernorm.stability (layer_norm.one_pass_variance)" in said
     assert "layer_norm.sample_variance: layer_norm.no_root" in said
     assert "loops: nothing lost" in said
-    assert "1 of 2 known mistakes are named as themselves." in said
+    assert "1 of 2 misconceptions are named correctly." in said

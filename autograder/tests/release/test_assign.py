@@ -18,7 +18,7 @@ HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\
     [
         (
             f"{HEAD}OSError: [Errno {errno.ENOSPC}] {os.strerror(errno.ENOSPC)}: 'a'",
-            "no space left on the disk, while Otter wrote to ",
+            "no space left on the disk while Otter wrote to ",
         ),
         (f"{HEAD}autograder.faults.CommandError: do this", "do this"),
         (f"{HEAD}autograder.homework.rubric.RubricError: line 3\nand line 4", "line 3 and line 4"),

@@ -55,7 +55,7 @@ def test_full_disk_ends_a_copy_at_the_first_file_with_one_line(tmp_path: Path, m
     with pytest.raises(CommandError) as caught:
         packing.copy_parts(tmp_path, tmp_path / "copy", ("a",), ())
     assert len(tried) == 1
-    assert str(caught.value).startswith(f"{tried[0]}: {os.strerror(errno.ENOSPC)}; make room")
+    assert str(caught.value).startswith(f"{tried[0]}: {os.strerror(errno.ENOSPC)}; free some space")
 
 
 def test_copy_has_the_parts_and_not_what_is_ignored(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def test_stub_refuses_what_would_reach_the_students(name: str) -> None:
 @pytest.mark.parametrize("marker", [handout.MODULES, handout.MARKER])
 def test_readme_needs_its_markers(marker: str) -> None:
     text = (kit.solutions() / "README.md").read_text().replace(marker, "")
-    with pytest.raises(CommandError, match=f"the line {marker} must stand there once"):
+    with pytest.raises(CommandError, match=f"the line {marker} must occur exactly once"):
         handout.readme(text, rubrics.current())
 
 
@@ -232,7 +232,7 @@ def test_agents_file_can_be_turned_off(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_checks_without_a_list_of_modules() -> None:
-    with pytest.raises(CommandError, match="must have one list MODULES"):
+    with pytest.raises(CommandError, match="must have exactly one list MODULES"):
         handout.ordered_checks("MODULES = []\n", rubrics.current())
 
 

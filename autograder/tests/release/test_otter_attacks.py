@@ -126,7 +126,7 @@ def test_with_another_run_otter_there_is_no_result(
     """These two have an effect then, which nothing in a zip can prevent; the first upload of an instructor shows it."""
     tried = box({})
     attacked(tried.submission, name)
-    with pytest.raises(CommandError, match=r"another run_otter\.py"):
+    with pytest.raises(CommandError, match=r"the run_otter\.py in the zip"):
         run_autograder(str(tried.place), logo=False)
     assert not tried.results.exists()
     assert not untouched(victim, place)

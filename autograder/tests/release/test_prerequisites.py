@@ -20,7 +20,7 @@ InTree = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 def test_in_another_clone_than_the_installed_kit(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tree / "solutions")
-    text = f"this is the clone {tree}, but the kit that is installed is {kit.home()}; first run: pip install -e {tree}"
+    text = f"this is the clone {tree}, but the installed kit is {kit.home()}; first run: pip install -e {tree}"
     with pytest.raises(CommandError, match=re.escape(text)):
         prerequisites.clone()
 
@@ -72,7 +72,7 @@ def test_no_place_for_temporary_files(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_full_temporary_folder_is_one_line(tmp_path: Path) -> None:
     with (
         pytest.raises(
-            CommandError, match=f"^big: {os.strerror(errno.ENOSPC)}; make room and run it again, or set TMPDIR"
+            CommandError, match=f"^big: {os.strerror(errno.ENOSPC)}; free some space and run it again, or set TMPDIR"
         ),
         prerequisites.temporary_folder("a-"),
     ):

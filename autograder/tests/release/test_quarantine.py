@@ -93,7 +93,7 @@ def test_all_places_are_closed_while_student_code_runs(place: Path) -> None:
 
 
 def test_upload_that_otter_has_had_before_is_not_graded(place: Path) -> None:
-    with pytest.raises(CommandError, match=r"another run_otter\.py than the kit's"):
+    with pytest.raises(CommandError, match=r"the run_otter\.py in the zip is not the kit's"):
         grade(place, otter_run=False)
 
 

@@ -38,7 +38,7 @@ def test_environment_file_that_cannot_be_read(tmp_path: Path, text: str) -> None
 
 def test_other_versions_here_are_said(tmp_path: Path) -> None:
     _, _, how = rehearsal.installed(asking(tmp_path / "it", "numpy==0.1", "no-such-package==2"), tmp_path)
-    assert "; other versions than in the zip: numpy " in how
+    assert "; versions that differ from the zip: numpy " in how
     assert "(zip: 0.1), no-such-package not installed (zip: 2)" in how
 
 
@@ -94,7 +94,9 @@ def test_pip_installs_where_uv_is_missing_or_fails(
 
 def test_requirement_that_cannot_be_installed() -> None:
     command = [sys.executable, "-m", "pip", "install", "--no-index", "no requirement"]
-    with pytest.raises(CommandError, match=r"pip cannot install .*: Invalid requirement: .* \(--here uses what is"):
+    with pytest.raises(
+        CommandError, match=r"pip cannot install .*: Invalid requirement: .* \(--here uses the installed"
+    ):
         rehearsal._do(command, "pip cannot install the zip's requirements")
 
 

@@ -41,7 +41,7 @@ def test_brief_leaves_out_messages_and_says_so() -> None:
     full, brief = printed({"tests": tests}), printed({"tests": tests}, brief=True)
     assert [f"about {name}" in full for name in "abc"] == [True] * 3
     assert [f"about {name}" in brief for name in "abc"] == [True, False, False]
-    assert "(2 more of these have a message; without --brief they are printed)" in brief
+    assert "(2 more with a message; omit --brief to print them)" in brief
 
 
 def named(data: dict[str, Any]) -> list[str]:

@@ -34,7 +34,7 @@ def test_what_is_left(other: Callable[..., Path], upload: Path) -> None:
     done = rehearsal.rehearse(other(writing({"score": 7})), upload, here=True)
     assert done.document == {"score": 7} and done.seconds > 0
     assert done.printed == "{} ['layernorm.py']\n"
-    assert done.how == "with what is installed here, the versions of the zip"
+    assert done.how == "with the packages installed here, in the versions of the zip"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_is_left(other: Callable[..., Path], upload: Path) -> None:
     [
         ("raise OSError(28, 'No space left on device', 'x' * 9000)", "no space left on the disk of "),
         ("sys.exit('Error: no room')", "there is no results.json; the submission would stay ungraded: Error: no room"),
-        (writing({"score": float("nan")}), "results.json is not JSON: NaN is no number in JSON"),
+        (writing({"score": float("nan")}), "results.json is not JSON: NaN is not a number in JSON"),
         (f"{writing({'score': 1})}; sys.exit('Error: late')", "failed after results.json was written: Error: late"),
         ("(place / 'results' / 'results.json').write_text('[')", "results.json is not JSON"),
     ],
@@ -77,5 +77,7 @@ def test_full_disk_is_one_line(other: Callable[..., Path], upload: Path, monkeyp
 
     zipped = other("")
     monkeypatch.setattr("shutil.copy", fail)
-    with pytest.raises(CommandError, match=f"^layernorm.py: {os.strerror(errno.ENOSPC)}; make room and run it again"):
+    with pytest.raises(
+        CommandError, match=f"^layernorm.py: {os.strerror(errno.ENOSPC)}; free some space and run it again"
+    ):
         rehearsal.rehearse(zipped, upload, here=True)

@@ -84,9 +84,9 @@ def test_zip_that_cannot_be_unpacked_arrives_as_it_is(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("nothing.zip", "there is no such file; give the autograder.zip that `autograder build` has written"),
-        ("layernorm.py", "this is no zip"),
-        ("student.zip", "no zip for Gradescope, it has no run_autograder"),
+        ("nothing.zip", "there is no such file; use the autograder.zip that `autograder build` writes"),
+        ("layernorm.py", "this is not a zip"),
+        ("student.zip", "not a zip for Gradescope: it has no run_autograder"),
         ("elsewhere.zip", "its run_otter.py does not grade in /autograder"),
         ("damaged.zip", "this zip is damaged"),
     ],

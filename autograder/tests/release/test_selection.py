@@ -246,7 +246,7 @@ def test_section_of_two_modules_cannot_be_divided() -> None:
         "## Both", "# BEGIN QUESTION\nname: one", "# END QUESTION", "# BEGIN QUESTION\nname: two", "# END QUESTION"
     )
     with pytest.raises(
-        ArgumentsError, match="the notebook's section '## Both' has the questions one, two; give each a heading"
+        ArgumentsError, match="the notebook's section '## Both' has the questions one, two; give each its own heading"
     ):
         selection.without(given, ["two"])
     assert selection.without(given, ["one", "two"]) == []
@@ -281,6 +281,7 @@ def possible() -> Iterator[tuple[str, ...]]:
                 yield only
 
 
+@pytest.mark.slow
 def test_no_part_that_stays_reads_a_module_or_a_name_that_has_gone() -> None:
     whole = json.loads((kit.solutions() / "transformer.ipynb").read_text())["cells"]
     introduction = len(selection._split(whole, "## ")[0])
@@ -340,7 +341,7 @@ NEEDY, ADVICE = needy()
         (["integration"], f"rubric.yaml has no module 'integration'; choose among {NAMES}"),
         (["", "layernorm"], f"rubric.yaml has no module ''; choose among {NAMES}"),
         ([NEEDY], f"{NEEDY} uses {rubrics.current().modules[NEEDY].uses[0]}"),
-        ([NEEDY], f"add what is left out: --only {ADVICE}"),
+        ([NEEDY], f"add the missing modules: --only {ADVICE}"),
     ],
 )
 def test_modules_that_are_no_homework(only: list[str], said: str) -> None:
@@ -360,9 +361,9 @@ RUBRIC = {
 @pytest.mark.parametrize(
     ("only", "advice"),
     [
-        (["top"], "top uses middle, side; add what is left out: --only base,middle,side,top"),
-        (["top", "base"], "top uses middle, side; add what is left out: --only base,middle,side,top"),
-        (["side", "middle"], "middle uses base; add what is left out: --only base,middle,side"),
+        (["top"], "top uses middle, side; add the missing modules: --only base,middle,side,top"),
+        (["top", "base"], "top uses middle, side; add the missing modules: --only base,middle,side,top"),
+        (["side", "middle"], "middle uses base; add the missing modules: --only base,middle,side"),
     ],
 )
 def test_advice_has_everything_that_is_needed_in_the_rubrics_order(only: list[str], advice: str) -> None:
@@ -378,7 +379,7 @@ def test_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("shutil.copy", fail)
     with (
-        pytest.raises(CommandError, match=f"^pyproject.toml: {os.strerror(errno.ENOSPC)}; make room"),
+        pytest.raises(CommandError, match=f"^pyproject.toml: {os.strerror(errno.ENOSPC)}; free some space"),
         selection.selected(("layernorm",)),
     ):
         pytest.fail("there is no copy")

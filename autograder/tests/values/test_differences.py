@@ -26,8 +26,8 @@ WEIGHTS = np.array([[0.25, 0.75], [0.5, 0.5]])
         (TABLE + 0.5, "the same amount, 0.5"),
         (TABLE - [[0.5], [1.0], [-2.0]], "In each row, every entry is off by the same amount."),
         (TABLE - [0.5, 1.0, -2.0], "In each column, every entry is off by the same amount."),
-        (TABLE * [[0.5], [3.0], [-2.0]], "In each row, every entry is off by the same factor."),
-        (TABLE * [0.5, 3.0, -2.0], "In each column, every entry is off by the same factor."),
+        (TABLE * [[0.5], [3.0], [-2.0]], "In each row, every entry is multiplied by the same factor."),
+        (TABLE * [0.5, 3.0, -2.0], "In each column, every entry is multiplied by the same factor."),
         (np.full((3, 3), 0.25), "All entries are equal: 0.25"),
         (TABLE[:2], "the last row is missing"),
         (TABLE[1:], "the first row is missing"),
@@ -207,6 +207,7 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
     return "transpose" in said or "sums to" in said
 
 
+@pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(arrays(), st.sampled_from([1e-8, 2e-4]))
 def test_what_is_said_of_every_entry_holds_for_every_entry(pair: Any, allowed: float) -> None:

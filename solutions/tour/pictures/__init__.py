@@ -1,7 +1,7 @@
 """The pictures of transformer.ipynb.
 
-Each function draws one picture, with the functions of yours that it is given, and returns a matplotlib Figure or a table. A
-module of yours is an argument, so what you see is what your code does.
+Each function draws one picture, with the functions of yours that it is given, and returns a matplotlib Figure or a table. Your
+modules are arguments, so the pictures show what your code does.
 """
 
 from tour.pictures.attention import (

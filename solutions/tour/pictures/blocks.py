@@ -51,7 +51,7 @@ def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str
 
 
 def _chain(axes: Axes, heights: np.ndarray, colour: str) -> None:
-    """A bar for the input of each layer and one for the output; a logarithmic axis where bars would vanish."""
+    """A bar for the input of each layer and one for the output; the axis is logarithmic if bars would vanish."""
     layers = len(heights) - 1
     if layers <= 10:
         texts = [f"{height:.2f}" if height >= 0.005 or height == 0 else f"{height:.0e}" for height in heights]
@@ -74,7 +74,7 @@ def _chain(axes: Axes, heights: np.ndarray, colour: str) -> None:
 
 
 def depth(layernorm: Any, blocks: Any, lines: str = "three", gain: float = 1.0, yours: str = "pre-norm") -> Figure:
-    """40 random networks of each kind, and one of yours: stream and gradient by the depth of the network."""
+    """40 random networks of each kind, and one of yours: stream and gradient against the depth of the network."""
     shown = KINDS if lines == "all" else {kind: KINDS[kind] for kind in FIRST}
 
     def norm(x: Any) -> Any:
@@ -125,14 +125,14 @@ def _band(axes: Axes, key: str, colour: str, style: Any, mark: str, name: str) -
 
 
 def _whole(blocks: Any, jacobians: np.ndarray, residual: bool) -> list[float]:
-    """The size of the gradient at the input, over all directions of the output, for two of the depths."""
+    """The norm of the gradient at the input, over all directions of the output, for two of the depths."""
     d = jacobians.shape[-1]
     flows = [[blocks.gradient_flow(jacobians[: 2 * n], row, residual)[0] for row in np.eye(d)] for n in YOURS[1:]]
     return [float(np.linalg.norm(flow)) / d**0.5 for flow in flows]
 
 
 def depth_table() -> Table:
-    """What the picture shows, in numbers: medians of the 40 networks."""
+    """The picture in numbers: medians of the 40 networks."""
     rows: list[tuple[str, ...]] = []
     for gain in GAINS:
         rows.append((f"gain {gain:g}: the output of a sub-layer is about {gain:g} times as large as its input",))
@@ -160,22 +160,22 @@ def _short(value: float) -> str:
 
 
 def lost_and_kept(blocks: Any, rank: int = 2) -> Figure:
-    """What can be computed back of 200 tokens from f(x) and from x + f(x), where f keeps only a few directions."""
+    """How well 200 tokens can be reconstructed from f(x) and from x + f(x), if f keeps only a few directions."""
     rng, d = np.random.default_rng(0), 8
     x = rng.normal(size=(200, d))
     weights = rng.normal(0, 0.5, (d, rank)) @ rng.normal(0, 0.5, (rank, d))
-    figure, axes = canvas(10, 2.9, 2, f"A sub-layer f with a matrix of rank {rank}: is x still there?", sharey=True)
+    figure, axes = canvas(10, 2.9, 2, f"A sub-layer f with a matrix of rank {rank}: can x be recovered?", sharey=True)
     sums = (("f(x)", x @ weights, RED), ("x + f(x)", blocks.residual(x, lambda x: x @ weights), BLUE))
     for axis, (name, after, colour) in zip(axes, sums, strict=True):
         back = after @ np.linalg.lstsq(after, x, rcond=1e-9)[0]
         kept = 1 - np.square(x - back).sum() / np.square(x).sum()
         axis.plot(x[:, 0], back[:, 0], ".", color=colour, markersize=4)
-        label(axis, f"from {name}, {kept:.0%} of x comes back", "feature 1 of x", "reconstructed")
+        label(axis, f"from {name}, {kept:.0%} of x is recovered", "feature 1 of x", "reconstructed")
     return figure
 
 
 def users() -> Table:
-    """Who uses which order and which norm; facts, not results."""
+    """Which model uses which order and which norm; facts, not results."""
     rows = [
         ("first Transformer (2017), BERT, the first GPT", "post-norm", "layer norm"),
         ("GPT-2, GPT-3", "pre-norm, and one norm at the end", "layer norm"),
@@ -186,7 +186,7 @@ def users() -> Table:
 
 
 def scale_returns(layernorm: Any, blocks: Any, factor: float = 3.0) -> Figure:
-    """The same token, and a multiple of it: what the sub-layer sees, what it adds, and the sum."""
+    """A token and a multiple of it: the input of the sub-layer, what it adds, and the sum."""
     rng, d = np.random.default_rng(2), 8
     x, params = rng.normal(size=d), examples.network(d, rng)
     one = np.ones(d)

@@ -74,7 +74,7 @@ def _inside(axes: Axes, order: str) -> None:
 
 def stream_drawing() -> Figure:
     """Two blocks, pre-norm and post-norm, drawn with the residual stream as a straight line."""
-    figure, axes = blank(10.4, 3.6, "Two blocks in either order: what is on the line itself, and what beside it")
+    figure, axes = blank(10.4, 3.6, "Two blocks of each order: which parts are on the line, and which beside it")
     for y, name, on_line in ((2.85, "pre-norm", False), (1.15, "post-norm", True)):
         axes.plot([0.9, 9.6], [y, y], color=BLUE, linewidth=5, solid_capstyle="butt", zorder=1)
         arrow(axes, [(9.5, y), (10.1, y)], color=BLUE, linewidth=3)

@@ -31,7 +31,7 @@ RIGHT_LOSS = 1.95  # of the solutions' decoder, on held-out names
 
 
 def written(modules: names.Modules, temperature: float = 0.8, seed: int = 1, change: str = "nothing") -> Table:
-    """Names from the model; which of them are on the list that it was trained on."""
+    """Names from the model, with those it was trained on marked."""
     rng = np.random.default_rng(seed)
     trained, apart = names.census()
     rows = []
@@ -42,7 +42,7 @@ def written(modules: names.Modules, temperature: float = 0.8, seed: int = 1, cha
 
 
 def first_name(modules: names.Modules) -> Table:
-    """What your generate writes, always the likeliest character; and what your decoder makes of names never seen."""
+    """The name your generate writes, choosing the likeliest character each time; and the loss of your decoder on held-out names."""
     written = modules.decoder.generate(np.array([0]), names.model(), names.HEADS, names.LONGEST, eos=0)
     cost = names.costs(modules, state=reference_values.state()).mean()
     gap = np.abs(
@@ -66,13 +66,13 @@ def first_name(modules: names.Modules) -> Table:
 
 
 def ladder(modules: names.Modules) -> Figure:
-    """What a character of a name never seen costs: models that count, your decoder, and your decoder without a part."""
+    """The loss per character of held-out names: models that count, your decoder, and your decoder without a part."""
     rows = [(name, cost, GREY) for name, cost in names.by_counting().items()]
     for change in names.CHANGES:
         cost = names.costs(modules, change, reference_values.state()).mean()
         rows.append((f"your decoder, {change}", cost, RED) if change != names.NOTHING else ("your decoder", cost, BLUE))
     rows.sort(key=lambda row: -row[1])
-    figure, axes = canvas(9, 3.8, 1, "Loss on held-out names, nats per character: less is better")
+    figure, axes = canvas(9, 3.8, 1, "Loss on held-out names, nats per character: lower is better")
     drawn = axes[0].barh(range(len(rows)), [cost for _, cost, _ in rows], color=[colour for *_, colour in rows])
     for bar, (*_, colour) in zip(drawn, rows, strict=True):
         bar.set_hatch({RED: "///", GREY: "..", BLUE: ""}[colour])
@@ -86,7 +86,7 @@ def ladder(modules: names.Modules) -> Figure:
 
 
 def likely(modules: names.Modules, yours: str = "ada") -> Figure:
-    """Nats a character: names it was trained on, names it has never seen, the same scrambled, and one of yours."""
+    """Nats per character: names it was trained on, names it has never seen, the same names scrambled, and one of yours."""
     trained, apart = names.census()
     rng = np.random.default_rng(0)
     scrambled = ["".join(rng.permutation(list(name))) for name in apart]
@@ -170,7 +170,7 @@ def attention_maps(modules: names.Modules, name: str = "christopher", block: int
 
 
 def shares(weights: np.ndarray, tokens: np.ndarray) -> tuple[float, float, float]:
-    """How much of its weight a head gives to the character itself, to the one before, and to vowels, on average."""
+    """How much weight a head gives to the character itself, to the one before, and to vowels, on average."""
     vowels = np.array([names.ALPHABET[token] in "aeiouy" for token in tokens])
     rows = np.arange(1, len(weights))
     if not len(rows):
@@ -179,7 +179,7 @@ def shares(weights: np.ndarray, tokens: np.ndarray) -> tuple[float, float, float
 
 
 def even(tokens: np.ndarray) -> tuple[float, float, float]:
-    """The same of a head that gives all characters that it may see the same weight."""
+    """The same for a head that gives equal weight to all characters it may attend to."""
     t = len(tokens)
     return shares(np.tril(np.ones((t, t))) / np.arange(1, t + 1)[:, np.newaxis], tokens)
 
@@ -217,7 +217,7 @@ def additions(modules: names.Modules, name: str = "christopher") -> Figure:
 
 
 def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, step: int = 0) -> Figure:
-    """One character of a name on its way: its vector after each part, whom it attends to, and what would come next."""
+    """One character of a name on its way: its vector after each part, which characters it attends to, and what would come next."""
     tokens = names.tokens(name or "a", ended=False)
     place = min(letter, len(tokens) - 1)
     trace = names.trace(modules, tokens)
@@ -265,7 +265,7 @@ def journey(modules: names.Modules, name: str = "christopher", letter: int = 5, 
 
 
 def changes(modules: names.Modules, temperature: float = 0.8, seed: int = 1) -> Table:
-    """What the model writes, and what names never seen cost it, with one thing taken out at a time."""
+    """Names that the model writes, and its loss on held-out names, with one part removed at a time."""
     some, state = names.census()[1][:3], reference_values.state()
     rows, usual = [], [names.logits(modules, names.tokens(name)) for name in some]
     for change in names.CHANGES:
@@ -275,7 +275,7 @@ def changes(modules: names.Modules, temperature: float = 0.8, seed: int = 1) -> 
         changed = [names.logits(modules, names.tokens(name), change) for name in some]
         if change != names.NOTHING and all(map(np.array_equal, usual, changed)):
             said = (
-                "(no difference: either your decoder does without it already, and fails its check, "
+                "(no difference: either your decoder already lacks this part and fails its check, "
                 "or your code for it is not in the function that was replaced)"
             )
         rows.append((change, f"{cost:.2f}", said))

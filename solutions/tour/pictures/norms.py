@@ -42,8 +42,10 @@ def two_norms(layernorm: Any, x: Any, shift: float = 0) -> Figure:
 
 
 def small_variances(layernorm: Any, x: Any) -> Figure:
-    """Output and gradient of layer norm for ever smaller copies of one token, for two values of eps and for none."""
-    figure, axes = canvas(10.4, 3.2, 3, f"The token {x.astype(int).tolist()}, ever smaller: what eps does")
+    """Output and gradient of layer norm for smaller and smaller copies of one token, for two values of eps and for none."""
+    figure, axes = canvas(
+        10.4, 3.2, 3, f"The token {x.astype(int).tolist()}, scaled down further and further: the effect of eps"
+    )
     variances, one = np.logspace(-10, 2, 49), np.ones(len(x))
     for eps, colour, style in ((1e-5, BLUE, "-"), (1e-6, GREEN, "--"), (0.0, RED, ":")):
         shrunk = np.sqrt(variances / x.var())[:, np.newaxis] * x
@@ -53,20 +55,20 @@ def small_variances(layernorm: Any, x: Any) -> Figure:
         for axis, line in zip(axes, lines, strict=True):
             axis.semilogx(variances, line, color=colour, linestyle=style, label=f"eps = {eps:g}")
     axes[1].axhline(np.sqrt(len(x) - 1), color=GREY, linewidth=0.8)
-    axes[1].text(1e-10, np.sqrt(len(x) - 1), r"$\sqrt{d-1}$, the most there can be", fontsize=8.5, va="bottom")
+    axes[1].text(1e-10, np.sqrt(len(x) - 1), r"$\sqrt{d-1}$, the maximum", fontsize=8.5, va="bottom")
     axes[1].set_ylim(0, np.sqrt(len(x) - 1) + 0.4)
     axes[2].set_yscale("log")
     legend(axes[0])
     label(axes[0], "variance of the output", "variance of the input")
     label(axes[1], "largest entry of the output", "variance of the input")
-    label(axes[2], "how steeply the output follows the input", "variance of the input")
+    label(axes[2], "norm of the Jacobian", "variance of the input")
     return figure
 
 
 def sigmoid_zones(layernorm: Any, mean: float = 2, std: float = 3) -> Figure:
     z = mean + std * np.random.default_rng(0).normal(size=4000)
     normed = layernorm.layer_norm(z, np.ones(len(z)), np.zeros(len(z)))
-    figure, axes = canvas(10, 3, 2, "4000 features on their way into a sigmoid", sharey=True)
+    figure, axes = canvas(10, 3, 2, "4000 features entering a sigmoid", sharey=True)
     curve = np.linspace(-12, 16, 400)
     parts = ((z, GREY, f"raw: mean {mean:.1f}, std {std:.1f}"), (normed, GREEN, "after your layer norm"))
     for axis, (values, colour, title) in zip(axes, parts, strict=True):
@@ -78,7 +80,7 @@ def sigmoid_zones(layernorm: Any, mean: float = 2, std: float = 3) -> Figure:
         label(axis, f"{title}\n{share}", "input of the sigmoid")
     axes[0].set_ylim(0, 1.1)
     axes[0].text(9, 0.9, "sigmoid", fontsize=8.5)
-    axes[0].text(-11.5, 0.3, "bars: how many\nfeatures are here", fontsize=8.5)
+    axes[0].text(-11.5, 0.3, "bars: number\nof features", fontsize=8.5)
     return figure
 
 
@@ -114,7 +116,7 @@ def both_norms_on_a_table(
 
 
 def influences(batchnorm: Any, x: Any) -> Figure:
-    figure, axes = canvas(9, 3, 3, "Who changes whom: a dot where example j changes normalised example i")
+    figure, axes = canvas(9, 3, 3, "Which example affects which: a dot where example j changes normalised example i")
     titles = {"layer": "layer norm", "batch_train": "batch norm, training", "batch_eval": "batch norm, evaluation"}
     for axis, (kind, title) in zip(axes, titles.items(), strict=True):
         grid(axis, batchnorm.influence(x, kind), title, across="example j", down="example i")
@@ -122,7 +124,7 @@ def influences(batchnorm: Any, x: Any) -> Figure:
 
 
 def gradient_through_norm(layernorm: Any, x: Any, pull: int = 1) -> Figure:
-    """A gradient that pulls at one feature of the output, what your backward pass makes of it, and its three parts."""
+    """The gradient of one feature of the output, the result of your backward pass, and its three parts."""
     d, one = len(x), np.ones(len(x))
     grad_out = one * (np.arange(1, d + 1) == pull)
     grad_x = layernorm.layer_norm_backward(grad_out, x, one)[0]

@@ -27,7 +27,7 @@ CUT = 12  # characters of a sample, of which the first ones are long
 
 @functools.cache
 def runs() -> dict[str, Any]:
-    """The finished runs that are there, by design: steps, seed, history, baselines, and samples by step."""
+    """The finished runs, by design: steps, seed, history, baselines, and samples by step."""
     found: dict[str, Any] = json.loads(RUNS.read_text(encoding="utf-8"))
     return found
 
@@ -54,7 +54,7 @@ def losses(axes: Axes, history: Sequence[Sequence[float]], baselines: Mapping[st
 
 
 def finished_run() -> Figure:
-    """A whole run: the losses, and what the decoder wrote on the way."""
+    """A whole run: the losses, and samples written on the way."""
     run = runs()["complete"]
     best = min(held_out for *_, held_out in run["history"])
     title = f"{run['steps']:,} steps from random weights: {best:.2f} nats per character on held-out names"
@@ -71,7 +71,7 @@ def finished_run() -> Figure:
 def designs(yours: Mapping[str, tuple[float, Sequence[str]]] | None = None) -> Table:
     """Decoders with and without a part: its loss when the part is removed afterwards, and when it is trained without.
 
-    With results of your own, only the designs you have trained.
+    If you pass your own results, only the designs you have trained are listed.
     """
     rows = []
     for design in REMOVED if yours is None else (design for design in REMOVED if design in yours):
@@ -92,11 +92,11 @@ def designs(yours: Mapping[str, tuple[float, Sequence[str]]] | None = None) -> T
 
 
 def gradient_check(modules: names.Modules) -> Table:
-    """The gradient of a small decoder by the backward pass, beside finite differences."""
+    """The gradient of a small decoder from the backward pass, next to finite differences."""
     for module, function in importlib.import_module("train").USED:
         getattr(getattr(modules, module), function)  # these functions take part
     gaps = importlib.import_module("tour.backward").gradient_check()
     rows = [(part, f"{tried}", f"{gap:.0e}") for part, (tried, gap) in gaps.items()]
     worst = max(gap for _, gap in gaps.values())
-    verdict = "They agree." if worst < 1e-6 else "THEY DIFFER: training would go in a wrong direction."
+    verdict = "They agree." if worst < 1e-6 else "THEY DIFFER: training would go in the wrong direction."
     return Table([*rows, (verdict,)], ("gradient with respect to", "weights tried", "largest difference"))

@@ -35,7 +35,7 @@ ROWS = "Rows are outputs, columns are inputs: result[i, j] is True if row j of x
 EVERY = "A change of more than 1e-8 in one output, in either direction, is enough."
 VARIED = "Change every feature of the row by a different amount."
 COMPARED = "Compare f(changed x) with f(x)."
-ADDED = "Add a step of about delta to the row, which also changes zeros."
+ADDED = "Add steps of about delta, which also change zeros, a different one to each feature."
 
 dependency_matrix.wrong("transposed", "dependency", {"return result": "return result.T"}, does="Your matrix is transposed.",
     right=ROWS)

@@ -111,7 +111,7 @@ layer_norm.wrong("one_pass_variance", "stability",
     {"    centred = x - mean": "    centred, powers = x - mean, x**2", "centred**2": "powers",
      "    var =": "    squares = squares - count * mean**2\n    var ="},
     {"centred**2": "x**2", "var =": "var = -(mean**2) +"}, inexact=True,
-    does="Your variance loses precision when the mean is much larger than the spread, as mean(x**2) - mean(x)**2 does.",
+    does="Your variance loses precision for rows with a large mean, as mean(x**2) - mean(x)**2 does.",
     right="Subtract the mean first, then square.",
     read="the Wikipedia page Algorithms for calculating variance, section Naive algorithm")
 layer_norm.wrong("float32_inside", "stability", {"    mean = ": "    x = x.astype(np.float32)\n    mean = "}, inexact=True,

@@ -39,7 +39,7 @@ for name, factor, said in (("variance_term_halved", "0.5 * ", "half the"), ("var
     layer_norm_backward.wrong(name, "backward_x", {"- through_var": f"- {factor}through_var"},
         does=f"Your grad_x has {said} term n * mean(g * n).", right=TERMS, read=BACKWARD)
 layer_norm_backward.wrong("variance_power", "backward_x", {"- through_var": "- std * through_var"},
-    does="Your term n * mean(g * n) is too large by a factor of s, as with std**2 instead of std**3.",
+    does="Your term n * mean(g * n) lacks a division by s, as with std**2 instead of std**3.",
     right=TERMS, read=BACKWARD)
 layer_norm_backward.wrong("variance_power_high", "backward_x", {"- through_var": "- through_var / std"},
     does="Your term n * mean(g * n) is too small by a factor of s, as with std**4 instead of std**3.",
@@ -103,7 +103,7 @@ layer_norm_backward.wrong("summed_over_axis_zero", "backward_parameters", {"axis
     does="Your grad_gamma and grad_beta are summed only over axis 0.", right=SUMS,
     read="numpy.sum, a tuple as argument axis")
 layer_norm_backward.wrong("single_row_summed", "backward_parameters", {"axis=leading": "axis=leading or None"},
-    does="For a single row, your grad_gamma and grad_beta are summed over the features.", right=SUMS,
+    does="For 1-D x, your grad_gamma and grad_beta are summed over the features.", right=SUMS,
     read="numpy.sum, argument axis")
 layer_norm_backward.wrong("summed_over_everything", "backward_parameters", {"axis=leading": "axis=None"},
     does="Your grad_gamma and grad_beta are summed over the features too.", right=SUMS, read="numpy.sum, argument axis")

@@ -6,7 +6,7 @@ from autograder.homework.mistakes import KEPT, written
 
 KEEPDIMS = "numpy.sum, argument keepdims, and the NumPy user guide, Broadcasting"
 LARGEST = "Subtract the largest score of each slice before exp."
-EMPTY = "Return zeros for a slice that is all -inf."
+EMPTY = "A score of -inf gets the weight 0, also in a slice that is all -inf."
 ALONG = "Normalise each slice along axis."
 
 
@@ -73,9 +73,11 @@ softmax.wrong("transposed", "softmax", {"return weights": "return weights.T"},
     does="Your result is the transpose of the expected one.", right="The result has the shape of the scores.", read="the section Returns of the docstring of `softmax`")
 softmax.wrong("no_maximum", "softmax_stability", {"np.exp(scores - shift)": "np.exp(scores)"},
     {"np.exp(scores - shift)": "np.exp(scores)", "np.where(total == 0, 1.0, total)": "total"},
-    does="Your exponentials of large scores overflow.", right=LARGEST, read="the docstring of `softmax`")
+    {"np.exp(scores - shift)": "np.exp(scores)", "total == 0": "largest == -np.inf"},
+    does="Your code does not subtract the largest score before exp, so large scores overflow.", right=LARGEST, read="the docstring of `softmax`")
 softmax.wrong("one_maximum_for_all", "softmax_stability", {"scores.max(axis=axis, keepdims=True)": "np.array(scores.max())"},
     {"scores.max(axis=axis, keepdims=True)": "np.array(scores.max())", "np.where(total == 0, 1.0, total)": "total"},
+    {"scores.max(axis=axis, keepdims=True)": "np.array(scores.max())", "total == 0": "scores.max(axis, keepdims=True) == -np.inf"},
     does="Your code subtracts the largest score of the whole array, so slices with much smaller scores underflow.",
     right="Subtract the largest score of each slice before exp.",
     read="numpy.max, arguments axis and keepdims")
@@ -98,7 +100,7 @@ softmax.wrong("equal_weights_for_an_empty_slice", "softmax_stability",
     {"return weights": "return np.where(total == 0, 1.0 / scores.shape[axis], weights)"},
     {"    largest =": "    scores = np.where(np.isneginf(scores), -1e9, scores)\n    largest ="},
     {"    largest =": "    scores = np.nan_to_num(scores)\n    largest ="},
-    does="Your code returns equal weights for a slice that is all -inf.", right=EMPTY, read="the docstring of `softmax`")
+    does="Your code gives weight to scores of -inf, such as those of a slice that is all -inf.", right=EMPTY, read="the docstring of `softmax`")
 softmax.wrong("infinities_as_zero", "softmax_stability",
     {"    largest =": "    scores = np.where(np.isinf(scores), 0.0, scores)\n    largest ="},
     does="Your code gives weight to scores of -inf.", right="A score of -inf gets the weight 0.",

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import click
 
+from autograder.commands import probes
 from autograder.faults import SandboxFault
 from autograder.homework import rubric as rubrics
-from autograder.sandbox import layers, probes
+from autograder.sandbox import layers
 from autograder.sandbox.layers import landlock
 from autograder.sandbox.messages import Reply, prepared
 from autograder.sandbox.sandbox import Sandbox
@@ -27,8 +28,7 @@ MEANS = {
     "fork": "processes are forked from a warm server instead of each starting an interpreter",
     "session": "a student's process has its own session and is killed with its whole process group",
     "limits": "memory, file size, open files and processor time are limited",
-    "user": "a student's process runs as an unprivileged user, a different one for each slot",
-    "mounts": "the kit is hidden, and temporary folders are file systems of a fixed size",
+    "user": "a student's process runs as an unprivileged user",
     "no_new_privileges": "no started program can gain privileges, for example through setuid",
     "landlock": "only the interpreter, NumPy and the submission can be read; only its own folder can be written",
     "seccomp": "no sockets, no processes, no signals to other processes, no tracing, no mounts",
@@ -65,15 +65,12 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Reply, float]:
         sandbox.place({"probes.py": Path(probes.__file__).read_bytes()})
         sandbox.start().close()  # the first one waits for the fork server to come up
         began = time.monotonic()
-        student = sandbox.start()
-        started = time.monotonic() - began
-        try:
-            failed = student.load("probes", ["probes"])
+        with sandbox.start() as student:
+            started = time.monotonic() - began
+            failed = student.load(["probes"])
             if failed != Reply():
                 return failed, started
-            return student.play([prepared("probes", "probes", layer, (__file__, outside, os.getpid()))])[0], started
-        finally:
-            student.close()
+            return student.run([prepared("probes", layer, (__file__, outside, os.getpid()))])[0], started
 
 
 @click.command()

@@ -72,6 +72,8 @@ def _message(graded: Graded, result: Result) -> str:
     record = graded.record
     if record is not None and record.reply.error is not None and record.reply.error.hint == "missing":
         return f"{sentence(record)}\n"
+    if criterion.visible and module.at_once is not None:
+        module = module.at_once
     lost = _Lost.of(graded, module, result.submission)
     paragraphs = (paragraph(lost) for paragraph in (AGAIN if lost.told and not lost.new else PARAGRAPHS))
     return "\n\n".join(filter(None, paragraphs)) + "\n"
@@ -202,6 +204,14 @@ class _Lost:
         shown = "; the example shows your own version" if self.example is not None and not self.place else ""
         return f"This was tested with a correct {names} in place of yours{shown}." if names else ""
 
+    def first(self) -> str:
+        files = [f"`{name}.py`" for name in self.graded.fix_first]
+        if not files:
+            return ""
+        are = "is" if len(files) == 1 else "are"
+        module = f"`{self.graded.criterion.module}.py`"
+        return f"{module} uses {' and '.join(files)}, which {are} wrong or missing: fix {files[0]} first."
+
     def not_yet(self) -> str:
         if not self.graded.hidden_by:
             return ""
@@ -299,6 +309,7 @@ PARAGRAPHS = (
     _Lost.what,
     _Lost.beyond,
     _Lost.beside,
+    _Lost.first,
     _Lost.not_yet,
     _Lost.named,
     _Lost.as_before,

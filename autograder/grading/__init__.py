@@ -9,8 +9,8 @@ Its `layer_norm_backward`, right in itself, calls its `layer_norm`.
 
 1. The script (script.py, recorder.py). When the grader starts, each hidden test runs once, on the reference, and every
    `check.f(...)` in it becomes a Step: the call, what must come back, and how near. No test runs again.
-2. Playing (player.py). The steps that may be shown are sent to the student's process in one message, and the replies come back;
-   later those that are hidden. The order matters: what is shown is complete before student code has seen a hidden input.
+2. Running (runner.py). The public steps run in a first process with all of the student's files, the hidden ones in a process for
+   the module alone. Every public step comes first: what is shown is complete before any process has seen a hidden input.
 3. Judging (judge.py, values/compare.py). A step and its reply make a Record, with a Fault if the reply is not the expected one.
    Here most records of `layer_norm` and of `layer_norm_backward` have one; nine of ten criteria have a wrong call.
 4. The search (diagnosis.py, search.py, played.py). For each function with a wrong record, the fewest known mistakes are looked

@@ -1,6 +1,6 @@
 """The hidden suites by hand: `pytest SUITES --submission FOLDER`, with all of pytest's options.
 
-Each call of a test is played in the student's process as soon as the test makes it, so that pytest shows the line of the test
+Each call of a test runs in the student's process as soon as the test makes it, so that pytest shows the line of the test
 at which a submission is wrong.
 """
 
@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading import script
 from autograder.grading.judge import judged
-from autograder.grading.player import Imports, SandboxProcess
 from autograder.grading.record import Step
 from autograder.grading.recorder import RECORDING, Recorder
+from autograder.grading.runner import Imports, SandboxProcess
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import read
@@ -23,14 +22,15 @@ from autograder.sandbox.sandbox import Sandbox
 
 
 class ByHand(contextlib.ExitStack):
-    """The submission at a path, with a process for each module that tests ask for."""
+    """The submission at a path, with a process for the module whose tests run."""
 
     def __init__(self, path: Path):
         super().__init__()
         self.rubric = rubrics.current()
-        self.sandbox = self.enter_context(Sandbox(self.rubric.limits, script.answers, (), kit.secret()))
+        self.sandbox = self.enter_context(Sandbox(self.rubric.limits, (), kit.secret()))
         self.sandbox.place(read(path, self.rubric.limits).files)
-        self.processes: dict[str, SandboxProcess] = {}
+        self.process: SandboxProcess | None = None
+        self.module = ""  # the one that the process is for
 
     def test(self, recorder: Recorder) -> Callable[[Step], None]:
         """What plays each new step of a test and raises AssertionError where the reply is wrong."""
@@ -38,7 +38,7 @@ class ByHand(contextlib.ExitStack):
 
         def play(step: Step) -> None:
             __tracebackhide__ = True
-            replies.extend(self._process(step.call.context).play([step]))
+            replies.extend(self._process_of(recorder.module).run([step]))
             record = judged(recorder.steps, replies)[-1]
             if record.fault is not None:
                 called = f"it was called with {step.args} {step.kwargs}"
@@ -46,17 +46,18 @@ class ByHand(contextlib.ExitStack):
 
         return play
 
-    def _process(self, context: str) -> SandboxProcess:
-        process = self.processes.get(context)
-        if process is None or process.ended is not None:
-            opened = contextlib.closing(SandboxProcess(self.sandbox.start()))
-            process = self.processes[context] = self.enter_context(opened)
-            alone = context in self.rubric.modules
-            names = (context,) if alone else tuple(self.rubric.modules)
-            reply = process.load(Imports(context, names, self.rubric.neighbours(context) if alone else {}))
+    def _process_of(self, module: str) -> SandboxProcess:
+        """The process of a module, or of the integration, which replaces the one of the module before."""
+        if self.process is None or self.process.ended is not None or self.module != module:
+            self.process, self.module = SandboxProcess(self.sandbox.start()), module
+            entry = self.rubric.modules.get(module)
+            imports = Imports((module,), tuple(entry.uses)) if entry else Imports(tuple(self.rubric.modules))
+            reply = self.process.load(imports)
             if reply.error is not None or reply.ended is not None:
-                raise AssertionError(f"{' or '.join(names)} could not be imported: {reply.error or reply.ended}")
-        return process
+                raise AssertionError(
+                    f"{' or '.join(imports.modules)} could not be imported: {reply.error or reply.ended}"
+                )
+        return self.process
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

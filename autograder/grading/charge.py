@@ -48,7 +48,8 @@ class Graded:
     mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
     judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
     `at_least`: the mistakes told are not all that is wrong, or differ from what is. `beyond`: some failing calls of the function
-    are not explained by the mistake that is named under visible criteria.
+    are not explained by the mistake that is named under visible criteria. `fix_first` are modules that this one uses and that are
+    missing or wrong in a public call.
     """
 
     criterion: Criterion
@@ -63,6 +64,7 @@ class Graded:
     depends: bool = False
     at_least: bool = False
     beyond: bool = False
+    fix_first: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -121,8 +121,8 @@ class Explanation:
 class Diagnoser:
     """Explains what submissions do in a script. The replies of known versions are kept for the next ones."""
 
-    def __init__(self, rubric: Rubric, steps: Mapping[str, Sequence[Step]]):
-        """`steps` are those of each module, in the order in which a process plays them."""
+    def __init__(self, rubric: Rubric, steps: Mapping[str, Sequence[Sequence[Step]]]):
+        """`steps` are those of each module, by process, in the order in which it plays them."""
         self.rubric, self.steps = rubric, steps
         self._kept: dict[tuple[str, str, Helpers], Played] = {}  # what was used last comes last
 

@@ -20,7 +20,7 @@ class Direct:
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]]):
         self.functions = functions
-        self._calls = Calls(wire.MAX_FROM_STUDENT, _nothing_is_lent)
+        self._calls = Calls(wire.MAX_FROM_STUDENT, _no_handles)
 
     def play(self, step: Step) -> Reply:
         """The reply of a student's process whose functions were these."""
@@ -52,5 +52,5 @@ def play(functions: Mapping[str, Callable[..., Any]], steps: Iterable[Step]) -> 
     return list(map(Direct(functions).play, steps))
 
 
-def _nothing_is_lent(handle: wire.Handle) -> Callable[..., Any]:
+def _no_handles(handle: wire.Handle) -> Callable[..., Any]:
     raise LookupError(f"functions among the arguments are called directly, not through the handle {handle.id}")

@@ -135,7 +135,7 @@ def _made(step: Step, given: Arguments) -> Iterator[Step]:
     module, function = step.target.module, step.target.function
     expected = _expected(step, given)
     if expected is not None:
-        call = prepared(module, module, function, (), given)
+        call = prepared(module, function, (), given)
         yield replace(step, args=(), kwargs=given, expected=expected, call=call)
 
 

@@ -1,10 +1,11 @@
 """One submission in, one Result out: the rules of grading.
 
-In which order things are played stands in player.py, what a mistake costs in charge.py.
+In which process things are run stands in runner.py, what a mistake costs in charge.py.
 
-1. Whatever may be shown: the visible criteria, then the public examples of every function. An example that went wrong is tried
-   once more, alone; only then, or where a known mistake explains it, it is shown as a counterexample.
-2. The hidden criteria, from the lowest level of modules up.
+1. The public calls of all modules, together in the preview: visible criteria, and the public examples of every function. Where
+   one fails, those of the module are repeated beside references. An example that went wrong is tried once more, alone; only then,
+   or where a known mistake explains it, it is shown as a counterexample.
+2. Module by module, beside references: the hidden calls.
 3. Each function with a wrong call is explained (diagnosis.py), and its mistakes are charged. Of visible criteria, verdicts and
    names come from visible records only: students see them at once. What no known mistake explains is repaired, if one
    small edit of the student's text does it (repair.py), and is then charged as one mistake.
@@ -19,7 +20,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 
 import numpy as np
@@ -30,9 +31,9 @@ from autograder.grading.diagnosis import Diagnoser, Explanation, has, is_absent
 from autograder.grading.experiments import Trial, Tried, is_unsteady, played_again, trials
 from autograder.grading.judge import judged
 from autograder.grading.played import alike, wrong_in_value
-from autograder.grading.player import Player
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.repair import Repair, Repairs, charged_as
+from autograder.grading.runner import Runner
 from autograder.grading.script import Script
 from autograder.grading.search import is_boolean, versions_left
 from autograder.grading.thresholds import MOST_EVIDENT, MOST_TRIED, TIMES
@@ -45,15 +46,14 @@ from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
 
-BEFORE_ALL = -1  # the level before which everything that may be shown is played
-
 
 @dataclass(frozen=True)
 class ModuleResult:
     """What grading one module found, before it is put into words. `broken` says why it could not be imported.
 
     `unexplained` are functions that no known mistake explains, each with its records beside correct helpers, or its own.
-    `tried` are the trials of wrong public examples that nothing explains.
+    `tried` are the trials of wrong public examples that nothing explains. `at_once` is what visible criteria may be explained
+    with, if the module depends on wrong modules of the submission.
     """
 
     module: str
@@ -62,6 +62,7 @@ class ModuleResult:
     records: tuple[Record, ...] = ()
     unexplained: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
     tried: Mapping[Step, tuple[Tried, ...]] = field(default_factory=dict)
+    at_once: "ModuleResult | None" = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def open_grader(without: tuple[str, ...] = (), limits: Limits | None = None) -> 
     Raises RubricError, CommandError or SandboxFault.
     """
     script = scripts.current()
-    with Sandbox(limits or script.rubric.limits, scripts.answers, without, kit.secret()) as sandbox:
+    with Sandbox(limits or script.rubric.limits, without, kit.secret()) as sandbox:
         grader = Grader(script, sandbox)
         grader.prepare()
         gc.freeze()  # what stays as long as the grader need not be looked through in every submission
@@ -108,17 +109,17 @@ class Grader:
     def prepare(self) -> None:
         """Learn what the references reply: whoever replies alike, byte by byte, need not be read again."""
         right = Submission("references", references.files())
-        with Player.in_sandbox(self.sandbox, self.script, right, is_reference=True) as player:
+        with Runner.in_sandbox(self.sandbox, self.script, right, is_reference=True) as player:
             graded_with(player, self.diagnoser, self.rubric.groups)
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
-        with Player.in_sandbox(self.sandbox, self.script, submission) as player:
+        with Runner.in_sandbox(self.sandbox, self.script, submission) as player:
             return Result(submission, graded_with(player, self.diagnoser, names), tuple(self.sandbox.layers))
 
 
-def graded_with(player: Player, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
+def graded_with(player: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
     """What a player's submission earns in these modules (and "integration")."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -131,60 +132,91 @@ def graded_with(player: Player, diagnoser: Diagnoser, names: tuple[str, ...]) ->
 
 def diagnoser_of(script: Script) -> Diagnoser:
     """What explains submissions that are played on a script."""
-    steps = {m: (*script.shown(m), *script.hidden.get(m, ())) for m in script.rubric.modules}
-    return Diagnoser(script.rubric, steps)
+    return Diagnoser(script.rubric, {module: script.in_order(module) for module in script.rubric.modules})
 
 
 class _Grading:
     """One submission on its way; the methods stand in the order in which they are needed."""
 
-    def __init__(self, script: Script, player: Player, diagnoser: Diagnoser):
+    def __init__(self, script: Script, player: Runner, diagnoser: Diagnoser):
         self.script, self.rubric, self.player, self.diagnoser = script, script.rubric, player, diagnoser
-        self.records: dict[Step, Record] = {}
+        self.records: dict[Step, Record] = {}  # from beside references
+        self.previewed: dict[Step, Record] = {}  # of public calls, from the preview
+        self.depends = set[str]()  # modules whose public calls differ in the preview: see _run
         self.repairs, self.left = Repairs(player), versions_left(player.charge)
         # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
         self.examples: dict[str, dict[str, list[Record]]] = {}
         self.alone: dict[str, dict[str, Record | None]] = {}
         self.at_once: dict[str, _Reading] = {}
         self.tried: dict[str, dict[Step, tuple[Tried, ...]]] = {}
+        self.first_tries: dict[str, Graded] = {}  # of criteria of the integration
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
-        self.records |= self.player.shown(names)
-        self.examples = {module: self._examples(module) for module in names if module != INTEGRATION}
-        self.alone = {m: {f: self._alone(own) for f, own in examples.items()} for m, examples in self.examples.items()}
         modules = [name for name in names if name != INTEGRATION]
-        self.at_once = {m: self._reading(BEFORE_ALL, m, self._records(self.script.shown(m))) for m in modules}
-        self.tried = {module: self._trials(module) for module in modules}
         whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
+        # Everything that may be shown is made before the first hidden call: a process could leave a mark for a later one.
+        self.previewed = self.player.preview(modules)
+        for module in modules:
+            self._make_public_calls(module)
+        for module in modules:
+            self._read_public_calls(module)
         visible = {m: [c for c in self.rubric.of(m) if c.visible] for m in modules}
-        shown = {m: [(c, self.at_once[m].charges[c.id].passed) for c in own] for m, own in visible.items()}
-        together = self._integration([criterion for criterion in whole if criterion.visible], shown)
+        at_once = {m: [(c, self.at_once[m].charges[c.id].passed) for c in own] for m, own in visible.items()}
+        together = self._integration([criterion for criterion in whole if criterion.visible], at_once)
+        later = [criterion for criterion in whole if not criterion.visible]
+        if not any(
+            record.fault for record in self.previewed.values()
+        ):  # nothing has taken the place of the preview's process
+            self.first_tries = {criterion.id: self._together(criterion) for criterion in later}
         results: dict[str, ModuleResult] = {}
-        for number, level in enumerate(self.player.levels):
-            self.records |= self.player.hidden(number)
-            results |= {module: self._result(number, module) for module in level.modules}
+        for module in modules:
+            self.records |= self.player.hidden(module)
+            results[module] = self._result(module)
         earned = {m: [(graded.criterion, graded.passed) for graded in result.graded] for m, result in results.items()}
-        together |= self._integration([criterion for criterion in whole if not criterion.visible], earned)
-        if INTEGRATION in names:
+        together |= self._integration(later, earned)
+        if whole:
             records = self._records([step for criterion in whole for step in self.script.together(criterion.id)])
             graded = tuple(together[criterion.id] for criterion in whole)
             results[INTEGRATION] = ModuleResult(INTEGRATION, graded, None, tuple(records))
         return results
 
-    def _examples(self, module: str) -> dict[str, list[Record]]:
+    def _make_public_calls(self, module: str) -> None:
+        """The public calls of a module that fail in the preview are repeated beside references, with all others of the module.
+
+        If they fail differently there, the module `depends` on modules of the submission that are wrong or missing.
+        """
+        public = {step: self.previewed[step] for step in self.script.shown(module)}
+        records = dict(public)
+        if any(record.fault is not None for record in public.values()):
+            beside = self.player.public(module)
+            if not all(_same(record, beside[step]) for step, record in public.items()):
+                self.depends.add(module)
+                records = beside
+        self.records |= records
+
+    def _read_public_calls(self, module: str) -> None:
+        """The examples to show, alone and with probes, and the diagnosis of the visible criteria."""
+        is_broken = self.player.broken(module) is not None
+        self.examples[module] = {} if is_broken else self._examples(module, self.records)
+        self.alone[module] = {name: self._alone(own) for name, own in self.examples[module].items()}
+        self.at_once[module] = self._reading(module, self._records(self.script.shown(module)), at_once=True)
+        self.tried[module] = self._trials(module)
+
+    def _examples(self, module: str, records: Mapping[Step, Record]) -> dict[str, list[Record]]:
         by_function: dict[str, list[Record]] = {}
-        if self.player.broken(module) is None:
-            for example in sorted(
-                self._records(self.script.examples[module]), key=lambda record: _smallness(record.deviation)
-            ):
-                if example.fault is not None:
-                    by_function.setdefault(example.target.function, []).append(example)
+        for example in sorted(
+            (records[step] for step in self.script.examples[module]), key=lambda record: _smallness(record.deviation)
+        ):
+            if example.fault is not None:
+                by_function.setdefault(example.target.function, []).append(example)
         return by_function
 
     def _alone(self, examples: Sequence[Record]) -> Record | None:
-        """The first of some wrong examples that is wrong also when it is played alone."""
+        """The first of some wrong examples that is wrong also when it is run alone."""
         for example in examples:
-            again = example if example.unwritten else judged([example.step], [self.player.alone(example.step)])[0]
+            together = example.target.module not in self.depends
+            reply = example.reply if example.unwritten else self.player.alone(example.step, together)
+            again = judged([example.step], [reply])[0]
             if again.fault is not None:
                 return again
         return None
@@ -214,19 +246,23 @@ class _Grading:
         return {own[0].trial.step.target.function: own for own in of_steps if is_unsteady(own)}
 
     def _tried(self, module: str, steps: Sequence[Step]) -> list[Record]:
-        """Made-up calls played before any hidden one; fewer where they take long."""
-        replies = self.player.trials(module, steps) if steps else []
+        """Made-up public calls; fewer where they take long."""
+        replies = self.player.probes(module, steps, module not in self.depends) if steps else []
         return [judged([step], [reply])[0] for step, reply in zip(steps, replies, strict=False)]
 
     def _records(self, steps: Sequence[Step]) -> list[Record]:
         return [self.records[step] for step in steps]
 
-    def _result(self, number: int, module: str) -> ModuleResult:
-        records = self._records((*self.script.shown(module), *self.script.hidden.get(module, ())))
-        reading = self._reading(number, module, records)
-        graded, unexplained = tuple(self._graded(module, reading)), dict(self._unexplained(reading))
+    def _result(self, module: str) -> ModuleResult:
         broken = self.player.broken(module)
-        return ModuleResult(module, graded, broken, tuple(records), unexplained, self.tried[module])
+        records = self._records(list(chain(*self.script.in_order(module))))
+        reading = self._reading(module, records)
+        graded, unexplained = tuple(self._graded(module, reading)), dict(self._unexplained(reading))
+        result = ModuleResult(module, graded, broken, tuple(records), unexplained, self.tried[module])
+        if module not in self.depends:
+            return result
+        previewed = tuple(self.previewed[step] for step in self.script.shown(module))
+        return replace(result, at_once=ModuleResult(module, graded, broken, previewed))
 
     def _unexplained(self, reading: "_Reading") -> Iterator[tuple[str, tuple[Record, ...]]]:
         """The functions whose wrong values have no known cause: none of their own, and no helper that is unexplained as well."""
@@ -252,7 +288,7 @@ class _Grading:
             alone = self.alone.get(module, {}).get(function)
             # What is lost without a wrong call, since too little is right, is lost to nobody's helper.
             blamed = reading.blamed(criterion, function) if function or charge.passed else {}
-            yield replace(
+            graded = replace(
                 charge,
                 record=charge.record or next(iter(blamed.values()), None),
                 shown=shown(charge, explanations, examples, alone if alone and alone.step in reading.wrong else None),
@@ -264,6 +300,29 @@ class _Grading:
                 beyond=self._is_beyond(module, function, reading),
                 depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
+            is_at_once = criterion.visible and module in self.depends and not charge.passed
+            yield self._shown_at_once(graded, function) if is_at_once else graded
+
+    def _shown_at_once(self, graded: Graded, function: str) -> Graded:
+        """A lost visible criterion of a module that depends on wrong modules: it passes if it does so in the preview, and what is
+        shown of it comes from the preview."""
+        module = graded.criterion.module
+        own = [self.previewed[step] for step in self.script.shown(module)]
+        wrong = [r for r in own if r.step.criterion == graded.criterion.id and r.fault is not None]
+        if not wrong:
+            return Graded(graded.criterion)
+        examples = self._examples(module, self.previewed).get(function, [])
+        record = next((r for r in wrong if r.target.function == function), wrong[0])
+        first = tuple(name for name in self.rubric.modules if self._is_to_fix_before(name, module))
+        return replace(graded, record=record, shown=next(iter(examples), None), depends=False, fix_first=first)
+
+    def _is_to_fix_before(self, dependency: str, module: str) -> bool:
+        """Whether a module that another one uses is missing, or wrong in a public call."""
+        if dependency not in self.rubric.below(module):
+            return False
+        public = [self.previewed[step] for step in self.script.shown(dependency) if step in self.previewed]
+        missing = self.player.is_missing(dependency) or f"{dependency}.py" not in self.player.submission.files
+        return missing or any(record.fault is not None for record in public)
 
     def _is_beyond(self, module: str, function: str, reading: "_Reading") -> bool:
         """Whether a failing call of a function is not as the mistake that visible calls show would make it."""
@@ -283,20 +342,20 @@ class _Grading:
         partly = tuple(m for m, own in earned.items() if self.rubric.explains(m) and _is_partly_right(own))
         graded: dict[str, Graded] = {}
         for criterion in criteria:
-            graded[criterion.id] = self._together(criterion)
+            graded[criterion.id] = self.first_tries.get(criterion.id) or self._together(criterion)
             if not graded[criterion.id].passed and partly:
                 graded[criterion.id] = self._together(criterion, partly)
         return graded
 
     def _together(self, criterion: Criterion, correct: tuple[str, ...] = ()) -> Graded:
-        replies, imported = self.player.together(criterion.id, correct)
+        replies, imported = self.player.integration(criterion.id, correct)
         records = judged(replies, replies.values())
         self.records |= {record.step: record for record in records}
         wrong = next((record for record in records if record.fault is not None), None)
         why: Why = "right" if wrong is None else "unexplained" if imported else "not imported"
         return Graded(criterion, why, record=wrong, blamed=correct)
 
-    def _reading(self, number: int, module: str, records: Sequence[Record]) -> "_Reading":
+    def _reading(self, module: str, records: Sequence[Record], at_once: bool = False) -> "_Reading":
         """What the records of a module say, each function that is charged and has wrong helpers played beside correct ones."""
         if self.player.broken(module) is not None:  # there is nothing to explain
             empty = {name: Explanation(empty=True) for name in self.rubric.modules[module].functions}
@@ -307,14 +366,14 @@ class _Grading:
         for function in self.rubric.modules[module].functions:
             helpers = tuple(name for name in self.rubric.helpers(module, (function,)) if name in wrong)
             if helpers and self._may_be_excused(reading, function):
-                again = self._charged(self._played_again(number, reading, function, helpers))
+                again = self._charged(self._played_again(reading, function, helpers))
                 # Of two readings that cost the same, the one with fewer steps without a reply says more.
                 reading = min(again, reading, key=lambda r: (r.cost, sum(x.reply.ended is not None for x in r.records)))
-        for function in reading.explanations if number != BEFORE_ALL else ():
-            reading = self._repaired(number, reading, function)
+        for function in reading.explanations if not at_once else ():
+            reading = self._repaired(reading, function)
         return reading
 
-    def _repaired(self, number: int, reading: "_Reading", function: str) -> "_Reading":
+    def _repaired(self, reading: "_Reading", function: str) -> "_Reading":
         """A reading in which what one edit of a function's text makes right is one mistake."""
         explanation = reading.explanations[function]
         told = not explanation.undecided or explanation.named or explanation.shared
@@ -323,33 +382,33 @@ class _Grading:
         if (explained and not several) or explanation.empty or not self._may_be_excused(reading, function):
             return reading
         helpers = reading.helped.get(function, ((), ()))[0]
-        repair = self.repairs.search(number, reading.module, function, helpers, reading.records)
+        repair = self.repairs.search(reading.module, function, helpers, reading.records)
         if repair is None:
-            return reading if explained else self._repaired_beside(number, reading, function, helpers)
+            return reading if explained else self._repaired_beside(reading, function, helpers)
         mistake = charged_as(repair, self.rubric, reading.module, function, reading.records)
-        shared = self._fixed_too(number, reading, function, repair)
+        shared = self._fixed_too(reading, function, repair)
         if shared is not None:
             mistake = replace(mistake, name=shared.name, twice=shared.twice or shared.does)
         explanations = reading.explanations | {function: Explanation(repair=mistake)}
         return min(self._charged(replace(reading, explanations=explanations)), reading, key=lambda r: r.cost)
 
-    def _fixed_too(self, number: int, reading: "_Reading", function: str, repair: Repair) -> Mistake | None:
+    def _fixed_too(self, reading: "_Reading", function: str, repair: Repair) -> Mistake | None:
         """The misconception that explains another function, if the same edit fixes that function too: a shared line is wrong."""
         for other, explanation in reading.explanations.items():
             if other == function or explanation.repair or not explanation.complete or len(explanation.mistakes) != 1:
                 continue
             helpers = reading.helped.get(other, ((), ()))[0]
-            if self.repairs.lines_of(number, reading.module, other, helpers, reading.records, *repair[0]):
+            if self.repairs.lines_of(reading.module, other, helpers, reading.records, *repair[0]):
                 return explanation.mistakes[0]
         return None
 
-    def _repaired_beside(self, number: int, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
+    def _repaired_beside(self, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
         """A reading in which one known mistake is told of a function that has another one too: an edit leaves just that one, or
         it alone is evident, and costs nothing more or less."""
         own = [record for record in reading.records if record.target.function == function]
         if is_boolean(own):
             return reading
-        search = (number, reading.module, function, helpers, reading.records)
+        search = (reading.module, function, helpers, reading.records)
         evident = self.diagnoser.evident(reading.module, function, own)
         left = [candidate for candidate in evident[:MOST_EVIDENT] if self.repairs.beside(*search, candidate.reply)]
         told = left or ([] if reading.explanations[function].chosen else [c for c in evident if c.is_evident])
@@ -371,11 +430,11 @@ class _Grading:
         lost -= {name for name in lost if self.rubric.criteria[name].looks_at == "examples"}
         return any(record.step.criterion in lost for record in wrong) and not all(map(is_absent, wrong))
 
-    def _played_again(self, number: int, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
+    def _played_again(self, reading: "_Reading", function: str, helpers: tuple[str, ...]) -> "_Reading":
         """A reading in which one function was played beside correct helpers."""
         every = [record.step for record in reading.records]
         steps = with_needed(every, [step for step in every if step.target.function == function])
-        replies = self.player.with_helpers(number, reading.module, helpers, steps)
+        replies = self.player.with_helpers(reading.module, helpers, steps)
         again = {r.step: r for r in judged(steps, [replies[s] for s in steps]) if r.target.function == function}
         records = tuple(again.get(record.step, record) for record in reading.records)
         anew = self.diagnoser.explained(reading.module, function, records, {}, self.left)
@@ -455,6 +514,15 @@ def shown(
     only_dtype = example is not None and example.fault is not None and example.fault.kind == "dtype"
     in_value = charge.record.fault is not None and charge.record.fault.kind != "dtype"
     return None if only_dtype and in_value else example  # an example of a dtype is shown only where the dtype counted
+
+
+def _same(first: Record, second: Record) -> bool:
+    """Whether a call came to the same in two processes."""
+    ends, theirs = first.reply.ended, second.reply.ended
+    if ends is not None and theirs is not None:
+        return ends.why == theirs.why
+    kinds = [record.fault.kind if record.fault is not None else "" for record in (first, second)]
+    return kinds[0] == kinds[1] and alike(first.step, first.reply, second.reply)
 
 
 def _is_partly_right(earned: Sequence[tuple[Criterion, bool]]) -> bool:

@@ -9,6 +9,7 @@ import pickle
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -36,10 +37,12 @@ class Played:
     Versions often reply alike, so replies are kept by class: a submission's reply is held once against each class of a step.
     """
 
-    def __init__(self, module: str, function: str, steps: Sequence[Step], helpers: Mapping[str, Version]):
+    def __init__(self, module: str, function: str, steps: Sequence[Sequence[Step]], helpers: Mapping[str, Version]):
+        """`steps` are those of the module, by process."""
         self.module, self.function, self.helpers = module, function, dict(helpers)
-        self.every = list(steps)
-        self.steps = {step.number: step for step in steps if step.target.function == function}
+        self.every = list(chain(*steps))
+        self._process = {step.number: own for own in steps for step in own}
+        self.steps = {step.number: step for step in chain(*steps) if step.target.function == function}
         self.classes: dict[int, list[Reply]] = {number: [] for number in self.steps}
         self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.steps}
         self._found: dict[tuple[Mistake, ...], dict[int, int]] = {}
@@ -53,7 +56,7 @@ class Played:
         """The class of a version's reply to a step."""
         classes = self._found.setdefault(version.mistakes, {})
         if number not in classes:
-            group = self.every if self._keeps(version) else self._groups[number]
+            group = self._process[number] if self._keeps(version) else self._groups[number]
             for step, reply in zip(group, self._play(version, group), strict=True):
                 if step.number in self.steps:
                     classes[step.number] = self._class(step.number, reply)

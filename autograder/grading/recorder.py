@@ -18,9 +18,8 @@ from autograder.grading.record import Kind, Rules, Step, Target
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
-from autograder.sandbox import lending
 from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
-from autograder.sandbox.wire import Handle, Kept
+from autograder.sandbox.wire import Kept
 from autograder.values.compare import tolerance
 from autograder.values.tree import copied
 
@@ -41,14 +40,8 @@ class Recorder:
     first: int = 1
     on_step: Callable[[Step], object] = lambda step: None
     steps: list[Step] = field(default_factory=list)
-    lent: dict[int, Callable[..., Any]] = field(default_factory=dict)  # functions among the arguments
     # By id; the object is held, so that no other gets its id.
     kept: dict[int, tuple[Any, Kept]] = field(default_factory=dict)
-
-    @property
-    def context(self) -> str:
-        """What is imported together: a module, or what a criterion of the integration calls."""
-        return self.module if self.module != INTEGRATION else self.criterion
 
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules, keep: bool) -> Any:
         """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
@@ -59,7 +52,7 @@ class Recorder:
         refused = bool(rules.untouched and rules.error)  # what a call that raises has changed is not in its reply
         self._call(number, target, given, expected, rules, keep or rules.pure or refused)
         if rules.pure or refused:
-            about = prepared_changes(self.context, number, self.steps[-1].call)
+            about = prepared_changes(number, self.steps[-1].call)
             self._add(self._next(), target, "changes", about, number, rules)
         if rules.pure:
             self._call(self._next(), target, given, expected, replace(rules, repeats=number), False)
@@ -76,13 +69,13 @@ class Recorder:
         kept = self._known(array)
         array[...] = value
         given = (kept, array.copy())
-        call = prepared_write(self.context, *given)
+        call = prepared_write(*given)
         self._add(self._next(), self._target(kept), "write", call, kept.call, PLAIN, (given, {}))
 
     def look(self, value: Any) -> None:
         """Record a look at what the result of an earlier call holds now."""
         kept = self._known(value)
-        call = prepared_look(self.context, kept)
+        call = prepared_look(kept)
         self._add(self._next(), self._target(kept), "look", call, kept.call, PLAIN, ((kept,), {}))
 
     def _expected(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules) -> Any:
@@ -101,9 +94,7 @@ class Recorder:
         return references.parts(self.functions[f"{target.module}.{target.function}"])
 
     def _call(self, number: int, target: Target, given: Any, expected: Any, rules: Rules, keep: bool) -> None:
-        args = [self._sent(value, position) for position, value in enumerate(given[0])]
-        kwargs = {name: self._sent(value, name) for name, value in given[1].items()}
-        call = prepared(self.context, target.module, target.function, args, kwargs, rules.checks, number if keep else 0)
+        call = prepared(target.module, target.function, given[0], given[1], rules.checks, number if keep else 0)
         self._add(number, target, "call", call, 0, rules, copied(given), expected, rules.within or tolerance(given))
 
     def _add(
@@ -132,14 +123,6 @@ class Recorder:
         if id(value) in self.kept:
             return self.kept[id(value)][1]
         return [self._given(part) for part in value] if isinstance(value, list) else value
-
-    def _sent(self, value: Any, position: int | str) -> Any:
-        """An argument as it travels: a function is lent, under a number that is the same in every run of its test."""
-        if not callable(value):
-            return value
-        number = zlib.crc32(f"{self.module} {self.test} {len(self.steps)} {position}".encode())
-        self.lent[number] = value
-        return Handle(number, lending.packed(value))
 
     def _keep(self, value: Any, kept: Kept) -> None:
         """Know an object again, and the arrays inside it."""
@@ -272,7 +255,7 @@ def recorder(request: pytest.FixtureRequest) -> Recorder:
     if criterion is None:
         raise pytest.UsageError(f"{request.node.nodeid} does not name a criterion of rubric.yaml")
     earlier = request.config.stash[RECORDERS]
-    first = 1 + sum(len(recorder.steps) for recorder in earlier if recorder.module == criterion.module)
+    first = 1 + sum(len(recorder.steps) for recorder in earlier)
     earlier.append(Recorder(criterion.module, references.by_name(), request.node.name, criterion.id, first))
     return earlier[-1]
 

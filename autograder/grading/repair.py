@@ -15,8 +15,8 @@ from operator import itemgetter
 
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
-from autograder.grading.player import Player
 from autograder.grading.record import Record, Step, with_needed
+from autograder.grading.runner import Runner
 from autograder.grading.thresholds import (
     FIRST_CALLS,
     MOST_ENDLESS,
@@ -44,15 +44,13 @@ Repair = tuple[tuple[str, int], str, tuple[tuple[int, ...], ...]]
 class Repairs:
     """The searches of one submission, and what is left for them."""
 
-    def __init__(self, player: Player):
+    def __init__(self, player: Runner):
         self.player = player
         self.functions, self.edits, self.endless = frozenset[str](), player.edits, 0
         self.lines: dict[str, set[int]] = {}  # of each module's repairs: its other functions are edited there first
         self.made: dict[str, list[Repair]] = {}  # of each module
 
-    def search(
-        self, number: int, module: str, function: str, helpers: tuple[str, ...], records: Sequence[Record]
-    ) -> Repair | None:
+    def search(self, module: str, function: str, helpers: tuple[str, ...], records: Sequence[Record]) -> Repair | None:
         """The smallest edits that make every record of a function right, beside correct `helpers`; None if there are none."""
         own = [record for record in records if record.target.function == function]
         first = _first_calls(own)
@@ -60,7 +58,7 @@ class Repairs:
             return None
         self.functions, self.endless = self.functions | {function}, 0
         rest = [step for step in _made_alone(own) if step not in first]
-        fixed = partial(self.lines_of, number, module, function, helpers, records)
+        fixed = partial(self.lines_of, module, function, helpers, records)
 
         earlier = self.made.setdefault(module, [])
         for repair in earlier:  # what two functions share is wrong in both, and one edit makes both right
@@ -68,10 +66,10 @@ class Repairs:
                 return repair
 
         others = [name for name in self.player.rubric.modules[module].functions if name != function]
-        with self.player.apart(number, module, helpers) as play:
-            known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
-            asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others, sorted(known)))
-            said = next(iter(play([asked])), SPENT)
+        known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
+        asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others, sorted(known)))
+        with self.player.apart(module, helpers, first=[asked]) as play:
+            said = next(iter(play([])), SPENT)
             edits = said.value.tolist()[:MOST_EDITS] if said.value is not None else []
             ordered = sorted(((line not in known, size), edit, line) for edit, size, line in edits)
             for _, same in groupby(ordered, key=itemgetter(0)):
@@ -81,7 +79,8 @@ class Repairs:
                 tells = len(passed) <= MOST_SURVIVORS
                 places: dict[int, tuple[int, ...]] = {}  # by the line that the search says
                 chosen = -1
-                for _, edit, line in self._passing(play, passed[:MOST_SURVIVORS], rest):
+                # All of them before any is made in full: that process takes the place of this one.
+                for _, edit, line in list(self._passing(play, passed[:MOST_SURVIVORS], rest)):
                     if line not in places and (tells or not places) and (lines := fixed(function, edit)):
                         places[line], chosen = lines, edit if not places else chosen
                 if places:
@@ -94,7 +93,6 @@ class Repairs:
 
     def lines_of(
         self,
-        number: int,
         module: str,
         function: str,
         helpers: tuple[str, ...],
@@ -107,14 +105,13 @@ class Repairs:
         steps = with_needed([record.step for record in records], wanted)
         left = [name for name in self.player.rubric.modules[module].functions if name != edited]
         made = replace(steps[0], call=prepared_edit(module, edited, left, edit))
-        with self.player.apart(number, module, helpers, [made]) as play:
+        with self.player.apart(module, helpers, [made]) as play:
             said, *replies = play(steps) or [SPENT]
         right = len(replies) == len(steps) and _all_right(steps, replies, function)
         return tuple(said.value) if right and said.value else ()  # it may say that it could not be made
 
     def beside(
         self,
-        number: int,
         module: str,
         function: str,
         helpers: tuple[str, ...],
@@ -126,7 +123,7 @@ class Repairs:
         named = [step.expected for step in steps if step.parts and step.kind == "call" and not step.rules.error]
         fits = all(isinstance(value, tuple) for value in named)
         altered = judged(steps, [record.reply for record in records])
-        return fits and self.search(number, module, function, helpers, altered) is not None
+        return fits and self.search(module, function, helpers, altered) is not None
 
     def _passing(self, play: Play, edits: list[Row], calls: Sequence[Step]) -> Iterator[Row]:
         """The edits that make some calls right."""

@@ -8,10 +8,9 @@ import contextlib
 import difflib
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric, RubricError
-from autograder.sandbox.conversation import Answers
 from autograder.values.compare import TOLERANCE, tolerance
 
 
@@ -35,11 +33,14 @@ class Script:
     hidden: dict[str, tuple[Step, ...]]
     visible: dict[str, tuple[Step, ...]]
     examples: dict[str, tuple[Step, ...]]
-    lent: dict[int, Callable[..., Any]]
 
     def shown(self, module: str) -> tuple[Step, ...]:
         """The steps whose replies may be shown to the student: those of visible criteria, then the public examples."""
         return self.visible.get(module, ()) + self.examples.get(module, ())
+
+    def in_order(self, module: str) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+        """The steps of a module by process: public calls are made in another one than hidden calls, and before them."""
+        return self.shown(module), self.hidden.get(module, ())
 
     def together(self, criterion: str) -> tuple[Step, ...]:
         """The steps of a criterion of the integration."""
@@ -51,11 +52,6 @@ class Script:
 def current() -> Script:
     """The script of the installed homework, recorded once; raises as `record` does."""
     return record(rubrics.current())
-
-
-def answers() -> Answers:
-    """What answers the questions of a student's process: the reference's functions, and those that tests lend."""
-    return {**references.by_name(), **current().lent}
 
 
 def record(rubric: Rubric) -> Script:
@@ -74,8 +70,7 @@ def record(rubric: Rubric) -> Script:
                 (visible if shown else hidden).setdefault(recorder.module, []).append(step)
         by_module = {module: _examples(module, rubric) for module in rubric.modules}
     examples = {module: tuple(recorder.steps) for module, recorder in by_module.items()}
-    lent = {n: f for recorder in (*recorders, *by_module.values()) for n, f in recorder.lent.items()}
-    return Script(rubric, _frozen(hidden), _frozen(visible), examples, lent)
+    return Script(rubric, _frozen(hidden), _frozen(visible), examples)
 
 
 def _frozen(steps: dict[str, list[Step]]) -> dict[str, tuple[Step, ...]]:
@@ -84,7 +79,8 @@ def _frozen(steps: dict[str, list[Step]]) -> dict[str, tuple[Step, ...]]:
 
 def _examples(module: str, rubric: Rubric) -> Recorder:
     """Every public example as a step; float32 arguments are given where the dtype is the point."""
-    recorder = Recorder(module, references.by_name(), first=1_000_000)  # numbers that no test's step has
+    first = 1_000_000 * (1 + list(rubric.modules).index(module))  # numbers that no other step has
+    recorder = Recorder(module, references.by_name(), first=first)
     for function in rubric.modules[module].functions:
         for args, kwargs in mistakes.examples(module, function):
             try:

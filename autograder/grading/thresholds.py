@@ -14,9 +14,6 @@ trial, a text or a message on the wire stand where they are used.
 LEAST_OF_FORM = 1 / 2  # share of a criterion's functions that must be right in value before it is earned; by judgement
 # What ends a call or a submission stands in rubric.yaml and sandbox/budget.py, with `ENDLESS_SHARE`, the share of a call's time
 # that a function has after it was endless.
-# Share of a submission's time that one message may take to a process in which modules are beside others of the submission: these
-# may be slow, which is no fault of who uses them. The references take a twentieth of it; by judgement.
-BESIDE_OWN = 0.02
 RESTARTS = 20  # processes that are started for one module because another one ended; by judgement
 
 MOST_TOGETHER = 4  # misconceptions of one function that are combined; by judgement
@@ -58,7 +55,7 @@ MOST_SPENT = 0.5  # share of a submission's processor time after which no search
 
 NEARLY_ALL = 0.95  # share of the wrong records that mistakes must reproduce to be told to the student; by judgement
 MOST_MOVES = 120  # entries that are moved in one public example, one at a time; by judgement
-# The same where a module may ask for others, since a question costs as much as some calls; by judgement.
+# The same for a module that uses others; by judgement.
 MOST_MOVES_ASKING = 40
 MOST_ENTRIES = 24  # entries of an argument up to which they are moved one at a time; by judgement
 MOST_TRIED = 3  # functions of a module that trials are made for; by judgement

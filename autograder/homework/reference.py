@@ -1,21 +1,23 @@
 """The reference functions by name: `from autograder.homework.reference import layer_norm`.
 
-Loaded once from the solutions, in the grader's process only; no student process ever imports this.
+Loaded once from the solutions, in the grader's process. A student's process never imports this; it is sent the compiled code of the
+modules that the module under test depends on.
 """
 
+import ast
 import importlib
 import inspect
+import marshal
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from autograder.homework import kit, rubric
-from autograder.sandbox.conversation import parameters
-from autograder.sandbox.wire import Parameters
+from autograder.sandbox.messages import Reference
 
 
 @cache
@@ -58,9 +60,32 @@ def by_name() -> dict[str, Callable[..., Any]]:
     return {f"{rubric.current().module_of(name)}.{name}": function for name, function in functions().items()}
 
 
-def signatures(functions_of: Mapping[str, tuple[str, ...]]) -> dict[str, dict[str, Parameters]]:
-    """The parameters of functions, by module and function."""
-    return {m: {f: parameters(functions()[f]) for f in names} for m, names in functions_of.items()}
+def replacing(modules: Iterable[str]) -> list[Reference]:
+    """References that take the place of a student's modules, and those that these import, in the order in which they are loaded."""
+    wanted, entries = set(modules), rubric.current()
+    needed = wanted.union(*map(entries.below, wanted))
+    return [
+        Reference(name, _compiled(name), tuple(entry.functions) if name in wanted else ())
+        for name, entry in entries.modules.items()
+        if name in needed
+    ]
+
+
+@cache
+def helpers(module: str, functions: tuple[str, ...]) -> Reference:
+    """Some functions of a reference module, without its other contract functions."""
+    needed = (*functions, *rubric.current().helpers(module, functions))
+    return Reference(
+        module, _compiled(module, frozenset(rubric.current().modules[module].functions) - {*needed}), functions
+    )
+
+
+@cache
+def _compiled(module: str, without: frozenset[str] = frozenset()) -> bytes:
+    """The code of a reference module, without some of its functions."""
+    tree = ast.parse(files()[f"{module}.py"])
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in without)]
+    return marshal.dumps(compile(tree, f"{module}.py", "exec", dont_inherit=True))
 
 
 def parts(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ from autograder.grading.charge import Graded
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.direct import Direct
 from autograder.grading.grader import Result, diagnoser_of, graded_with, open_grader
-from autograder.grading.player import Imports, Player
 from autograder.grading.record import Record, Step
+from autograder.grading.runner import Imports, Runner
 from autograder.grading.script import Script
 from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
@@ -199,7 +199,7 @@ class InProcess:
         return self._played(submission, right, (module, INTEGRATION) if whole else (module,))
 
     def _played(self, submission: Submission, right: Mapping[Step, Reply], names: tuple[str, ...]) -> Result:
-        player = Player(lambda _: DirectProcess(submission, self.rubric, right), self.script, submission)
+        player = Runner(lambda: DirectProcess(submission, self.rubric, right), self.script, submission)
         return Result(submission, graded_with(player, self.diagnoser, names), ())
 
     def _needed(self, module: str, touched: frozenset[str]) -> frozenset[Step]:
@@ -215,35 +215,38 @@ class InProcess:
 
 
 class DirectProcess:
-    """Plays a submission's functions as they are. Steps whose replies are known to be `right` are not played."""
+    """Runs a submission's functions as they are. Steps whose replies are known to be `right` are not run."""
 
     ended = None
 
     def __init__(self, submission: Submission, rubric: Rubric, right: Mapping[Step, Reply]):
         self.submission, self.rubric, self.right = submission, rubric, right
-        self.contexts: dict[str, Direct] = {}
+        self.modules: dict[str, ModuleType] = {}
+        self.direct = Direct({})
 
-    def load(self, imports: Imports) -> Reply:
-        modules = {name: references.modules()[name] for name in imports.answered}
+    def load(self, imports: Imports, account: str = "") -> Reply:
+        self.modules |= {name: references.modules()[name] for name in imports.references}
         helpers = {name: references.functions()[name] for name in imports.helpers}
         order = list(self.rubric.modules)  # a module imports those before it
         try:
             for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
-                if name not in modules:
+                if name not in self.modules:
                     replaced = helpers if name == imports.modules[0] else {}
                     made = ModuleType(name)
-                    with _importable(modules):
+                    with _importable(self.modules):
                         exec(_compiled(name, self.submission.files[f"{name}.py"]), made.__dict__)  # noqa: S102 - the kit's own text
                     vars(made).update(replaced)
-                    modules[name] = made
+                    self.modules[name] = made
         except ImportError as error:
             return Reply(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
-        functions = ((name, vars(modules[m]).get(name)) for m in modules for name in self.rubric.modules[m].functions)
-        self.contexts[imports.context] = Direct({name: f for name, f in functions if f is not None})
+        functions = (
+            (f, vars(made).get(f)) for m, made in self.modules.items() for f in self.rubric.modules[m].functions
+        )
+        self.direct.functions = {name: function for name, function in functions if function is not None}
         return Reply()
 
-    def play(self, steps: Sequence[Step]) -> list[Reply]:
-        return [self.right[s] if s in self.right else self.contexts[s.call.context].play(s) for s in steps]
+    def run(self, steps: Sequence[Step], account: str = "") -> list[Reply]:
+        return [self.right[step] if step in self.right else self.direct.play(step) for step in steps]
 
     def close(self) -> None:
         """There is nothing to end."""

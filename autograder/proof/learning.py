@@ -17,8 +17,8 @@ from autograder.feedback.results import write_atomically
 from autograder.grading.grader import Grader
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
-from autograder.grading.player import Player
 from autograder.grading.record import with_needed
+from autograder.grading.runner import Runner
 from autograder.homework import kit, rubric
 from autograder.intake.submission import Submission
 from autograder.values.source import parsed
@@ -81,8 +81,8 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     imports = [f"from {m} import {f}" for m, names in neighbours for f in names if f in used]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
-    with Player.in_sandbox(grader.sandbox, script, draft) as player:
-        replies = player.with_helpers(0, module, helpers, steps)
+    with Runner.in_sandbox(grader.sandbox, script, draft) as player:
+        replies = player.with_helpers(module, helpers, steps)
     records = judged(steps, [replies[step] for step in steps])
     wrong = [record for record in records if record.target.function == member.function and wrong_in_value(record)]
     return digest_of(wrong) == member.replies

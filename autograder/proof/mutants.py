@@ -24,8 +24,8 @@ import click
 import yaml
 
 from autograder.grading.grader import Grader
-from autograder.grading.player import Player
 from autograder.grading.repair import Repairs
+from autograder.grading.runner import Runner
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
@@ -48,8 +48,8 @@ def _grade(grader: Grader, mutant: Case) -> Graded:
     """By the plain rule, since what is charged elsewhere was seen all the same."""
     script, module = grader.script, mutant.module
     steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
-    with Player.in_sandbox(grader.sandbox, script, submission(mutant)) as player:
-        records = player.shown((module,)) | player.hidden(0)
+    with Runner.in_sandbox(grader.sandbox, script, submission(mutant)) as player:
+        records = player.public(module) | player.hidden(module)
     return mutant, frozenset(step.number for step in steps if records[step].fault is not None)
 
 
@@ -364,15 +364,15 @@ def _try(grader: Grader, case: Case) -> tuple[Case, What]:
     text, line = _text_of(case)
     submission = Submission(case.name, references.files() | {f"{case.module}.py": text.encode()})
     steps = (*grader.script.shown(case.module), *grader.script.hidden.get(case.module, ()))
-    with Player.in_sandbox(grader.sandbox, grader.script, submission) as player:
-        played = player.shown((case.module,)) | player.hidden(0)
+    with Runner.in_sandbox(grader.sandbox, grader.script, submission) as player:
+        played = player.public(case.module) | player.hidden(case.module)
         records = [played[step] for step in steps]
         explanation = grader.diagnoser.explain(case.module, records).get(case.function)
         if explanation is None:
             return case, "right"
         if explanation.empty or (case.kind == "mutant" and explanation.complete):
             return case, "explained"
-        repair = Repairs(player).search(0, case.module, case.function, (), records)
+        repair = Repairs(player).search(case.module, case.function, (), records)
     if repair is None:
         return case, "not repaired"
     _, _, places = repair

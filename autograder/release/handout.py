@@ -249,7 +249,7 @@ MISTAKES = "checks/mistakes.json"
 # Of a result in the table: a tenth of the checks' tolerance is lost, and what only rounding has made is gone.
 DIGITS = 7
 SINGLE = 1e-5  # more than single precision loses in any call of the public checks
-NOT_SENT = Call("call", "", b"")
+NOT_SENT = Call("call", b"")
 
 
 def mistakes_table(solutions: Path, rubric: Rubric) -> str:

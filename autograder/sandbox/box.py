@@ -1,9 +1,7 @@
-"""Where one student process lives, its own temporary folder and user; and what it leaves behind there and elsewhere.
+"""What a student's process writes and leaves behind, files and processes: how much it is, and how it is removed.
 
-    <slots>/<number>/tmp/own    the temporary folder, where the process begins; on a file system of its own where that is possible
-
-A slot is used again by later processes, but nothing in it: the folder is made anew for each, so that neither its content nor
-its times tell a process anything about the one before. Runs in the fork server.
+Runs in the fork server. Trees may be hostile: too deep for recursion, paths too long for one system call, folders that may not be
+read, new entries while one looks. Links are never followed.
 """
 
 import contextlib
@@ -13,91 +11,40 @@ import shutil
 import signal
 import stat
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from autograder.sandbox.layers import mounts
-from autograder.sandbox.layers.kernel import LINUX
 
 if TYPE_CHECKING:
     import subprocess
 
-MAX_SWEEP_SECONDS = 20  # for what a process has left behind where there is no fork server
+MAX_SWEEP_SECONDS = 20  # for the processes that one has left behind
+QUIET_ROUNDS = 3  # without a new process, after which all of them are found
 MAX_ENTRIES = 2000  # more entries than this in the temporary folder count as a full disk
 
 
-@dataclass(frozen=True)
-class Slot:
-    """One of the places of a sandbox; `uid` 0 means the grader's own user."""
-
-    slots: str
-    number: int
-    uid: int
-
-    @property
-    def path(self) -> str:
-        return os.path.join(self.slots, str(self.number))
-
-    @property
-    def writable(self) -> str:
-        """The folder above the temporary one, to which Landlock's rules can be bound once for all processes of the slot."""
-        return os.path.join(self.path, "tmp")
-
-    @property
-    def temporary(self) -> str:
-        return os.path.join(self.writable, "own")
-
-    def make(self, size: int) -> None:
-        """Make the slot's own folders; `size` bytes bound what is written, 0 where mounts cannot bound it."""
-        _folder(self.path, 0o710 if self.uid else 0o700)
-        if self.uid:
-            os.chown(self.path, -1, self.uid)  # other users could follow how its temporary folder grows and shrinks
-        _folder(self.writable, 0o711)
-        if size:
-            mounts.bounded(self.writable, size, 0o711)
-
-    def renew(self, submission: str) -> None:
-        """A fresh temporary folder for the next process, with links to the data of the submission; raises OSError."""
-        self.clear()  # something of the process before it may not have gone at once
-        _folder(self.temporary, 0o700)
-        if self.uid:
-            os.chown(self.temporary, self.uid, self.uid)
-        else:
-            with contextlib.suppress(OSError):
-                os.chmod(submission, 0o750)  # the student's user may be ours, and have closed it
-        for entry in os.scandir(submission):  # data that code opens by its bare name
-            if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
-                os.symlink(entry.path, os.path.join(self.temporary, entry.name))
-
-    def unmount(self) -> None:
-        """A folder on which something is mounted cannot be removed."""
-        if LINUX:
-            mounts.uncovered(self.writable)
-
-    def clear(self) -> None:
-        """Leave nothing of the process before."""
+def renew(temporary: str, submission: str, uid: int) -> None:
+    """A fresh temporary folder for the next process, with links to the data of the submission; raises OSError."""
+    writable = os.path.dirname(temporary)
+    clear(writable)  # something of the process before it may not have gone at once
+    os.mkdir(temporary, 0o700)
+    os.chmod(temporary, 0o700)  # whatever the umask is
+    if uid:
+        os.chown(temporary, uid, uid)
+    else:
         with contextlib.suppress(OSError):
-            os.chmod(self.writable, 0o711)  # the student's user may be ours, and have closed it
-        empty(self.writable)
-
-    def remove(self) -> None:
-        """Leave nothing of the slot at all."""
-        self.unmount()
-        empty(self.path)
-        with contextlib.suppress(OSError):
-            os.rmdir(self.path)
+            os.chmod(submission, 0o750)  # the student's user may be ours, and have closed it
+    for entry in os.scandir(submission):  # data that code opens by its bare name
+        if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
+            os.symlink(entry.path, os.path.join(temporary, entry.name))
 
 
-def _folder(path: str, mode: int) -> None:
-    os.mkdir(path, mode)
-    os.chmod(path, mode)  # whatever the umask is
-
-
-# What a student's process leaves behind, files and processes: how much it is, and how it is removed.
-#
-# Trees may be hostile: too deep for recursion, paths too long for one system call, folders that may not be read, new entries
-# while one looks. Links are never followed.
+def clear(folder: str) -> None:
+    """Leave nothing in a folder that a student's process could write to."""
+    with contextlib.suppress(OSError):
+        os.chmod(folder, 0o711)  # the student's user may be ours, and have closed it
+    empty(folder)
 
 
 def usage(folder: str) -> float:
@@ -232,49 +179,112 @@ def threads(pid: int) -> int:
     return 0
 
 
-def stopped(pid: int) -> bool:
-    """Whether a process stands still until it is told to go on."""
-    with contextlib.suppress(OSError, IndexError):
-        return _fields(pid)[0] == "T"
-    return False
-
-
-def end(pid: int, uid: int, alive: set[int]) -> float:
+def end(pid: int, uid: int) -> float:
     """Kill a child, its group, whatever they have started, and all else of its user; returns its seconds of processor time.
 
-    Processes that have escaped from it are children of this one by now; `alive` are the children that shall go on.
+    Processes that have escaped from it are descendants of this one by now.
     """
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
     used = os.wait4(pid, 0)[2]
-    while escaped := children() - alive:
+    while _children(os.getpid()):
         if uid:
             _kill_all_of(uid)
-        for orphan in escaped:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(orphan, signal.SIGKILL)
-        for orphan in escaped:
+        for escaped in _killed(_descendants):  # a parent comes before its children, which it leaves to this process
             with contextlib.suppress(ChildProcessError):
-                os.waitpid(orphan, 0)
+                os.waitpid(escaped, 0)
     return used.ru_utime + used.ru_stime
 
 
-def children() -> set[int]:
-    """The children of this process."""
-    me, pids = os.getpid(), set[int]()
-    with contextlib.suppress(OSError):
-        return {int(child) for child in Path(f"/proc/{me}/task/{me}/children").read_text().split()}
-    with contextlib.suppress(OSError):
+def end_family(single: "subprocess.Popen[bytes]", temporary: str) -> None:
+    """Kill a student's process that has no fork server above it, its group, and whatever has the same temporary folder."""
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(single.pid, signal.SIGKILL)
+    single.kill()
+    single.wait()
+    end = time.monotonic() + MAX_SWEEP_SECONDS
+    while _killed(partial(_in_folder, temporary, set())) and time.monotonic() < end:
+        pass  # they may need a moment to end
+
+
+def _killed(appeared: Callable[[Container[int]], Iterable[int]]) -> list[int]:
+    """Stop the processes of a family until no new one has appeared for a while, then kill them all.
+
+    Processes that fork and end cannot be killed one by one: each has a successor before it is hit. A stopped one forks no more.
+    `appeared` looks for processes besides the known ones; each is stopped before the next is looked for.
+    """
+    family, quiet, end = dict[int, None](), 0, time.monotonic() + MAX_SWEEP_SECONDS
+    while quiet < QUIET_ROUNDS and time.monotonic() < end:
+        quiet += 1
+        for pid in appeared(family):
+            _stop(pid)
+            family[pid], quiet = None, 0
+    for pid in reversed(family):  # children first: the kernel continues some whose parent ends
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
+    return list(family)
+
+
+def _stop(pid: int) -> None:
+    if os.name == "posix":
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGSTOP)
+    else:
+        import psutil  # the fork server cannot import it
+
+        with contextlib.suppress(psutil.Error, OSError):
+            psutil.Process(pid).suspend()
+
+
+def _descendants(known: Container[int]) -> Iterator[int]:
+    """The descendants of this process that are not known yet. Those of each are looked up after it has been stopped."""
+    waiting = [os.getpid()]
+    while waiting:
+        for child in _children(waiting.pop()):
+            if child not in known:
+                yield child
+            waiting.append(child)
+
+
+def _children(pid: int) -> set[int]:
+    """The children of a process, of all its threads."""
+    found = set[int]()
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            found.update(map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split()))
+    except FileNotFoundError:  # it has just ended, or this kernel has no such file
         for entry in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError, IndexError):
-                if int(_fields(int(entry))[1]) == me:
-                    pids.add(int(entry))
-    return pids
+                if int(_fields(int(entry))[1]) == pid:
+                    found.add(int(entry))
+    return found
 
 
-def _fields(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+def _in_folder(temporary: str, others: set[int], known: Container[int]) -> Iterator[int]:
+    """The processes with a temporary folder that are not known yet, nor among the `others`, which this keeps up to date."""
+    import psutil
+
+    pids = psutil.pids()
+    others.intersection_update(pids)  # a number may come again
+    for pid in sorted(pids, reverse=True):  # the youngest first: it is the one that goes on forking
+        if pid in others or pid in known:
+            continue
+        if _environment(pid).get("TMPDIR") == temporary:
+            yield pid
+        else:
+            others.add(pid)
+
+
+def _environment(pid: int) -> dict[str, str]:
+    import psutil
+
+    with contextlib.suppress(psutil.Error, OSError):
+        process = psutil.Process(pid)
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return dict(process.environ())
+    return {}
 
 
 def _kill_all_of(uid: int) -> None:
@@ -289,32 +299,5 @@ def _kill_all_of(uid: int) -> None:
     os.waitpid(killer, 0)
 
 
-def end_family(single: "subprocess.Popen[bytes]", temporary: str) -> None:
-    """Kill a student's process that has no fork server above it, its group, and whatever has the same temporary folder."""
-    import psutil  # the fork server does without
-
-    if os.name == "posix":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(single.pid, signal.SIGKILL)
-    single.kill()
-    single.wait()
-    end = time.monotonic() + MAX_SWEEP_SECONDS
-    while time.monotonic() < end:
-        killed = False
-        for pid in sorted(psutil.pids(), reverse=True):  # the youngest first: it is the one that goes on forking
-            if _environment(pid).get("TMPDIR") == temporary:
-                killed = True
-                with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
-        if not killed:
-            return
-
-
-def _environment(pid: int) -> dict[str, str]:
-    import psutil
-
-    with contextlib.suppress(psutil.Error, OSError):
-        process = psutil.Process(pid)
-        if process.status() != psutil.STATUS_ZOMBIE:
-            return dict(process.environ())
-    return {}
+def _fields(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -1,10 +1,10 @@
-"""What one submission may cost, and has cost: time, memory of the machine, replies that are kept."""
+"""What one submission may cost, and has cost: time, and memory of the machine."""
 
 import contextlib
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,33 +13,29 @@ from pydantic import BaseModel, ConfigDict, Field
 
 CONTAINER_MEMORY = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 LOOK_SECONDS = 0.2  # between two looks at the clocks
-# What a question adds to the time of its call: some eight times what an ordinary one costs in both processes, so that a call
-# may ask as often as the contract says, whatever the load. Dear ones use up the time of the call; all use up the submission's.
-QUESTION_SECONDS = 0.001
+# What a callback adds to the time of its call: some eight times what one costs in both processes, so that a call may make as many
+# as the contract says, whatever the load.
+CALLBACK_SECONDS = 0.001
 # Of its time, what a function keeps for later calls after it has used up all of it once: most such functions never end, and
 # each is called in several processes. It is still a hundred times what the references take.
 ENDLESS_SHARE = 0.1
-# Bytes and values of the replies to calls of one module that are kept, and of those to edited versions of it: a small array is few
-# bytes on the wire and a hundred here. Of the references no module needs more than 0.1 MB, and 13,000 values as nested lists.
-MAX_KEPT_BYTES, MAX_KEPT_VALUES = 4 * 2**20, 40_000
-REPLY_SHARE = 0.25  # of what is left of it, what one reply may take
-# Of a submission's time, what the calls of one module may take, so that a slow one leaves some for the others.
-MODULE_SHARE = 0.5
+# Of a submission's time, what the preview and what the calls of one module may take, so that slow code leaves some for the rest.
+PREVIEW, PREVIEW_SHARE, MODULE_SHARE = "preview", 0.2, 0.5
 
 
 class Limits(BaseModel):
-    """The limits of one submission; all its processes together, the one that answers its questions included, share them."""
+    """The limits of one submission, which all its processes share."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     call_seconds: float = Field(
-        default=4, gt=0, description="processor time of one call, besides what its questions take"
+        default=4, gt=0, description="processor time of one call, besides what its callbacks take"
     )
     submission_seconds: float = Field(
         default=60, gt=0, description="processor time of all calls, half of it those of one module"
     )
     wall_factor: float = Field(default=8, ge=1, description="wall-clock time allowed for a second of processor time")
-    memory_mb: int = Field(default=512, ge=128, description="memory of all processes of a submission")
+    memory_mb: int = Field(default=512, ge=128, description="memory of one process of a submission")
     message_mb: int = Field(default=8, ge=1, description="one message over the wire")
     disk_mb: int = Field(default=16, ge=1, description="the temporary folder of one process")
     processes: int = Field(
@@ -69,54 +65,28 @@ class Budget:
     wall_seconds: float = 0.0  # of the requests that are answered
     ended_seconds: float = 0.0  # processor time of the processes that have ended
     own_seconds: float = 0.0  # processor time that grader and fork server have spent because of the submission
-    # Seconds of the requests of each module, "" for those of several: of processor time, or of waiting what stands for them.
+    # Seconds of the requests of each account, a module or PREVIEW: of processor time, or of waiting what stands for them.
     module_seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    # Bytes and values that are kept of the replies of each module, and of edited versions of it (True).
-    kept: defaultdict[tuple[str, bool], tuple[int, int]] = field(default_factory=lambda: defaultdict(lambda: (0, 0)))
-    # What has used up the processor time of a call, as Call.runs names it; processes, with their time before this submission.
-    endless: set[str] = field(default_factory=set)
-    running: dict[int, float] = field(default_factory=dict)
+    endless: set[str] = field(
+        default_factory=set
+    )  # what has used up the processor time of a call, as Call.runs names it
+    running: int = 0  # the process that is alive, 0 for none
 
     @property
     def processor_seconds(self) -> float:
-        """Processor time of all processes of the submission, also those that have ended, and of what they have caused."""
-        running = sum(_processor_seconds(pid) - before for pid, before in self.running.items())
-        return self.ended_seconds + self.own_seconds + running
+        """Processor time of all processes of the submission, and of what they have caused."""
+        return self.ended_seconds + self.own_seconds + (_processor_seconds(self.running) if self.running else 0.0)
 
-    def run(self, pid: int) -> None:
-        """Count the processor time of a process from now on."""
-        self.running[pid] = _processor_seconds(pid)
+    def end(self, seconds: float | None = None) -> None:
+        """The process has ended, after so many seconds of processor time; None: what can still be seen of it."""
+        if self.running:
+            self.ended_seconds += _processor_seconds(self.running) if seconds is None else seconds
+        self.running = 0
 
-    def end(self, pid: int, seconds: float | None = None) -> None:
-        """A process has ended, after so many seconds of processor time in all; None: what can still be seen of it."""
-        before = self.running.pop(pid, None)
-        if before is not None:
-            self.ended_seconds += (_processor_seconds(pid) if seconds is None else seconds) - before
-
-    @contextlib.contextmanager
-    def spending(self) -> Iterator[None]:
-        """Count what this thread does meanwhile as time of the submission."""
-        before = time.thread_time()
-        try:
-            yield
-        finally:
-            self.own_seconds += time.thread_time() - before
-
-    def keep(self, module: str, edited: bool, size: int, values: int) -> bool:
-        """Count a reply of so many bytes and values if it may be kept: all replies together must not fill the grader's memory.
-
-        Of each module's share no reply may take much of what is left, so that large ones leave enough for others.
-        """
-        kept_bytes, kept_values = self.kept[module, edited]
-        if size > REPLY_SHARE * (MAX_KEPT_BYTES - kept_bytes) or values > REPLY_SHARE * (MAX_KEPT_VALUES - kept_values):
-            return False
-        self.kept[module, edited] = kept_bytes + size, kept_values + values
-        return True
-
-    def left(self, module: str) -> float:
-        """The seconds that the requests of a module, or of "" several, may still take."""
-        share = MODULE_SHARE if module else 1
-        return share * self.limits.submission_seconds - self.module_seconds[module]
+    def left(self, account: str) -> float:
+        """The seconds that the requests of an account may still take; "" is the whole submission."""
+        share = PREVIEW_SHARE if account == PREVIEW else MODULE_SHARE if account else 1
+        return share * self.limits.submission_seconds - self.module_seconds[account]
 
     def check(self, wall_seconds: float = 0.0) -> float:
         """The processor time so far; raises TimeoutError where it, or the wall-clock time, is used up."""
@@ -131,18 +101,18 @@ class Budget:
 class Clock:
     """The deadlines of one request after another: processor time, and wall-clock time as a backstop."""
 
-    def __init__(self, budget: Budget, watch: Callable[[], None], share: float = 1, together: float | None = None):
+    def __init__(self, budget: Budget, watch: Callable[[], None], share: float, together: float):
         """`watch` is called at each look, and may raise what ends the process; `share`: of the usual time of a call.
 
-        All requests may take so many seconds `together`, by default a submission's.
+        All requests may take so many seconds `together`.
         """
         self.budget, self.watch, self.share = budget, watch, share
         self.looked = self.began = self.opened = time.monotonic()
-        self.together = budget.limits.submission_seconds if together is None else together
+        self.together = together
         self.own = time.thread_time()
         self.used = self.first = budget.check()  # processor time of the submission at the last look, and at the first
         self.processor: float | None = None  # the same when the request began
-        self.questions = 0  # of the request
+        self.callbacks = 0  # of the request
 
     def check(self) -> None:
         """Raise TimeoutError when the request, or the submission as a whole, has cost too much; looks every LOOK_SECONDS."""
@@ -157,7 +127,7 @@ class Clock:
             # Nobody looked when the request began: it has used at most the time that has passed since.
             self.processor = max(self.used, used - elapsed)
         self.used = used
-        allowed = limits.call_seconds * self.share + self.questions * QUESTION_SECONDS
+        allowed = limits.call_seconds * self.share + self.callbacks * CALLBACK_SECONDS
         if used - self.processor > allowed:
             raise CallSpent("processor time of a call")
         if elapsed > allowed * limits.wall_factor:
@@ -169,7 +139,7 @@ class Clock:
         """A reply has come: the deadlines of the next request begin."""
         now = time.monotonic()
         self.budget.wall_seconds += now - self.began
-        self.began, self.processor, self.questions = now, None, 0
+        self.began, self.processor, self.callbacks = now, None, 0
         self._count_own()
 
     def seconds(self) -> float:

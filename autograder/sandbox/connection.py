@@ -2,7 +2,6 @@
 
 import socket
 import struct
-import sys
 import time
 from collections.abc import Callable
 
@@ -13,7 +12,7 @@ _SIZE = struct.Struct("<I")
 
 
 def within(seconds: float) -> Callable[[], None]:
-    """A check for `Connection.receive` that raises TimeoutError once so many seconds have passed from now."""
+    """A check for `Connection.receive` that raises TimeoutError once so many seconds have passed."""
     end = time.monotonic() + seconds
 
     def check() -> None:
@@ -24,16 +23,16 @@ def within(seconds: float) -> Callable[[], None]:
 
 
 class Connection:
-    """One end of a connection: whole messages over a socket, the size of each before it."""
+    """One end of a connection: whole messages over a socket, each preceded by its size."""
 
     def __init__(self, own_end: socket.socket, limit: int, look: float | None = None):
-        """Messages of at most `limit` bytes; after every `look` seconds of silence `receive` looks at the clock."""
+        """Messages have at most `limit` bytes. After every `look` seconds of silence `receive` checks the clock."""
         self.socket, self.limit, self.look = own_end, limit, look
-        self.buffer, self.at = b"", 0  # what has arrived, and how far it is read
+        self.buffer, self.at = b"", 0  # the bytes that have arrived, and how many of them are read
         own_end.settimeout(look)
 
     def send(self, *payloads: bytes, patience: float | None = None) -> None:
-        """Send messages; Gone if nobody listens any more, TimeoutError after `patience` seconds."""
+        """Send messages. Raises Gone if nobody listens any more, TimeoutError after `patience` seconds."""
         data = b"".join([part for payload in payloads for part in (_SIZE.pack(len(payload)), payload)])
         large = len(data) > PIECE
         try:
@@ -49,20 +48,20 @@ class Connection:
                 self.socket.settimeout(self.look)
 
     def receive(self, check: Callable[[], None] | None = None) -> bytes:
-        """One message; Gone or WireError where there is none.
+        """One message. Raises Gone or WireError if there is none.
 
-        After silence, and every time that a message comes in pieces, `check` may raise TimeoutError.
+        `check` is called after silence, and whenever a message comes in pieces. It may raise TimeoutError.
         """
         self._fill(_SIZE.size, check)
         size = _SIZE.unpack_from(self.buffer, self.at)[0]
         if _SIZE.size + size > self.limit:
-            raise WireError("a message over the size limit")  # before anything of it takes up memory
+            raise WireError("a message over the size limit")  # before any of it takes up memory
         self._fill(_SIZE.size + size, check)
         start, self.at = self.at + _SIZE.size, self.at + _SIZE.size + size
         return self.buffer[start : self.at]
 
     def _fill(self, size: int, check: Callable[[], None] | None) -> None:
-        """Have at least `size` bytes that are not read yet."""
+        """Have at least `size` unread bytes."""
         got = len(self.buffer) - self.at
         if got >= size:
             return
@@ -81,31 +80,6 @@ class Connection:
             if got < size and check is not None:
                 check()
         self.buffer, self.at = b"".join(pieces), 0
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the next message, or a part of it, has yet to arrive."""
-        left = len(self.buffer) - self.at - _SIZE.size
-        return left < 0 or left < _SIZE.unpack_from(self.buffer, self.at)[0]
-
-    def give(self, other: socket.socket, pid: int) -> None:
-        """Let the process on the other side, which has this number, use a socket as well; Gone if there is none."""
-        try:
-            if sys.platform == "win32":
-                self.send(other.share(pid))
-            else:
-                socket.send_fds(self.socket, [b"\0"], [other.fileno()])
-        except OSError as error:
-            raise Gone(str(error)) from None
-
-    def take(self) -> socket.socket:
-        """The socket that the other side gives, before anything else that it sends; Gone where it has hung up."""
-        if sys.platform == "win32":
-            return socket.fromshare(self.receive())
-        descriptors = socket.recv_fds(self.socket, 1, 1)[1]
-        if not descriptors:
-            raise Gone("closed")
-        return socket.socket(fileno=descriptors[0])
 
     def close(self) -> None:
         self.socket.close()

@@ -1,7 +1,7 @@
 """The folder of one sandbox on the grader's side, and which parts of the machine a student's process may see.
 
 <folder>/submission     the files as they were uploaded: one copy, which all processes of the submission read and none may write
-<slots>/<number>        what one student process may write (box.py): in this folder, or on a file system in the memory
+<folder>/tmp/own        the temporary folder of the process that is alive, made anew for each
 <folder>/view           a readable copy of the interpreter's files, where another user could not reach them
 """
 
@@ -13,7 +13,6 @@ import stat
 import sys
 import sysconfig
 import tempfile
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -22,8 +21,6 @@ import numpy as np
 from autograder.sandbox import box
 from autograder.sandbox.layers.user import Users
 
-MIN_FREE_BYTES = 48 * 2**20  # of a file system in the memory, to be used at all
-NEVER_READ_SECONDS = 7 * 86_400
 PACKAGE = Path(__file__).resolve().parents[1]
 _NOT_NEEDED = shutil.ignore_patterns(
     *("site-packages", "dist-packages", "test", "tests", "*.so", "*.a", "*.opt-1.pyc", "*.opt-2.pyc", "*.pyd")
@@ -36,17 +33,19 @@ class Folder:
     def __init__(self, own_users: bool):
         self.users = Users() if own_users else None
         self.path = Path(tempfile.mkdtemp(prefix="autograder-", dir=_place(own_users)))
-        self.path.chmod(0o711 if own_users else 0o700)  # others may go through to their slot, but not look around
+        self.path.chmod(0o711 if own_users else 0o700)  # others may go through, but not look around
         self.submission = self.path / "submission"
         self.submission.mkdir()
         self._open(self.submission, 0o750)
-        self.slots = _slots(self.path, own_users)
+        self.writable = self.path / "tmp"  # Landlock's rules are bound to it once for all processes
+        self.writable.mkdir()
+        self.writable.chmod(0o711 if own_users else 0o700)
         self.lines: dict[str, int] = {}
         self.view = _open_view(self.path) if own_users else ""
 
     @property
-    def first_uid(self) -> int:
-        """The user of slot 0; 0 where processes keep the grader's user."""
+    def uid(self) -> int:
+        """The user of its processes; 0 where they keep the grader's user."""
         return self.users.numbers[0] if self.users is not None else 0
 
     @property
@@ -75,24 +74,19 @@ class Folder:
             self._open(folder, 0o750)
 
     def _open(self, path: Path, mode: int) -> None:
-        """Let the processes read a file or folder, and not notice whether others of them have read it before.
-
-        Access times are kept only where they are older than other times, as they usually are, so this one lies ahead.
-        """
+        """Let the processes read a file or folder."""
         path.chmod(mode)
         if self.group:
             os.chown(path, -1, self.group)
-        os.utime(path, (time.time() + NEVER_READ_SECONDS, path.stat().st_mtime))
 
     def remove(self) -> None:
         """Remove everything, and give the users back."""
-        for folder in (self.path, self.slots):
-            if folder.is_dir():
-                with contextlib.suppress(OSError):
-                    folder.chmod(0o700)  # the student's user may be ours, and have closed it
-                box.empty(str(folder))
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
+        if self.path.is_dir():
+            with contextlib.suppress(OSError):
+                self.path.chmod(0o700)  # the student's user may be ours, and have closed it
+            box.empty(str(self.path))
+            with contextlib.suppress(OSError):
+                self.path.rmdir()
         if self.users is not None:
             self.users.close()
 
@@ -106,22 +100,6 @@ def _place(own_users: bool) -> str:
         if os.path.isdir(place) and (not own_users or reachable(Path(place).resolve())):
             return place
     raise OSError(f"other users cannot get to {tempfile.gettempdir()}: set TMPDIR to a folder that all may enter")
-
-
-def _slots(folder: Path, own_users: bool) -> Path:
-    """Where the slots go: not on the disk of the results, where the platform has a file system in the memory."""
-    memory = Path("/dev/shm")
-    try:
-        if memory.stat().st_dev != folder.stat().st_dev and shutil.disk_usage(memory).free >= MIN_FREE_BYTES:
-            slots = Path(tempfile.mkdtemp(prefix="autograder-", dir=memory))
-            slots.chmod(0o711 if own_users else 0o700)
-            return slots
-    except OSError:
-        pass
-    slots = folder / "slots"
-    slots.mkdir()
-    slots.chmod(0o711 if own_users else 0o700)
-    return slots
 
 
 def closed_places(secret: Iterable[Path]) -> list[str]:

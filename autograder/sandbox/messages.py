@@ -1,20 +1,21 @@
 """What the grader asks of a student's process, and what comes back: the forms, and how they are checked."""
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Handle, Kept, Parameters
+from autograder.sandbox.callbacks import packed
+from autograder.sandbox.wire import Handle, Kept
 from autograder.values.changes import CHANGED, MAX_CHANGES, Change
 from autograder.values.errors import MAX_NAME, MAX_PASSED, MAX_TEXT
-from autograder.values.tree import leaves
+from autograder.values.tree import mapped
 
 MAX_KINDS = 32  # classes that an error is said to be of
-HINTS = ("", "signature", "refused", "missing", "absent")
+HINTS = ("", "signature", "missing", "absent")
 
 
 @dataclass(frozen=True)
@@ -22,10 +23,9 @@ class Error:
     """An exception in the student's code. `kinds` are built-in names, the most special first.
 
     The hint is "missing" where there is no such function, "signature" where the function cannot take these arguments at
-    all, "refused" where a question of its code was not answered, "absent" where an argument was to be an object of an
-    earlier call that is not there. `passed` are the functions that it passed through, from the one that raised it outwards;
-    before them the name that a NameError did not find. The student's code can choose these names: only those of contract
-    functions may be shown.
+    all, "absent" where an argument was to be an object of an earlier call that is not there. `passed` are the functions that
+    it passed through, from the one that raised it outwards; before them the name that a NameError did not find. The student's
+    code can choose these names: only those of contract functions may be shown.
     """
 
     kinds: tuple[str, ...]
@@ -68,19 +68,18 @@ class Reply:
 
 @dataclass(frozen=True)
 class Call:
-    """A request, ready to be sent. `arguments` are those whose changes are reported, `lent` the handles that may be asked for.
+    """A request, ready to be sent. `arguments` are those whose changes are reported.
 
-    `runs` is what of the student's code it runs, a function or an import; "" for what runs none. What is `edited` runs an edited
-    version of it. `seen` holds the references' reply by its bytes, with the number of its values: it need not be read again.
+    `runs` is the function, or the modules, that the request runs; "" if it runs none. `callbacks` are the functions among the
+    arguments that the student's process may call in the grader. `seen` holds replies of the reference implementation by their
+    bytes, with the number of their values: they need not be read again.
     """
 
     kind: str
-    context: str
     payload: bytes
-    lent: frozenset[int] = frozenset()
     arguments: tuple[Any, ...] = ()
     runs: str = ""
-    edited: bool = False
+    callbacks: Mapping[int, Callable[..., Any]] = field(default_factory=dict, repr=False, compare=False)
     seen: dict[bytes, tuple[Reply, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def is_seen(self, reply: Reply) -> bool:
@@ -89,7 +88,6 @@ class Call:
 
 
 def prepared(
-    context: str,
     module: str,
     function: str,
     args: Sequence[Any] = (),
@@ -97,38 +95,59 @@ def prepared(
     checks: Sequence[str] = (),
     number: int = 0,
 ) -> Call:
-    """A call of `module.function` in a context; `checks` are of "pure" and "new".
+    """A call of `module.function`; `checks` are of "pure" and "new".
 
-    A number above 0 keeps the arguments and the result alive in the student's process. Arguments are plain data and
-    arrays, `Kept` objects of earlier calls, and a `Handle` for each function that is lent. Raises WireError for others.
+    A number above 0 keeps the arguments and the result alive in the student's process. Arguments are plain data, arrays,
+    functions and `Kept` objects of earlier calls. Raises WireError for others.
     """
-    named = dict(kwargs or {})
-    payload = wire.encode(("call", context, module, function, args, named, checks, number), from_grader=True)
-    arguments = (*args, *named.values())
-    lent = frozenset(leaf.id for leaf in leaves(arguments) if isinstance(leaf, Handle) and not leaf.code)
-    return Call("call", context, payload, lent, arguments, f"{module}.{function}")
+    callbacks: dict[int, Callable[..., Any]] = {}
+
+    def sent(leaf: Any) -> Any:
+        if not callable(leaf):
+            return leaf
+        code = packed(leaf)
+        if not code:
+            callbacks[len(callbacks) + 1] = leaf
+        return Handle(len(callbacks), code)
+
+    args, named = mapped(sent, list(args)), mapped(sent, dict(kwargs or {}))
+    payload = wire.encode(("call", module, function, args, named, checks, number), from_grader=True)
+    return Call("call", payload, (*args, *named.values()), f"{module}.{function}", callbacks)
 
 
-def prepared_changes(context: str, number: int, call: Call) -> Call:
+def prepared_changes(number: int, call: Call) -> Call:
     """Ask how the arguments of an earlier `call` of this number differ by now from what they were before it."""
-    return Call("changes", context, wire.encode(("changes", context, number)), arguments=call.arguments)
+    return Call("changes", wire.encode(("changes", number)), arguments=call.arguments)
 
 
-def prepared_look(context: str, kept: Kept) -> Call:
-    """Ask what a kept object holds now."""
-    return Call("look", context, wire.encode(("look", context, kept)))
+def prepared_look(kept: Kept) -> Call:
+    """Ask for the present value of a kept object."""
+    return Call("look", wire.encode(("look", kept)))
 
 
-def prepared_write(context: str, kept: Kept, value: Any) -> Call:
-    """Overwrite a kept array in place; nothing happens where it is no writable array of that shape."""
-    return Call("write", context, wire.encode(("write", context, kept, value)))
+def prepared_write(kept: Kept, value: Any) -> Call:
+    """Overwrite a kept array in place; nothing happens if it is no writable array of that shape."""
+    return Call("write", wire.encode(("write", kept, value)))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A module of the reference implementation: its compiled code, and the functions that take the place of the student's.
+
+    With no `functions` it is there for other references only.
+    """
+
+    module: str
+    code: bytes
+    functions: tuple[str, ...] = ()
 
 
 def prepared_load(
-    context: str, modules: Sequence[str], proxies: Mapping[str, Mapping[str, Parameters]], replaced: Sequence[str]
+    modules: Sequence[str], references: Sequence[Reference] = (), helpers: Reference | None = None
 ) -> Call:
-    """Import modules into a context; see `StudentProcess.load`."""
-    return Call("load", context, wire.encode(("load", context, modules, proxies, replaced)), runs=" ".join(modules))
+    """Import modules; see `StudentProcess.load`."""
+    sent = [[r.module, r.code, r.functions] for r in (*references, *([helpers] if helpers else []))]
+    return Call("load", wire.encode(("load", modules, sent, helpers is not None)), runs=" ".join(modules))
 
 
 def prepared_edits(call: Call, module: str, function: str, others: Sequence[str], lines: Sequence[int]) -> Call:
@@ -136,18 +155,18 @@ def prepared_edits(call: Call, module: str, function: str, others: Sequence[str]
 
     Those of some `lines` are to come first.
     """
-    payload = wire.encode(("edits", call.context, module, function, others, lines, call.payload))
+    payload = wire.encode(("edits", module, function, others, lines, call.payload))
     return replace(call, kind="edits", payload=payload)
 
 
 def prepared_edited(call: Call, number: int) -> Call:
     """A call of the function with one of the edits that were asked for."""
-    return replace(call, payload=wire.encode(("edited", number, call.payload)), edited=True)
+    return replace(call, payload=wire.encode(("edited", number, call.payload)))
 
 
 def prepared_edit(module: str, function: str, others: Sequence[str], number: int) -> Call:
     """Make an edit in the text of a module that is loaded later; ask for its lines."""
-    return Call("edit", f"{module}.py", wire.encode(("edit", module, function, others, number)))
+    return Call("edit", wire.encode(("edit", module, function, others, number)), arguments=(f"{module}.py",))
 
 
 def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
@@ -160,7 +179,7 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
             return Reply(error=_error(error, lines))
         case ("load", ["loaded"]) | ("write", ["written"]):
             return Reply()
-        case "call" | "invoke", ["returned", value, list() as changed, bool() as shared]:
+        case "call", ["returned", value, list() as changed, bool() as shared]:
             return Reply(value=value, changed=_changes(changed, call.arguments), shared=shared)
         case "changes", ["changed", list() as changed]:
             return Reply(changed=_changes(changed, call.arguments))
@@ -168,7 +187,9 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
             return Reply(value=value)
         case "edits", ["edits", np.ndarray() as edits] if edits.dtype == np.int64 and edits.shape[1:] == (3,):
             return Reply(value=edits)
-        case "edit", ["edit", list() as places] if all(type(n) is int and 0 < n <= lines[call.context] for n in places):
+        case "edit", ["edit", list() as places] if all(
+            type(n) is int and 0 < n <= lines[call.arguments[0]] for n in places
+        ):
             return Reply(value=tuple(places))
     raise wire.WireError("a reply of another form")
 

@@ -1,4 +1,4 @@
-"""One place where submissions run, one after another, each in several processes.
+"""One place where submissions run, one after another, each in a sequence of processes.
 
 A `Sandbox` owns one fork server and one folder. Whatever a student does, a request ends in a `Reply`; only a fault of the
 machine raises SandboxFault.
@@ -11,9 +11,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +21,12 @@ import numpy as np
 
 from autograder.faults import SandboxFault
 from autograder.sandbox import box, layers
-from autograder.sandbox.answerer import MEMORY_SHARE, Answerer
-from autograder.sandbox.box import Slot
 from autograder.sandbox.budget import Budget, Limits, container_memory
-from autograder.sandbox.conversation import Answers
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others
-from autograder.sandbox.layers import Confinement, kernel, user
+from autograder.sandbox.layers import Confinement, kernel
 from autograder.sandbox.process import StudentProcess
+from autograder.sandbox.server import RARE_EXTENSIONS
 
-MAX_PROCESSES = user.BLOCK - 1  # student processes alive at once; the last user is the answering process's
 _START = """
 import json, sys
 sys.path[:0] = json.loads(sys.argv[3])
@@ -45,49 +41,40 @@ _FAREWELL_SECONDS = 10
 ROOM_ATTEMPTS, ROOM_SECONDS = 20, 0.25  # until there is room for the files of a process
 
 
-def nothing_to_ask() -> Answers:
-    """No function may be asked for."""
-    return {}
-
-
 class Sandbox:
-    """Runs the code of one submission at a time.
+    """Runs the code of one submission at a time, in one process at a time.
 
-    `answers` is called in the answering process. `without` names layers to leave out; `secret` are places that no student
-    process may read, besides this package.
+    `without` names layers to leave out; `secret` are places that no student process may read, besides this package.
     """
 
-    def __init__(
-        self,
-        limits: Limits,
-        answers: Callable[[], Answers] = nothing_to_ask,
-        without: tuple[str, ...] = (),
-        secret: Iterable[Path] = (),
-    ):
+    def __init__(self, limits: Limits, without: tuple[str, ...] = (), secret: Iterable[Path] = ()):
         self.limits = limits
         self.layers = layers.holding(without)
         self.secret = tuple(secret)
         self.budget = Budget(limits)
-        self.answerer = Answerer(answers, self.budget, self._confinement)
-        self.processes: dict[int, StudentProcess] = {}  # those alive, by slot
-        self._single: dict[int, subprocess.Popen[bytes]] = {}  # those without a fork server, by slot
+        self.process: StudentProcess | None = None  # the one that was started last
         self._files: Mapping[str, bytes] = {}
-        self._server: subprocess.Popen[bytes] | None = None
+        self._extensions: list[str] = []  # that its processes need besides the usual ones
+        self._server: subprocess.Popen[bytes] | None = None  # or, without fork, the student process itself
         if "not_dumpable" in self.layers:
             kernel.hide_memory()
         self._check_secrets()
         try:
             self.folder = Folder("user" in self.layers)
-            if "fork" in self.layers:
+            if self._forks:
                 self._start_server()
         except OSError as error:
             raise SandboxFault(f"the sandbox cannot be set up: {error}") from error
         # Later, while the interpreter shuts down, nothing can be imported any more, which `os.wait4` needs.
         atexit.register(self.close)
 
+    @property
+    def _forks(self) -> bool:
+        return "fork" in self.layers
+
     def _check_secrets(self) -> None:
-        """Refuse to begin where a student's user could read what is secret: neither Landlock nor mounts would hide it."""
-        if "user" not in self.layers or "landlock" in self.layers or "mounts" in self.layers:
+        """Refuse to begin if a student's user could read what is secret, and no Landlock forbids it."""
+        if "user" not in self.layers or "landlock" in self.layers:
             return
         for place in self.secret:
             if place.exists() and readable_by_others(place.resolve()):
@@ -106,75 +93,69 @@ class Sandbox:
         self.budget.own_seconds += seconds
 
     def place(self, files: Mapping[str, bytes]) -> None:
-        """Make this the present submission: every process of the one before ends, and a new budget begins."""
-        self._end_all()
+        """Make this the present submission: the last process of the one before ends, and a new budget begins."""
+        self._end_process()
         self.budget = Budget(self.limits)
-        self.answerer.renew(self.budget)
         self._files = files
+        self._extensions = [
+            name for name, words in RARE_EXTENSIONS.items() if any(w in text for text in files.values() for w in words)
+        ]
         try:
             self.folder.place(files)
         except OSError as error:
             raise SandboxFault(f"a submission cannot be unpacked: {error}") from error
 
-    def start(self, share: float = 1) -> StudentProcess:
-        """A new student process, with files, a temporary folder and a user of its own; raises SandboxFault.
-
-        The calls of one message to it may take this share of the submission's time.
-        """
-        slot = next((number for number in range(MAX_PROCESSES) if number not in self.processes), None)
-        if slot is None:
-            raise SandboxFault(f"more than {MAX_PROCESSES} processes at once")
+    def start(self) -> StudentProcess:
+        """A new student process, with a temporary folder of its own; the one before ends. Raises SandboxFault."""
+        self._end_process()
         ours, theirs = socket.socketpair()
         with theirs:
-            if self._server is None:
-                self._single[slot] = self._launch(theirs, slot)
-            pid = self._single[slot].pid if self._server is None else self._fork(slot, theirs)
-        self.budget.run(pid)
-        end, is_full = partial(self._end, slot), partial(self._is_full, slot)
-        self.processes[slot] = StudentProcess(ours, pid, self.answerer, self.folder.lines, end, is_full, share)
-        return self.processes[slot]
+            if self._forks:
+                pid = self._fork(theirs)
+            else:
+                self._server = self._launch(theirs)
+                pid = self._server.pid
+        self.budget.running = pid
+        self.process = StudentProcess(ours, pid, self.budget, self.folder.lines, self._end, self._is_full)
+        return self.process
 
-    def _fork(self, slot: int, theirs: socket.socket) -> int:
+    def _fork(self, theirs: socket.socket) -> int:
         seconds = max(1, round(self.limits.submission_seconds - self.budget.processor_seconds) + 1)
         for _ in range(ROOM_ATTEMPTS):
-            answer = self._ask({"start": slot, "seconds": seconds}, theirs.fileno())
-            if "no_room" not in answer:
-                break
-            self._end_all("disk")  # what this submission's own processes hold is no lack of the machine
+            answer = self._ask({"seconds": seconds, "extensions": self._extensions}, theirs.fileno())
+            if "pid" in answer:
+                return int(answer["pid"])
             time.sleep(ROOM_SECONDS)  # another submission's process may have filled the disk, and is killed for it soon
-        if "pid" not in answer:
-            raise SandboxFault(f"a student's process cannot be started: {answer['no_room']}")
-        return int(answer["pid"])
+        raise SandboxFault(f"a student's process cannot be started: {answer['no_room']}")
 
-    def _end(self, slot: int) -> str:
-        """End the process of a slot, with everything that it has left behind; why the fork server has killed it, if it has."""
-        process = self.processes.pop(slot)
-        if slot in self._single:
-            self.budget.end(process.pid)  # while it can be seen what it has used
-            box.end_family(self._single.pop(slot), self._slot(slot).temporary)
-            self._slot(slot).remove()
+    def _end_process(self) -> None:
+        if self.process is not None:
+            self.process.close()
+            self.process = None
+
+    def _end(self) -> str:
+        """End the process, with everything that it has left behind; why the fork server has killed it, if it has."""
+        if not self.budget.running:  # it has ended with its fork server
             return ""
-        answer = self._ask({"end": slot})
-        self.budget.end(process.pid, answer.get("seconds"))
+        if self._server is not None and not self._forks:
+            self.budget.end()  # while it can be seen what it has used
+            box.end_family(self._server, self._temporary)
+            box.clear(str(self.folder.writable))
+            return ""
+        answer = self._ask({})
+        self.budget.end(answer.get("seconds"))
         return str(answer.get("why", ""))
 
-    def _is_full(self, slot: int) -> bool:
-        """Whether a process has written more than it may, where there is no fork server to look at that."""
-        return slot in self._single and box.usage(self._slot(slot).writable) > self.limits.disk_mb * 2**20
-
-    def _slot(self, number: int) -> Slot:
-        return Slot(str(self.folder.slots), number, self.folder.first_uid + number if self.folder.first_uid else 0)
-
-    def _end_all(self, why: str = "crash") -> None:
-        for process in list(self.processes.values()):
-            process.close(why)
+    def _is_full(self) -> bool:
+        """Whether the process has written more than it may, if there is no fork server to look at that."""
+        return not self._forks and box.usage(str(self.folder.writable)) > self.limits.disk_mb * 2**20
 
     def close(self) -> None:
         """End everything and remove the folder."""
         atexit.unregister(self.close)
-        self._end_all()
-        self.answerer.close()
-        self._stop_server(_FAREWELL_SECONDS)
+        self._end_process()
+        if self._forks:
+            self._stop_server(_FAREWELL_SECONDS)
         self.folder.remove()
 
     # the fork server
@@ -184,15 +165,15 @@ class Sandbox:
         with theirs:
             self._server = self._launch(theirs)
 
-    def _launch(self, theirs: socket.socket, slot: int = 0) -> "subprocess.Popen[bytes]":
-        """The fork server or, without fork, the student process of a slot."""
+    def _launch(self, theirs: socket.socket) -> "subprocess.Popen[bytes]":
+        """The fork server or, without fork, a student process."""
         if os.name == "nt":
             theirs.set_inheritable(True)
         # By its temporary folder a process without a fork server is found, with whatever it has started: see box.py.
-        temporary = str(self.folder.path) if "fork" in self.layers else self._slot(slot).temporary
+        temporary = str(self.folder.path) if self._forks else self._temporary
         environment = {**_THREADS, "HOME": "/", "TMPDIR": temporary, "LANG": "C.UTF-8"}
         imports = [str(PACKAGE.parent), *(str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack))]
-        arguments = [json.dumps(asdict(self._confinement())), str(theirs.fileno()), json.dumps(imports), str(slot)]
+        arguments = [json.dumps(asdict(self._confinement())), str(theirs.fileno()), json.dumps(imports)]
         return subprocess.Popen(
             [sys.executable, "-I", "-B", "-c", _START, *arguments],
             env=environment if os.name == "posix" else {**os.environ, **environment},
@@ -205,14 +186,15 @@ class Sandbox:
             start_new_session=os.name == "posix",
         )
 
+    @property
+    def _temporary(self) -> str:
+        return self._confinement().temporary
+
     def _confinement(self) -> Confinement:
         limits, folder = self.limits, self.folder
-        memory = min(limits.memory_mb, container_memory() // 2) * 2**20
         return Confinement(
             layers=self.layers,
-            memory=memory,
-            # Another eighth is for what the grader keeps of the replies: see budget.py.
-            memory_together=memory - memory // MEMORY_SHARE - memory // 8,
+            memory=min(limits.memory_mb, container_memory() // 2) * 2**20,
             file_size=limits.disk_mb * 2**17,  # an eighth: open files without a name are not seen everywhere
             disk=limits.disk_mb * 2**20,
             threads=limits.processes,
@@ -220,12 +202,10 @@ class Sandbox:
             message=limits.message_mb * 2**20,
             seconds=int(limits.submission_seconds) + 1,
             folder=str(folder.path),
-            slots=str(folder.slots),
             view=folder.view,
             closed_places=closed_places(self.secret),
-            covered=[str(place) for place in (PACKAGE, *self.secret)],
+            uid=folder.uid,
             group=folder.group,
-            first_uid=folder.first_uid,
         )
 
     def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
@@ -233,23 +213,20 @@ class Sandbox:
         for _ in range(2):
             try:
                 socket.send_fds(self._control, [json.dumps(request).encode()], list(descriptors))
-                answer = self._answer()
+                answer = self._receive()
                 self.budget.own_seconds += answer["spent"]
                 return answer
             except OSError as error:
                 fault = error
                 self._stop_server(0)
-                for process in list(self.processes.values()):  # they have ended with their server
-                    self.budget.end(process.pid)
-                    process.alive = False
-                self.processes.clear()
+                self.budget.end()  # its process has ended with it
                 self.folder.remove()
                 self.folder = Folder("user" in self.layers)
                 self.folder.place(self._files)
                 self._start_server()
         raise SandboxFault(f"the fork server does not answer: {fault}")
 
-    def _answer(self) -> dict[str, Any]:
+    def _receive(self) -> dict[str, Any]:
         self._control.settimeout(_SERVER_SECONDS)
         answer = b""
         while not answer.endswith(b"\n"):

@@ -7,7 +7,6 @@ the student's code chose.
 
 import math
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -32,7 +31,7 @@ MAX_EXTENT = 2**40  # of an array, each axis of length zero counted as one
 MAX_FROM_STUDENT = 2**20  # bytes of a message from a student's process; decoding it may take seventy times as much
 _CONTAINERS, _KEYS = (list, tuple, dict), (str, int, float, bool, type(None))
 _SHAPES = [struct.Struct(f"<{axes}q") for axes in range(MAX_AXES + 1)]
-_ARRAY, _SCALAR, _OPAQUE, _HANDLE, _KEPT, _BY_COLUMNS, _CODE = range(7)  # MessagePack's extension types
+_ARRAY, _SCALAR, _OPAQUE, _HANDLE, _KEPT, _BY_COLUMNS = range(6)  # MessagePack's extension types
 
 
 class WireError(Exception):
@@ -43,13 +42,12 @@ class Gone(WireError):
     """The other side has closed the connection."""
 
 
-Parameters = Sequence[Sequence[Any]]  # of a function: for each its name, and its default value if it has one
 TUPLE = Opaque("a tuple")  # a list that begins with this arrives as a tuple of what follows
 
 
 @dataclass(frozen=True)
 class Handle:
-    """A function of the other side; from the grader perhaps with its code, which is called in place of a question."""
+    """A callback argument: with its code, or with the number by which the grader calls it (callbacks.py)."""
 
     id: int
     code: bytes = b""
@@ -69,8 +67,8 @@ class Kept:
 def encode(value: Any, from_grader: bool = False) -> bytes:
     """Bytes for None, bool, int, float, str, arrays, and lists, tuples (which arrive as lists, see TUPLE) and dicts of them.
 
-    An array of the grader's that lies in memory by columns arrives so; all others arrive by rows, so that equal questions have
-    equal bytes. Raises WireError for anything else.
+    An array of the grader's arrives by columns if it lies in memory by columns; all others arrive by rows. Raises WireError
+    for anything else.
     """
     try:
         extend = _extend_by_columns if from_grader else _extend
@@ -102,7 +100,7 @@ def _extend(value: Any) -> msgpack.ExtType:
     if isinstance(value, Opaque):
         return msgpack.ExtType(_OPAQUE, bytes([OPAQUE_KINDS.index(value.kind)]))
     if isinstance(value, Handle):
-        return msgpack.ExtType(_CODE if value.code else _HANDLE, struct.pack("<q", value.id) + value.code)
+        return msgpack.ExtType(_HANDLE, struct.pack("<q", value.id) + value.code)
     if isinstance(value, Kept):
         return msgpack.ExtType(_KEPT, msgpack.packb([value.call, *value.path]))
     raise TypeError(f"{type(value).__name__} cannot be sent")
@@ -119,8 +117,7 @@ def _head(dtype: "np.dtype[Any]", shape: tuple[int, ...]) -> bytes:
 def decode(data: bytes, from_grader: bool = False) -> Any:
     """The value in `data`; WireError if it is anything else than exactly one well-formed value.
 
-    Only the grader speaks of kept objects and sends code: from a student's process they are refused. What the grader itself has
-    made is not counted again.
+    Only the grader sends kept objects and callbacks. Its messages are not counted.
     """
     try:
         value = msgpack.unpackb(
@@ -178,13 +175,11 @@ def _extended(kind: int, data: bytes) -> Any:
         return _array(data)[()]
     if kind == _OPAQUE and len(data) == 1 and data[0] < len(OPAQUE_KINDS):
         return Opaque(OPAQUE_KINDS[data[0]])
-    if kind == _HANDLE:
-        return Handle(*struct.unpack("<q", data))
     raise ValueError("an unknown kind")
 
 
 def _extended_by_grader(kind: int, data: bytes) -> Any:
-    if kind == _CODE:
+    if kind == _HANDLE:
         return Handle(struct.unpack_from("<q", data)[0], data[8:])
     if kind == _BY_COLUMNS:
         return _array(data).T

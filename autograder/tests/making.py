@@ -78,7 +78,7 @@ def as_nobody() -> Iterator[Path]:
 # Records and results, as grading would make them
 
 PLAIN = Rules()
-NO_CALL = Call("call", "", b"")
+NO_CALL = Call("call", b"")
 
 
 def step(function: str, *args: Any, rules: Rules = PLAIN, number: int = 1, criterion: str = "", **kwargs: Any) -> Step:

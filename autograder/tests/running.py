@@ -2,6 +2,7 @@
 
 import atexit
 import json
+import marshal
 import os
 import subprocess
 import sys
@@ -27,12 +28,10 @@ from autograder.release.otter_plugin import quarantined
 from autograder.release.rehearsal import KEPT
 from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
-from autograder.sandbox.conversation import Answers, parameters
 from autograder.sandbox.layers import kernel
-from autograder.sandbox.messages import Reply, prepared
+from autograder.sandbox.messages import Reference, Reply, prepared
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.sandbox import Sandbox
-from autograder.sandbox.wire import Parameters
 
 # In this process: known mistakes, played on the script of the homework and judged as a submission is
 
@@ -45,7 +44,9 @@ def steps(module: str) -> tuple[Step, ...]:
 
 @cache
 def diagnoser() -> Diagnoser:
-    return Diagnoser(rubric.current(), {module: steps(module) for module in rubric.current().modules})
+    return Diagnoser(
+        rubric.current(), {module: script.current().in_order(module) for module in rubric.current().modules}
+    )
 
 
 def with_source(module: str, *sources: str) -> dict[str, Callable[..., Any]]:
@@ -77,6 +78,11 @@ def records(module: str, functions: Mapping[str, Callable[..., Any]], of: Iterab
         return judged(chosen, play(functions, chosen))
 
 
+def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]]]) -> list[Record]:
+    """The same for all steps of a module, with functions made anew for each process."""
+    return [record for own in script.current().in_order(module) for record in records(module, made(), own)]
+
+
 def played(of: Step, wrong: Callable[..., Any]) -> Record:
     """What comes of a step when the student's function is `wrong`."""
     return records(of.target.module, {of.target.function: wrong}, [of])[0]
@@ -94,58 +100,26 @@ as_root = pytest.mark.skipif("user" not in HOLDING, reason="only root gives stud
 forked = pytest.mark.skipif("fork" not in HOLDING, reason="needs fork")
 
 
-def plus(x: np.ndarray, y: float = 1.0) -> np.ndarray:
+NEIGHBOUR = """
+import numpy as np
+
+HIDDEN = "a name of the reference's own"
+
+def plus(x, y=1.0):
     if y < 0:
         raise ValueError("below zero")
     return x + y
 
-
-def identity(x: np.ndarray) -> np.ndarray:
-    return x
-
-
-def applied(f: Callable[..., np.ndarray], x: np.ndarray) -> np.ndarray:
+def applied(f, x):
     return f(x)
-
-
-def twice(f: Callable[..., np.ndarray], x: np.ndarray) -> np.ndarray:
-    return f(f(x))
-
-
-def large(n: int) -> np.ndarray:
-    return np.zeros(n)
-
-
-def endless(x: np.ndarray) -> np.ndarray:
-    while True:
-        x = x + 1
-
-
-def ending(x: np.ndarray) -> np.ndarray:
-    import os
-
-    os._exit(1)
-
-
-FUNCTIONS = {f.__name__: f for f in (plus, identity, applied, twice, large, endless, ending)}
-STAND_INS: Mapping[str, Mapping[str, Parameters]] = {
-    "neighbour": {name: parameters(function) for name, function in FUNCTIONS.items()}
-}
-
-
-def times_ten(x: Any) -> Any:
-    return x * 10
-
-
-def answers() -> Answers:
-    """What a neighbour, a replaced helper and a lent function answer."""
-    return {**{f"neighbour.{name}": f for name, f in FUNCTIONS.items()}, "m.helper": plus, 7: times_ten}
+"""
+DEPENDENCY = Reference("neighbour", marshal.dumps(compile(NEIGHBOUR, "neighbour.py", "exec")), ("plus", "applied"))
 
 
 @cache
 def shared(limits: Limits, without: tuple[str, ...]) -> Sandbox:
     """A sandbox that many tests use, one after another, since to open one takes longer than most of them."""
-    sandbox = Sandbox(limits, answers, without)
+    sandbox = Sandbox(limits, without)
     atexit.register(sandbox.close)
     return sandbox
 
@@ -157,15 +131,15 @@ def opened(
     """A sandbox with a student process, to which m.py is placed but not loaded."""
     sandbox = shared(limits, without)
     sandbox.place({"m.py": source.encode(), **(files or {})})
-    process = sandbox.start()
-    yield sandbox, process
+    with sandbox.start() as process:
+        yield sandbox, process
     sandbox.place({})
 
 
 def loaded(source: str, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Reply:
     """What importing a module in a sandbox comes to."""
     with opened(source, limits, without) as (_, process):
-        return process.load("m", ["m"], STAND_INS)
+        return process.load(["m"], [DEPENDENCY])
 
 
 def said(reply: Reply) -> str:
@@ -177,9 +151,9 @@ def said(reply: Reply) -> str:
 def replied(source: str, *args: Any, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Reply:
     """What f(*args) of a module comes to."""
     with opened(source, limits, without) as (_, process):
-        reply = process.load("m", ["m"], STAND_INS)
+        reply = process.load(["m"], [DEPENDENCY])
         assert reply == Reply(), reply
-        return process.play([prepared("m", "m", "f", args)])[0]
+        return process.run([prepared("m", "f", args)])[0]
 
 
 # On Otter's road: the homework, built once, and folder trees of Gradescope's shape

@@ -9,18 +9,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.sandbox.layers import kernel, landlock, mounts, resources, seccomp, user
+from autograder.sandbox.layers import kernel, landlock, resources, seccomp, user
 
-NAMES = ("fork", "session", "limits", "user", "mounts", "no_new_privileges", "landlock", "seccomp", "not_dumpable")
+NAMES = ("fork", "session", "limits", "user", "no_new_privileges", "landlock", "seccomp", "not_dumpable")
 
 
 @dataclass(frozen=True)
 class Confinement:
     """What the processes of one sandbox are held to. Made by the grader, and sent to the fork server as JSON.
 
-    Memory, files and messages in bytes; the processor time of one process in seconds. `group` is the one group of their
-    users, 0 where they keep the grader's. What differs from process to process comes last: its user, where it begins, whether it
-    ends with its parent, and whether it receives descriptors.
+    Memory, files and messages in bytes; the processor time of one process in seconds. `uid` is their user, `group` their one group;
+    both are 0 where they keep the grader's.
     """
 
     layers: Sequence[str]
@@ -30,23 +29,25 @@ class Confinement:
     open_files: int
     message: int
     seconds: int
-    disk: int  # of one process
-    memory_together: int  # of all students' processes
+    disk: int
     folder: str  # folders.py has what lies where
-    slots: str
     view: str
     closed_places: Sequence[str]
-    covered: Sequence[str]  # by mounts
+    uid: int
     group: int
-    first_uid: int
-    uid: int = 0
-    begins: str = "/"
-    ends_with_parent: bool = True
-    receives: bool = False
 
     @property
     def submission(self) -> str:
         return os.path.join(self.folder, "submission")
+
+    @property
+    def writable(self) -> str:
+        return os.path.join(self.folder, "tmp")
+
+    @property
+    def temporary(self) -> str:
+        """Where a process begins."""
+        return os.path.join(self.writable, "own")
 
     def has(self, layer: str) -> bool:
         return layer in self.layers
@@ -61,10 +62,9 @@ def available() -> dict[str, str]:
         missing["session"] = missing["limits"] = "only POSIX systems have sessions and resource limits"
     missing["user"] = user.missing()
     if not kernel.LINUX:
-        for layer in ("mounts", "no_new_privileges", "landlock", "seccomp", "not_dumpable"):
+        for layer in ("no_new_privileges", "landlock", "seccomp", "not_dumpable"):
             missing[layer] = "only Linux has this layer: grade inside a Linux container to get it"
         return missing
-    missing["mounts"] = mounts.missing()
     if landlock.abi() < 1:
         missing["landlock"] = "the kernel has no Landlock: Linux 5.13 or newer with landlock in the lsm= boot parameter"
     if not seccomp.available():
@@ -88,7 +88,7 @@ def apply(confinement: Confinement, rules: int) -> None:
     if has("session") and os.getsid(0) != os.getpid():
         os.setsid()  # a group of its own, to be killed as a whole
     os.umask(0o077)
-    os.chdir(confinement.begins)
+    os.chdir(confinement.temporary)
     if has("limits"):  # before the change of user, which gives the right away
         resources.limit(
             memory=confinement.memory,
@@ -99,12 +99,11 @@ def apply(confinement: Confinement, rules: int) -> None:
         )
     if has("user"):
         user.become(confinement.uid, confinement.group)
-    if confinement.ends_with_parent:
-        kernel.end_with_parent()
+    kernel.end_with_parent()
     if has("no_new_privileges"):
         kernel.forbid_new_privileges()
     if has("landlock"):
         landlock.restrict(rules)
         os.close(rules)  # nobody shall add to them
     if has("seccomp"):
-        seccomp.install(confinement.receives)  # last: it refuses system calls that the other layers are made of
+        seccomp.install()  # last: it refuses system calls that the other layers are made of

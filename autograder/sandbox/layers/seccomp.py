@@ -19,9 +19,9 @@ def available() -> bool:
     return libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0) < 0 and ctypes.get_errno() == errno.EFAULT
 
 
-def install(receives: bool = False) -> None:
-    """Put the filter on this process, for good; one that `receives` may be sent descriptors by who has its connection."""
-    program = filter_program(receives).replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
+def install() -> None:
+    """Put the filter on this process, for good."""
+    program = filter_program().replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
     held = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(held))
     checked(libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.c_char_p(header), 0, 0))
@@ -82,10 +82,9 @@ _REFUSED = {  # name: (x86_64, aarch64); -1 where the architecture does not have
     # what tells of processes and mounts by number
     "capget": (125, 90), "statmount": (457, 457), "listmount": (458, 458), "listns": (470, 470),
     "setsockopt": (54, 208),
-    "timer_create": (222, 107),  # can send SIGCONT: a process that is stopped until its turn would go on
 }  # fmt: skip
 _CLONE, _CLONE3 = (56, 220), (435, 435)
-_KILLS, _SIGCONT = (((62, 129), 1), ((234, 131), 2)), 18  # kill, tgkill, and which argument is the signal
+_KILLS = ((62, 129), (234, 131))  # kill, tgkill
 _SENDTO, _PRLIMIT = (44, 206), (302, 261)
 _NEWEST_KNOWN = 470
 _CLONE_FILES, _CLONE_THREAD = 0x400, 0x10000
@@ -119,7 +118,7 @@ _OF_PROCESS = (  # sched_getaffinity, _getscheduler, _getparam, _getattr, _rr_ge
     (1, ((140, 141), (252, 31))),  # getpriority, ioprio_get
 )
 _ALLOW, _EPERM, _ENOSYS = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
-_LOAD, _JEQ, _JGT, _JSET, _RET = 0x20, 0x15, 0x25, 0x45, 0x06
+_LOAD, _JUMP, _JEQ, _JGT, _JGE, _JSET, _RET = 0x20, 0x05, 0x15, 0x25, 0x35, 0x45, 0x06
 _NR, _ARCH, _ARG = 0, 4, 16
 
 
@@ -141,40 +140,43 @@ def _arg(number: int, half: int = 0) -> bytes:
     return _op(_LOAD, _ARG + 8 * number + 4 * half)
 
 
-def _only_for(call: int, body: bytes) -> bytes:
-    """Run `body` for one system call; it may clobber the accumulator, so the number is loaded again."""
-    body += _op(_LOAD, _NR)
-    return _op(_JEQ, call, 0, len(body) // 8) + body
-
-
 @cache  # the server makes it once for all its children
-def filter_program(receives: bool = False) -> bytes:
+def filter_program() -> bytes:
     """The filter as classic BPF, with _OWN_PID wherever the child's number belongs."""
     machine = platform.machine()
     column = list(_ARCHITECTURES).index(machine)
     program = _op(_LOAD, _ARCH) + _op(_JEQ, _ARCHITECTURES[machine], 1, 0) + _op(_RET, _EPERM) + _op(_LOAD, _NR)
-    program += _refuse_if(_JGT, _NEWEST_KNOWN, _ENOSYS) + _refuse_if(_JEQ, _CLONE3[column], _ENOSYS)
+    return program + _refuse_if(_JGT, _NEWEST_KNOWN, _ENOSYS) + _search(sorted(_bodies(column).items()))
+
+
+def _bodies(column: int) -> dict[int, bytes]:
+    """What is tried of each system call that is not simply allowed, by its number."""
+    bodies = {numbers[column]: _op(_RET, _EPERM) for numbers in _REFUSED.values() if numbers[column] >= 0}
+    bodies[_CLONE3[column]] = _op(_RET, _ENOSYS)
     # Threads only, and none with open files of its own: those could not be counted.
-    for flag in (_CLONE_THREAD, _CLONE_FILES):
-        program += _only_for(_CLONE[column], _arg(0) + _op(_JSET, flag, 1, 0) + _op(_RET, _EPERM))
-    program += _only_for(_CLOSE_RANGE[column], _arg(2) + _op(_JSET, _CLOSE_RANGE_UNSHARE, 0, 1) + _op(_RET, _EPERM))
-    for call, number in _KILLS:  # itself, but not so that it goes on when the grader has stopped it
-        program += _only_for(call[column], _arg(0) + _only(_OWN_PID) + _arg(number) + _refuse_if(_JEQ, _SIGCONT))
+    flags = (_op(_JSET, flag, 1, 0) + _op(_RET, _EPERM) for flag in (_CLONE_THREAD, _CLONE_FILES))
+    bodies[_CLONE[column]] = _arg(0) + b"".join(flags)
+    bodies[_CLOSE_RANGE[column]] = _arg(2) + _refuse_if(_JSET, _CLOSE_RANGE_UNSHARE)
+    for call in _KILLS:
+        bodies[call[column]] = _arg(0) + _only(_OWN_PID)
     for call in _CLOCKS:
-        program += _only_for(call[column], _arg(0) + _refuse_if(_JGT, _LAST_CLOCK))
+        bodies[call[column]] = _arg(0) + _refuse_if(_JGT, _LAST_CLOCK)
     for number, calls in _OF_PROCESS:
-        for call in calls:
-            program += _only_for(call[column], _arg(number) + _only(0, _OWN_PID))
-    for half in (0, 1):
-        program += _only_for(_SENDTO[column], _arg(4, half) + _only(0))
-    program += _only_for(_PRLIMIT[column], _arg(0) + _only(0))
+        bodies |= {call[column]: _arg(number) + _only(0, _OWN_PID) for call in calls}
+    bodies[_SENDTO[column]] = _arg(4, 0) + _only(0) + _arg(4, 1) + _only(0)
+    bodies[_PRLIMIT[column]] = _arg(0) + _only(0)
     anonymous = _op(_JSET, _MAP_ANONYMOUS, 1, 0) + _op(_RET, _ENOSYS)
-    program += _only_for(_MMAP[column], _arg(3) + anonymous + _refuse_if(_JSET, _MAP_SHARED))
+    bodies[_MMAP[column]] = _arg(3) + anonymous + _refuse_if(_JSET, _MAP_SHARED)
     private = _op(_JSET, _FUTEX_PRIVATE, len(_FUTEX_WAITS) + 1)
-    program += _only_for(_FUTEX[column], _arg(1) + private + _only(*_FUTEX_WAITS))
-    for call, number, values in _SOME:
-        program += _only_for(call[column], _arg(number) + _only(*values))
-    for name, numbers in _REFUSED.items():
-        if numbers[column] >= 0 and not (receives and name == "recvmsg"):
-            program += _refuse_if(_JEQ, numbers[column])
-    return program + _op(_RET, _ALLOW)
+    bodies[_FUTEX[column]] = _arg(1) + private + _only(*_FUTEX_WAITS)
+    return bodies | {call[column]: _arg(number) + _only(*values) for call, number, values in _SOME}
+
+
+def _search(bodies: list[tuple[int, bytes]]) -> bytes:
+    """A binary search for the number of the call: the kernel tries the filter on every number when it is installed."""
+    if len(bodies) <= 2:
+        tests = [_op(_JEQ, number, 0, len(body) // 8 + 1) + body + _op(_RET, _ALLOW) for number, body in bodies]
+        return b"".join(tests) + _op(_RET, _ALLOW)
+    half = len(bodies) // 2
+    lower, upper = _search(bodies[:half]), _search(bodies[half:])
+    return _op(_JGE, bodies[half][0], 0, 1) + _op(_JUMP, len(lower) // 8) + lower + upper

@@ -1,4 +1,4 @@
-"""Another user for each student process, where the grader is root."""
+"""Another user for the student processes of each sandbox, where the grader is root."""
 
 import os
 import socket
@@ -7,7 +7,7 @@ from pathlib import Path
 from autograder.sandbox.layers.kernel import LINUX
 
 FIRST, LAST = 20_000, 59_999  # numbers of the users that students' processes become
-BLOCK = 16  # numbers that one sandbox takes, one for each process that is alive
+BLOCK = 2  # numbers that one sandbox takes: for its processes, and for their group
 _CAPABILITIES = (0, 1, 3, 5, 6, 7)  # CAP_CHOWN, _DAC_OVERRIDE, _FOWNER, _KILL, _SETGID, _SETUID
 
 

@@ -22,10 +22,6 @@ from autograder.values.tree import mapped
 ErrorTuple = tuple[list[str], str, str, int, str, list[str]]
 
 
-class Refused(Exception):
-    """A question of the student's code was not answered."""
-
-
 class Absent(LookupError):
     """An object of an earlier call that was not kept: its call raised an error, or returned something of another form."""
 
@@ -44,9 +40,9 @@ class KeptCall:
 class Calls:
     """Calls functions and keeps the objects of those calls that have a number."""
 
-    def __init__(self, limit: int, lent: Callable[[Handle], Callable[..., Any]]):
-        """Values of half of `limit` bytes or more are reported as too large; `lent` gives the function behind a handle."""
-        self.limit, self.lent = limit, lent
+    def __init__(self, limit: int, callback: Callable[[Handle], Callable[..., Any]]):
+        """Values of half of `limit` bytes or more are reported as too large; `callback` gives the function of a handle."""
+        self.limit, self.callback = limit, callback
         self._kept: dict[int, KeptCall] = {}
 
     def call(
@@ -93,7 +89,7 @@ class Calls:
         """The kept object or the function that a leaf stands for."""
         if type(value) is Kept:
             return self._find(value)
-        return self.lent(value) if type(value) is Handle else value
+        return self.callback(value) if type(value) is Handle else value
 
     def _find(self, kept: Kept) -> Any:
         call, first = self._kept.get(kept.call), kept.path[0]
@@ -125,8 +121,8 @@ def described(
 
     `passed` are the names of the functions in `folder` that it passed through, from the one that raised it outwards; before
     them the name that a NameError did not find.
-    The hint is "signature" where `function` cannot be called with these arguments at all, "refused" where a question
-    was not answered, "absent" where an argument is an object that was not kept.
+    The hint is "signature" where `function` cannot be called with these arguments at all, "absent" where an argument is an object
+    that was not kept.
     """
 
     def own(name: str) -> bool:
@@ -138,8 +134,6 @@ def described(
         file, line = os.path.basename(error.filename), error.lineno or 0
     elif isinstance(error, TypeError) and function is not None and not _binds(function, args, kwargs or {}):
         hint = "signature"
-    elif isinstance(error, Refused):
-        hint = "refused"
     elif isinstance(error, Absent):
         hint = "absent"
     return (builtin_kinds(error), text_of(error, own), file, min(line, 10**6), hint, passed(error, own))

@@ -1,55 +1,47 @@
-"""Imports the student's modules, each set of them in a context of its own.
+"""Imports the student's modules, beside reference implementations of the modules that they depend on.
 
-A context is a set of imported modules: in each, the same file may see other neighbours. In the place of a neighbour stands a
-module whose contract functions are answered by the grader, so that nobody pays for a mistake in another file.
+A reference module takes the place of the student's file of that name: the contract functions are the reference's, every other name
+comes from the file. So nobody pays for a mistake in another file.
 """
 
 import ast
-import builtins
 import contextlib
 import importlib
 import importlib.machinery
 import importlib.util
-import itertools
+import marshal
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from types import CodeType, ModuleType
 from typing import Any, TypeGuard
 
-from numpy import geterr, seterr
-
-MAX_REMOVED = 64  # modules of the baseline that a submission takes the place of, or removes
 Functions = Mapping[str, Callable[..., Any]]
 
 
 class Loader(importlib.machinery.SourceFileLoader):
-    """Runs a file of the submission; compiled once, though every context runs it anew."""
+    """Runs a file of the submission, with an edit or replaced functions where there are any."""
 
     def __init__(self, name: str, path: str, submission: "StudentModules"):
         super().__init__(name, path)
         self.submission = submission
 
     def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> Any:  # type: ignore[override]
-        names, edited = self.submission.replaced(path), self.submission.edited.get(path)
-        if names or edited:
-            tree = edited or ast.parse(data, path)
-            return compile(with_replaced(tree, names), path, "exec", dont_inherit=True, optimize=_optimize)
-        if (data, path) not in self.submission.compiled:
-            self.submission.compiled[data, path] = super().source_to_code(data, path, _optimize=_optimize)
-        return self.submission.compiled[data, path]
+        names, edited = self.submission.replaced.get(path, {}), self.submission.edited.get(path)
+        if not names and not edited:
+            return super().source_to_code(data, path, _optimize=_optimize)
+        tree = edited or ast.parse(data, path)
+        return compile(with_replaced(tree, names), path, "exec", dont_inherit=True, optimize=_optimize)
 
     def exec_module(self, module: ModuleType) -> None:
-        names = self.submission.replaced(self.path)
+        names = self.submission.replaced.get(self.path, {})
         # A function that the file does not have, or gives another name, is there all the same.
         vars(module).update({**names, **hidden_names(names)})
         super().exec_module(module)
 
 
-class ProxyModule(ModuleType):
-    """Stands where a file of the student's would: contract functions are answered by the grader, other names by the file."""
+class ReferenceModule(ModuleType):
+    """Takes the place of a student's file: contract functions are the reference's, other names come from the file."""
 
     def __init__(self, name: str, path: str, functions: Functions, load: Callable[[], ModuleType]):
         super().__init__(name)
@@ -68,7 +60,7 @@ class ProxyModule(ModuleType):
         return getattr(self._load(), name)
 
     def _others(self) -> list[str]:
-        """The file's own names for `import *`, none where it cannot be run."""
+        """The file's own names for `import *`, none if it cannot be run."""
         names = [name for name in exported_names(str(self.__file__)) if name not in self._functions]
         try:
             return [name for name in names if hasattr(self._load(), name)]
@@ -76,103 +68,52 @@ class ProxyModule(ModuleType):
             return []
 
 
-@dataclass
-class Context:
-    """What one set of the student's modules sees, put away while another one runs.
-
-    To put it away, and to bring it back, nothing is run that the student's code may have replaced, and no object of its own:
-    until the builtins are back, no name of theirs is used.
-    """
-
-    builtins: dict[str, Any]
-    path: Any
-    streams: tuple[Any, Any]
-    filters: Any  # of warnings
-    errors: Any = None  # how NumPy treats those of numbers
-    modules: dict[str, ModuleType] = field(default_factory=dict)
-
-    @classmethod
-    def present(cls, usual: dict[str, Any]) -> "Context":
-        """The present one, after which the builtins are the `usual` ones; its modules are still to be noted."""
-        of_sys, names = sys.__dict__, builtins.__dict__
-        streams = of_sys.get("stdout"), of_sys.get("stderr")
-        found = cls(names.copy(), of_sys.get("path"), streams, warnings.__dict__.get("filters"))
-        _bind(usual)
-        found.errors = geterr()
-        return found
-
-    def copy(self) -> "Context":
-        """The same for modules that have changed nothing yet, with streams of their own."""
-        return replace(
-            self, modules={}, path=list(self.path), filters=list(self.filters), streams=(_stream(1), _stream(2))
-        )
-
-    def enter(self) -> None:
-        """Bring it back."""
-        sys.modules.update(self.modules)
-        sys.path, warnings.filters = self.path, self.filters
-        sys.stdout, sys.stderr = self.streams
-        seterr(**self.errors)
-        _bind(self.builtins)
-
-
-def _bind(names: dict[str, Any]) -> None:
-    """Let the builtins be these."""
-    present = builtins.__dict__
-    present.update(names)
-    for name in present.keys() - names.keys():
-        del present[name]
-
-
-def _stream(number: int) -> Any:
-    """A new stream to a descriptor, which it does not close; None, to which `print` writes nothing, where there is none."""
-    try:
-        return open(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
-    except OSError:
-        return None
-
-
 class Baseline:
-    """What is imported before any of the student's code; noted in the fork server.
-
-    To look through all modules in a student's process would cost more than all else of an import: each object that is so
-    much as touched makes the kernel copy the page of memory that it shares with the fork server.
-    """
+    """What is imported before any of the student's code; noted in the fork server."""
 
     def __init__(self, essential: frozenset[str]):
         """`essential` are modules that NumPy needs: a file of the submission does not take their place."""
         self.essential = essential | set(sys.builtin_module_names)
-        self.modules = frozenset(sys.modules)
-        self.builtins = dict(vars(builtins))
 
 
 class StudentModules:
     """The files of one submission as modules."""
 
-    def __init__(self, folder: str, baseline: "Baseline"):
+    def __init__(self, folder: str, baseline: Baseline):
         self.folder, self.baseline = folder, baseline
-        self.compiled: dict[tuple[bytes, str], Any] = {}
-        self.edited: dict[str, ast.Module] = {}  # what is run in the place of a file: see repairing.py
-        self._replaced: dict[tuple[str, str], Functions] = {}  # by context and file
-        self._contexts: dict[str, Context] = {}
-        self._current = ""
+        self.edited: dict[str, ast.Module] = {}  # run in place of a file: see repairing.py
+        self.replaced: dict[str, Functions] = {}  # by file: what other files call by these names stays theirs
+        self._begun = False
 
-    def load(self, context: str, modules: list[str], proxies: Mapping[str, Functions], replaced: Functions) -> None:
-        """Import modules into a context of their own, the first with other functions; raises whatever they raise."""
-        if not self._contexts:
+    def load(self, modules: list[str], references: list[Any], has_helpers: bool) -> None:
+        """Import modules beside references, each [name, code, functions]; raises whatever the modules raise.
+
+        With `has_helpers` the functions of the last reference are those of the first module, which are replaced in it.
+        """
+        if not self._begun:
             self._begin()
-        self.enter(context)
-        for name, functions in proxies.items():
-            sys.modules[name] = self._proxy(name, functions)
-        if replaced:
-            for path in self._files_of(modules[0], replaced):
-                self._replaced[context, path] = replaced
+        defined = self._references(references)
+        helpers = defined.pop() if has_helpers else {}
+        for (name, _, _), functions in zip(references, defined, strict=False):
+            sys.modules.pop(name, None)
+            if functions:
+                sys.modules[name] = self._reference(name, functions)
+        if helpers:
+            self.replaced = dict.fromkeys(self._files_of(modules[0], helpers), helpers)
         for name in modules:
             importlib.import_module(name)
 
-    def replaced(self, path: str) -> Functions:
-        """The functions that the present context replaces in a file: what other files call by these names stays theirs."""
-        return self._replaced.get((self._current, path), {})
+    def _references(self, references: list[Any]) -> list[dict[str, Callable[..., Any]]]:
+        """The functions of each reference. A reference imports those before it, which `sys.modules` has meanwhile."""
+        defined = []
+        for name, code, functions in references:
+            module = ModuleType(name)
+            exec(marshal.loads(code), vars(module))  # noqa: S102 - the grader's own code
+            sys.modules[name] = module
+            defined.append({function: getattr(module, function) for function in functions})
+        for name, _, _ in references:
+            sys.modules.pop(name, None)
+        return defined
 
     def _files_of(self, module: str, names: Iterable[str]) -> set[str]:
         """A module's own file, and those from which it imports functions of these names: it is imported once to see that."""
@@ -180,31 +121,19 @@ class StudentModules:
             importlib.import_module(module)
         own = vars(sys.modules.get(module, ModuleType(module)))
         codes = [getattr(own.get(name), "__code__", None) for name in names]
-        for name in self._own_modules():
-            if not isinstance(sys.modules[name], ProxyModule):
+        for name, found in list(sys.modules.items()):
+            if not isinstance(found, ReferenceModule) and self._owns(found):
                 del sys.modules[name]
         return {self._path(module), *(code.co_filename for code in codes if isinstance(code, CodeType))}
 
-    def enter(self, context: str) -> None:
-        """Let imports see the modules of this context, and no others of the student's."""
-        if context == self._current:
-            return
-        if self._current:
-            left = self._contexts[self._current] = Context.present(self.baseline.builtins)
-            left.modules = {name: sys.modules[name] for name in self._own_modules()}
-            for name in left.modules:
-                del sys.modules[name]
-        self._current = context
-        (self._contexts.get(context) or self._contexts[""].copy()).enter()
-
     def _begin(self) -> None:
         """Let imports find the submission first, as at home: also before modules that only this process has needed."""
+        self._begun = True
         own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
         for name in own - self.baseline.essential:
             sys.modules.pop(name, None)
         sys.path.insert(0, self.folder)
         sys.path_hooks.insert(0, self._finder)
-        self._contexts[""] = Context.present(self.baseline.builtins)
 
     def _finder(self, path: str) -> importlib.machinery.FileFinder:
         """What finds modules in the submission's folders."""
@@ -216,23 +145,17 @@ class StudentModules:
 
         return importlib.machinery.FileFinder(path, (loader, [".py"]))  # type: ignore[arg-type]
 
-    def _own_modules(self) -> list[str]:
-        """The names of the modules that come from the submission: they are among the last, as later imports are."""
-        count = max(0, len(sys.modules) - len(self.baseline.modules)) + MAX_REMOVED
-        last = itertools.islice(reversed(sys.modules.items()), count)
-        return [name for name, module in last if self._owns(module)]
-
     def _owns(self, module: ModuleType) -> bool:
+        """Whether a module comes from the submission."""
         try:
-            places = [module.__dict__.get("__file__"), *module.__dict__.get("__path__", ())]
-            return any(str(place).startswith(self.folder) for place in places)
-        except Exception:  # something that is no module, or has no place
+            return str(module.__dict__.get("__file__")).startswith(self.folder)
+        except Exception:  # something that is no module
             return True
 
     def _path(self, module: str) -> str:
         return os.path.join(self.folder, module + ".py")
 
-    def _proxy(self, name: str, functions: Functions) -> ProxyModule:
+    def _reference(self, name: str, functions: Functions) -> ReferenceModule:
         path = self._path(name)
         loaded: list[ModuleType] = []
 
@@ -248,7 +171,7 @@ class StudentModules:
                 spec.loader.exec_module(loaded[0])
             return loaded[0]
 
-        return ProxyModule(name, path, functions, load)
+        return ReferenceModule(name, path, functions, load)
 
 
 # A student's function replaced where it is defined: from then on its name means another one.

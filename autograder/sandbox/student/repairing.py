@@ -1,6 +1,6 @@
 """Plays edited versions of a function of the submission, beside the rest of it. What they return is judged by the grader.
 
-    ["edits", context, module, function, others, lines, call]
+    ["edits", module, function, others, lines, call]
                                                 -> ["edits", array of (number, size, line)]: of those that may change the
                                                    reply, those of `lines` first, small ones before large ones
     ["edited", number, call]                    -> what the function with that edit replies to the call
@@ -49,11 +49,8 @@ class Repairing:
     def _path(self, module: str) -> str:
         return os.path.join(self.submission.folder, f"{module}.py")
 
-    def _edits(
-        self, context: str, module: str, function: str, others: list[str], lines: list[int], call: bytes
-    ) -> tuple[Any, ...]:
+    def _edits(self, module: str, function: str, others: list[str], lines: list[int], call: bytes) -> tuple[Any, ...]:
         self._read(module, function, others)
-        self.submission.enter(context)
         mark(self.text.units)
         seen: set[int] = set()
         with contextlib.suppress(Exception), self._defined(map(noting, self.text.units), {SEEN: seen.add}):

@@ -1,18 +1,14 @@
-"""The student's end of the connection: loads modules, answers calls, in the order in which the grader sent them.
+"""The student's end of the connection: imports modules and makes calls, in the order in which the grader sends them.
 
-The grader sends a message with the number of requests, and then these, since a round trip costs more than a call; the replies
-come in the same order. A request:
-    ["load", context, modules, proxies, replaced]     -> ["loaded"] or ["raised", error]
-    ["call", context, module, function, args, kwargs, checks, number]
-                                                      -> ["returned", value, changed, shared] or ["raised", error]
-    ["changes", context, number]                      -> ["changed", changed]: how the arguments of that call differ by now
-    ["look", context, kept]                           -> ["holds", value] or ["raised", error]
-    ["write", context, kept, value]                   -> ["written"]
-and those of repairing.py.
-While it works on a request the student's side may ask, and be asked, in strict order (conversation.py):
-    ["ask", name or handle, args, kwargs]             -> ["answer", value], ["same", number of the argument that is the
-                                                         answer itself] or ["refused", kind, text]
-    ["invoke", handle, args]                          -> ["returned", value, [], False] or ["raised", error]
+The grader sends a message with the number of requests, and then the requests, since a round trip costs more than a call. The
+replies come in the same order. A request:
+    ["load", modules, references, has_helpers]     -> ["loaded"] or ["raised", error]
+    ["call", module, function, args, kwargs, checks, number]
+                                                   -> ["returned", value, changed, shared] or ["raised", error]
+    ["changes", number]                            -> ["changed", changed]: how the arguments of that call differ by now
+    ["look", kept]                                 -> ["holds", value] or ["raised", error]
+    ["write", kept, value]                         -> ["written"]
+and those of repairing.py. Callbacks (callbacks.py) come before the reply to the call that makes them.
 An error is [kinds, text, file, line, hint, passed] (calls.py); `changed` is a list of [argument, path, how] (changes.py).
 """
 
@@ -21,20 +17,18 @@ import socket
 import sys
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from autograder.sandbox import lending, wire
+from autograder.sandbox import wire
+from autograder.sandbox.callbacks import Remote, unpacked
 from autograder.sandbox.connection import Connection
-from autograder.sandbox.student.asking import Questions
 from autograder.sandbox.student.calls import Calls, described
 from autograder.sandbox.student.loading import Baseline, StudentModules
 from autograder.sandbox.student.repairing import Repairing
-from autograder.sandbox.wire import Parameters
 from autograder.values.errors import loop
 
 THREADS_SECONDS = 0.01  # in which other threads of the student's code run, before arguments are looked at again
@@ -47,11 +41,9 @@ class Session:
 
     def __init__(self, own_end: socket.socket, folder: str, limit: int, baseline: Baseline):
         self.connection, self.folder = Connection(own_end, limit), folder
-        limit = min(limit, wire.MAX_FROM_STUDENT)
         self.submission = StudentModules(folder, baseline)
-        self.questions = Questions(self.flush, self.connection.receive, self._described, limit)
-        # By context: calls of two modules may have the same number.
-        self.calls: defaultdict[str, Calls] = defaultdict(lambda: Calls(limit, self._lent))
+        self.remote = Remote(self.flush, self.connection.receive)
+        self.calls = Calls(min(limit, wire.MAX_FROM_STUDENT), self._callback)
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._sent = time.monotonic()
@@ -79,13 +71,12 @@ class Session:
 
     def reply(self, request: bytes) -> bytes:
         """The reply to one request."""
-        self.questions.begin_call()
+        self.remote.begin()
         try:
             reply = self._answer(request)
         except BaseException as error:  # also SystemExit and KeyboardInterrupt, if the student's code raises them
             reply = ("raised", self._described(error))
-        finally:
-            self.questions.end_call()
+        self.remote.begin()
         return wire.encode(reply)
 
     def _answer(self, request: bytes) -> tuple[Any, ...]:
@@ -94,11 +85,10 @@ class Session:
 
     def hold(self, reply: bytes, last: bool) -> None:
         """Send a reply, but together with those that come soon after it."""
-        with self.questions.lock:  # a thread of the student's may be asking at this moment
-            self._held.append(reply)
-            self._held_bytes += len(reply)
-            if last or self._held_bytes > HELD_BYTES or time.monotonic() - self._sent > HELD_SECONDS:
-                self.flush()
+        self._held.append(reply)
+        self._held_bytes += len(reply)
+        if last or self._held_bytes > HELD_BYTES or time.monotonic() - self._sent > HELD_SECONDS:
+            self.flush()
 
     def flush(self, *more: bytes) -> None:
         """Send the replies that are held back, and what comes after them."""
@@ -113,47 +103,35 @@ class Session:
     def _described(self, error: BaseException, *call: Any) -> Any:
         return described(error, self.folder, *call)
 
-    def _load(
-        self, context: str, modules: list[str], proxies: dict[str, dict[str, Parameters]], replaced: list[str]
-    ) -> tuple[Any, ...]:
-        ask = self.questions.function
-        functions = {m: {f: ask(f"{m}.{f}", declared) for f, declared in own.items()} for m, own in proxies.items()}
-        self.submission.load(context, modules, functions, {name: ask(f"{modules[0]}.{name}") for name in replaced})
+    def _load(self, modules: list[str], references: list[Any], has_helpers: bool) -> tuple[Any, ...]:
+        self.submission.load(modules, references, has_helpers)
         return ("loaded",)
 
-    def _lent(self, handle: wire.Handle) -> Callable[..., Any]:
-        return lending.unpacked(handle.code) if handle.code else self.questions.function(handle)
+    def _callback(self, handle: wire.Handle) -> Callable[..., Any]:
+        return unpacked(handle.code) if handle.code else self.remote.function(handle.id)
 
     def _call(
-        self,
-        context: str,
-        module: str,
-        function: str,
-        args: list[Any],
-        kwargs: dict[str, Any],
-        checks: list[str],
-        number: int,
+        self, module: str, function: str, args: list[Any], kwargs: dict[str, Any], checks: list[str], number: int
     ) -> tuple[Any, ...]:
-        self.submission.enter(context)
         target = getattr(sys.modules.get(module), function, None)
         if not callable(target):
             return ("raised", (["AttributeError"], "", "", 0, "missing", []))
         try:
-            reply = self.calls[context].call(target, args, kwargs, checks, number)
+            reply = self.calls.call(target, args, kwargs, checks, number)
         except BaseException as error:
             return ("raised", self._described(error, target, args, kwargs))
         return ("returned", wire.marked(reply.value), reply.changed, reply.shared)
 
-    def _changes(self, context: str, number: int) -> tuple[Any, ...]:
+    def _changes(self, number: int) -> tuple[Any, ...]:
         if threading.active_count() > 1:
             time.sleep(THREADS_SECONDS)  # calls follow one another too fast for what a thread does in the meantime
-        return ("changed", self.calls[context].changes(number))
+        return ("changed", self.calls.changes(number))
 
-    def _look(self, context: str, kept: wire.Kept) -> tuple[Any, ...]:
-        return ("holds", wire.marked(self.calls[context].look(kept)))
+    def _look(self, kept: wire.Kept) -> tuple[Any, ...]:
+        return ("holds", wire.marked(self.calls.look(kept)))
 
-    def _write(self, context: str, kept: wire.Kept, value: Any) -> tuple[Any, ...]:
-        self.calls[context].write(kept, value)
+    def _write(self, kept: wire.Kept, value: Any) -> tuple[Any, ...]:
+        self.calls.write(kept, value)
         return ("written",)
 
 
@@ -177,13 +155,7 @@ def warm_up(baseline: Baseline) -> None:
         calls = {"array": [[1.0, 2.0]], "dot": [x, x.T], "mean": [x], "exp": [x], "copy": [x]}
         for _ in range(WARM_UP_ROUNDS):
             for number, (function, args) in enumerate(calls.items(), 1):
-                request = wire.encode(("call", "", "numpy", function, args, {}, ["pure", "new"], number))
+                request = wire.encode(("call", "numpy", function, args, {}, ["pure", "new"], number))
                 session.hold(session.reply(request), last=True)
                 wire.decode(grader.receive())
             wire.decode(wire.encode(nested))
-            session.questions.begin_call()
-            grader.send(wire.encode(("answer", x)))
-            session.questions.function("nobody.asked", [["x"], ["nested"], ["eps", 1.0]])(x, nested, eps=1.0)
-            grader.receive()
-            session.questions.end_call()
-            session.questions.forget()

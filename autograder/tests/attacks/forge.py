@@ -40,11 +40,6 @@ def _found_msgpack() -> Any:
     raise RuntimeError("no MessagePack around: this attack does nothing")
 
 
-def questions() -> Any:
-    """What asks the grader."""
-    return next(thing for thing in gc.get_objects() if type(thing).__name__ == "Questions")
-
-
 msgpack = _found_msgpack()
 
 

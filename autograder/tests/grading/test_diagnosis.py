@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -18,7 +19,9 @@ from autograder.values.compare import Fault
 
 
 def explained(module: str, *ids: str) -> dict[str, Explanation]:
-    return running.diagnoser().explain(module, running.records(module, running.with_mistakes(module, *ids)))
+    return running.diagnoser().explain(
+        module, running.in_processes(module, partial(running.with_mistakes, module, *ids))
+    )
 
 
 def explained_source(module: str, *sources: str) -> dict[str, Explanation]:

@@ -300,14 +300,6 @@ def whole(grade: Grade, changes: dict[str, str]) -> set[str]:
     return lost(grade(changes))
 
 
-def test_what_a_right_neighbour_has_beyond_the_contract_may_be_used(grade: Grade, references: dict[str, bytes]) -> None:
-    own = references["layernorm.py"].decode() + "\n\n_plain = layer_norm\n"
-    own += "def layer_norm(x, gamma, beta, eps=1e-5, *, axis=-1):\n    return _plain(x, gamma, beta, eps)\n"
-    block = references["transformer_block.py"].decode().replace('["beta"])', '["beta"], axis=-1)')
-    assert block.count("axis=-1") > 3
-    assert whole(grade, {"layernorm.py": own, "transformer_block.py": block}) == set()
-
-
 def test_a_module_does_not_pay_for_what_is_wrong_in_a_neighbour_only_beside_it(
     grade: Grade, references: dict[str, bytes]
 ) -> None:
@@ -552,7 +544,7 @@ def test_where_everything_is_shown_at_once_the_integration_comes_before_any_hidd
     script = scripts.record(rubrics.load(path))
     wrong = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x")
     files = references | {name: text.encode() for name, text in wrong.items()}
-    with Sandbox(script.rubric.limits, scripts.answers, (), kit.secret()) as sandbox:
+    with Sandbox(script.rubric.limits, (), kit.secret()) as sandbox:
         result = Grader(script, sandbox).grade(Submission("all at once", files))
     assert script.rubric.criteria["integration.norms"].visible and script.rubric.criteria["layernorm.rms"].visible
     gone = {graded.criterion.id for graded in result.graded if not graded.passed}

@@ -82,7 +82,7 @@ class Bent:
         chance = self.rng.random()
         return Reply(ended=Ended("crash")) if chance < 0.01 else Reply(error=self.error()) if chance < 0.03 else Reply()
 
-    def play(self, calls: Sequence[Call]) -> list[Reply]:
+    def run(self, calls: Sequence[Call], account: str = "") -> list[Reply]:
         replies: list[Reply] = []
         for call in calls:
             replies.append(self.reply(self.steps[id(call)]) if id(call) in self.steps else self.edited(call))
@@ -114,7 +114,7 @@ class Bent:
         return Reply(value=said.get(call.kind, self.rng.choice(ODD)))
 
     def error(self) -> Error:
-        kind, hint = self.rng.choice(KINDS), self.rng.choice(["", "missing", "signature", "refused", "<b>"])
+        kind, hint = self.rng.choice(KINDS), self.rng.choice(["", "missing", "signature", "absent", "<b>"])
         place = self.rng.choice([("", 0), ("layernorm.py", 3), ("`x`.py", 7)])
         return Error((kind, "Exception"), "```\n<b>\u202e", *place, hint)
 
@@ -139,7 +139,7 @@ def test_nothing_that_comes_back_is_a_fault_of_the_grader(
     rng = random.Random(seed)
     groups = (grader.script.visible, grader.script.examples, grader.script.hidden)
     steps = {id(step.call): step for group in groups for found in group.values() for step in found}
-    monkeypatch.setattr(grader.sandbox, "start", lambda share: Bent(rng, steps))
+    monkeypatch.setattr(grader.sandbox, "start", lambda: Bent(rng, steps))
     result = grader.grade(COMPLETE, modules)
     document = results.gradescope(result)
     text = results.dump(document)

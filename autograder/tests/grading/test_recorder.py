@@ -156,13 +156,14 @@ def test_overwriting_and_looking(recorder: Recorder, check: Any) -> None:
         check.overwrite(X, 1.0)
 
 
-def test_a_function_among_the_arguments_is_lent_under_a_stable_number(recorder: Recorder, check: Any) -> None:
-    check.apply(double, X)
-    (number,) = recorder.lent
-    other = Recorder("module", FUNCTIONS, "test", "module.criterion", first=90)
-    Check(other, {"module": ("apply",)}, "module").apply(double, X)
-    assert list(other.lent) == [number]
-    assert recorder.steps[0].args[0] is double
+def test_a_function_among_the_arguments_is_a_callback_of_the_call(recorder: Recorder, check: Any) -> None:
+    mask = X > 0
+
+    def masked(x: Any) -> Any:
+        return x * mask
+
+    check.apply(masked, X)
+    assert recorder.steps[0].args[0] is masked and list(recorder.steps[0].call.callbacks.values()) == [masked]
 
 
 def test_each_step_is_told_as_soon_as_it_is_known(recorder: Recorder, check: Any) -> None:

@@ -12,7 +12,7 @@ from autograder.grading.thresholds import MOST_FUNCTIONS
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission
 from autograder.proof import cases
-from autograder.sandbox import budget
+from autograder.sandbox import process
 from autograder.sandbox.budget import Limits
 
 Alter = Callable[[str, str], dict[str, str]]
@@ -287,7 +287,7 @@ def rms_norm(x, gamma, eps=1e-6):
 def test_where_few_replies_can_be_kept_a_search_may_fail_and_the_grader_does_not(
     grader: Grader, alter: Alter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget, "MAX_KEPT_BYTES", 8_000)
+    monkeypatch.setattr(process, "MAX_KEPT_BYTES", 8_000)
     result = graded(grader, alter("layernorm", SQUEEZED), "layernorm")
     assert "statistics" in lost(result)
 
@@ -300,7 +300,7 @@ def test_searches_are_bounded(grader: Grader, alter: Alter, monkeypatch: Any) ->
         before = self.edits
         found = search(self, *args)
         if self.edits < before:
-            searched.append(args[2])
+            searched.append(args[1])
         return found
 
     monkeypatch.setattr(Repairs, "search", noted)

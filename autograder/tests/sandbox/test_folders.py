@@ -3,13 +3,12 @@
 import os
 import shutil
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from autograder.sandbox import folders
+from autograder.sandbox import box, folders
 from autograder.sandbox.folders import Folder, closed_places, reachable, readable_by_others
 from autograder.tests.running import HOLDING, as_root, linux
 
@@ -23,29 +22,12 @@ def test_a_submission_lies_where_only_the_grader_and_its_processes_read_it() -> 
     assert folder.submission.stat().st_mode & 0o777 == 0o750
     assert folder.submission.stat().st_gid == (folder.group or os.getgid())
     assert {path.stat().st_mode & 0o777 for path in folder.submission.rglob("*.py")} == {0o640}
-    assert all(
-        path.stat().st_atime > time.time() + 86_400 for path in (folder.submission, *folder.submission.rglob("*"))
-    )
     assert folder.path.stat().st_mode & 0o777 == (0o711 if OWN_USERS else 0o700)
     folder.place({"x.py": b""})
     assert os.listdir(folder.submission) == ["x.py"] and folder.lines == {"x.py": 1}
     folder.remove()
     folder.remove()
-    assert not folder.path.exists() and not folder.slots.exists()
-
-
-@linux
-def test_slots_are_not_on_the_disk_of_the_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = Path("/dev/shm")
-    if memory.stat().st_dev == Path(tempfile.gettempdir()).stat().st_dev or shutil.disk_usage(memory).free < 2**26:
-        pytest.skip("no file system in the memory here")
-    folder = Folder(False)
-    assert folder.slots.stat().st_dev == memory.stat().st_dev
-    folder.remove()
-    monkeypatch.setattr(folders, "MIN_FREE_BYTES", 2**60)
-    folder = Folder(False)
-    assert folder.slots.parent == folder.path
-    folder.remove()
+    assert not folder.path.exists()
 
 
 @as_root
@@ -81,3 +63,39 @@ def test_what_others_may_reach_and_read(tmp_path: Path) -> None:
         inner.chmod(inner_mode)
         assert (reachable(inner), readable_by_others(inner)) == (may_reach, may_read)
     shutil.rmtree(place)
+
+
+FILES = {"m.py": b"x = 1", "data.txt": b"text", "folder/inner.py": b"y = 2"}
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_each_process_gets_a_fresh_temporary_folder() -> None:
+    folder = Folder(OWN_USERS)
+    folder.place(FILES)
+    temporary = folder.writable / "own"
+    times = []
+    for _ in range(2):
+        box.renew(str(temporary), str(folder.submission), folder.uid)
+        assert os.listdir(temporary) == ["data.txt"] and (temporary / "data.txt").read_bytes() == b"text"
+        assert (temporary.stat().st_mode & 0o777, temporary.stat().st_uid) == (0o700, folder.uid or os.getuid())
+        times.append(temporary.stat().st_ctime_ns)
+        (temporary / "left").write_text("left")  # also where nobody has cleared it
+        folder.writable.chmod(0)
+        folder.submission.chmod(0)
+    assert times[0] < times[1]
+    box.clear(str(folder.writable))
+    assert os.listdir(folder.writable) == [] and content(folder.submission) == FILES
+    folder.remove()
+
+
+def test_links_in_place_of_the_temporary_folder_are_not_followed() -> None:
+    folder = Folder(OWN_USERS)
+    folder.place(FILES)
+    temporary = folder.writable / "own"
+    temporary.symlink_to(folder.submission)
+    box.renew(str(temporary), str(folder.submission), folder.uid)
+    assert not temporary.is_symlink() and content(folder.submission) == FILES
+    folder.remove()

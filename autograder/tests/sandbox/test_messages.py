@@ -22,12 +22,12 @@ from autograder.values.changes import Change
 
 LINES = {"m.py": 3}
 CALL = prepared(
-    "m", "m", "f", [{"w": np.ones(2), "blocks": [{"g": 1.0}]}, Kept(1, ("result",)), [Kept(2, (0,))]], {"mask": None}
+    "m", "f", [{"w": np.ones(2), "blocks": [{"g": 1.0}]}, Kept(1, ("result",)), [Kept(2, (0,))]], {"mask": None}
 )
-LOAD = prepared_load("m", ["m"], {}, ())
-LOOK = prepared_look("m", Kept(1, (0,)))
-WRITE = prepared_write("m", Kept(1, (0,)), np.ones(1))
-CHANGES = prepared_changes("m", 1, CALL)
+LOAD = prepared_load(["m"])
+LOOK = prepared_look(Kept(1, (0,)))
+WRITE = prepared_write(Kept(1, (0,)), np.ones(1))
+CHANGES = prepared_changes(1, CALL)
 
 
 def changed(*parts: Any, call: Call = CALL) -> Reply:
@@ -146,9 +146,19 @@ def test_errors_of_another_form_are_refused(parts: Any) -> None:
         reply_of(["raised", parts], CALL, LINES)
 
 
-def test_a_call_knows_what_it_lends() -> None:
-    call = prepared("m", "m", "f", [Handle(3), {"a": [Handle(4)]}], {"f": (Handle(5),)})
-    assert call.lent == {3, 4, 5}
+def test_a_call_knows_its_callbacks() -> None:
+    data = np.ones(2)
+
+    def first(x: Any) -> Any:
+        return x + data
+
+    def second(x: Any) -> Any:
+        return x - data
+
+    call = prepared("m", "f", [first, {"a": [second, lambda x: x]}])
+    assert call.callbacks == {1: first, 2: second}
+    sent = wire.decode(call.payload, from_grader=True)[3]
+    assert sent[:1] + sent[1]["a"][:1] == [Handle(1), Handle(2)] and sent[1]["a"][1].code
     with pytest.raises(WireError):
-        prepared("m", "m", "f", [print])
-    assert wire.decode(CALL.payload, from_grader=True)[4][1] == Kept(1, ("result",))
+        prepared("m", "f", [object()])
+    assert wire.decode(CALL.payload, from_grader=True)[3][1] == Kept(1, ("result",))

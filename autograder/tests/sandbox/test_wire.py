@@ -17,7 +17,7 @@ from autograder.values.kinds import Opaque
 
 MESSAGES: list[Any] = [
     None, True, -7, 2**63 - 1, -(2**63), 1.5, math.inf, "text", "", [], {}, [1, [2, [3, {"a": None}]]], {"k": 1, 2: "v"},
-    np.arange(6.0).reshape(2, 3), np.zeros((0, 3)), np.array(True), np.float32(2.5), np.int8(-1), Handle(3),
+    np.arange(6.0).reshape(2, 3), np.zeros((0, 3)), np.array(True), np.float32(2.5), np.int8(-1),
     *(Opaque(kind) for kind in wire.OPAQUE_KINDS), *(np.ones((2, 1), dtype) for dtype in wire.DTYPES),
     ["returned", np.ones((2, 2)), [0, 1], False], ["ask", "layernorm.layer_norm", [np.ones(3)], {"eps": 1e-5}],
 ]  # fmt: skip

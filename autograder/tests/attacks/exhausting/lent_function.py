@@ -1,4 +1,4 @@
-"""Calls the function that a test has lent to it with whatever may fill memory or time, with itself and with its own functions."""
+"""Calls a callback argument with whatever may fill memory or time, with itself and with its own functions."""
 
 import os
 

@@ -107,7 +107,7 @@ def test_the_environment_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_SECRET_OF_THE_GRADER", "x")
     with Sandbox(LIMITS) as own:
         own.place({"m.py": b"import os\nraise RuntimeError(' '.join(sorted(os.environ)))"})
-        text = said(own.start().load("m", ["m"]))
+        text = said(own.start().load(["m"]))
     threads = {"MALLOC_ARENA_MAX", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
     assert set(text.split()) <= {"HOME", "LANG", "LC_CTYPE", "TMPDIR"} | threads
 
@@ -118,7 +118,7 @@ def test_the_graders_umask_does_not_matter(umask: int) -> None:
     try:
         with Sandbox(LIMITS) as own:
             own.place({"m.py": b"import numpy, json\nopen('x', 'w').close()", "folder/data": b""})
-            assert own.start().load("m", ["m"]) == Reply()
+            assert own.start().load(["m"]) == Reply()
     finally:
         os.umask(before)
 
@@ -139,4 +139,4 @@ def test_a_confinement_that_fails_is_the_machines_fault(monkeypatch: pytest.Monk
     # seccomp is not allowed without no_new_privileges
     monkeypatch.setattr(layers, "holding", lambda _: ["fork", *user, "seccomp"])
     with Sandbox(LIMITS) as own, pytest.raises(SandboxFault, match=r"cannot be confined: .*Permission"):
-        own.start().load("m", ["os"])
+        own.start().load(["os"])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.sandbox.student.calls import Absent, Refused, described
+from autograder.sandbox.student.calls import Absent, described
 from autograder.values.errors import MAX_TEXT, builtin_kinds, text_of
 
 
@@ -57,8 +57,7 @@ def test_a_signature_that_does_not_fit_is_told_from_a_type_error_within() -> Non
     assert described(raised(f, 1, 2), "/", f, [1, 2], {})[4] == "signature"
 
 
-def test_refused_and_absent_are_told() -> None:
-    assert described(Refused("x"), "/")[4] == "refused"
+def test_absent_is_told() -> None:
     assert described(Absent("x"), "/")[4] == "absent"
 
 

@@ -1,34 +1,33 @@
-"""Modules are imported as at home, each context apart from the others; tried in processes of their own."""
+"""Modules are imported as at home, beside references; tried in processes of their own."""
 
+import marshal
+
+import numpy as np
 import pytest
 
-from autograder.sandbox.messages import Reply, prepared
-from autograder.tests.running import STAND_INS, loaded, opened, replied, said
-
-CONTRACT = "import neighbour\nfrom neighbour import plus\n"
+from autograder.sandbox.messages import Reference, Reply, prepared
+from autograder.tests.running import DEPENDENCY, loaded, opened, replied, said
 
 
-def test_a_proxy_answers_for_the_contract_and_the_file_for_the_rest() -> None:
+def test_a_reference_has_the_contract_functions_and_the_file_the_rest() -> None:
     own = b"OWN = 5\ndef helper(): return 'own'\ndef plus(x): return 'never'\n_private = 3\n"
     source = (
         "from neighbour import *\nimport neighbour\ndef f(x): return [plus(x), OWN, helper(), neighbour._private]\n"
     )
     with opened(source, files={"neighbour.py": own}) as (_, process):
-        assert process.load("m", ["m"], STAND_INS) == Reply()
-        assert process.play([prepared("m", "m", "f", [1.0])])[0].error is None
-        import numpy as np
-
-        reply = process.play([prepared("m", "m", "f", [np.ones(1)])])[0]
+        assert process.load(["m"], [DEPENDENCY]) == Reply()
+        assert process.run([prepared("m", "f", [1.0])])[0].error is None
+        reply = process.run([prepared("m", "f", [np.ones(1)])])[0]
         assert reply.value[0].tolist() == [2] and reply.value[1:] == [5, "own", 3]
 
 
-def test_a_broken_neighbour_does_no_harm() -> None:
+def test_a_broken_dependency_does_no_harm() -> None:
     with opened("from neighbour import *\ndef f(x): return plus(x)\n", files={"neighbour.py": b"1 / 0"}) as (
         _,
         process,
     ):
-        assert process.load("m", ["m"], STAND_INS) == Reply()
-        assert process.play([prepared("m", "m", "f", [[1.0]])])[0].value.tolist() == [2]
+        assert process.load(["m"], [DEPENDENCY]) == Reply()
+        assert process.run([prepared("m", "f", [np.ones(1)])])[0].value.tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,34 @@ def test_errors_at_import_are_told(source: str, kind: str) -> None:
     assert reply.error is not None and reply.error.kind == kind
 
 
-def test_a_proxy_looks_like_a_module() -> None:
+@pytest.mark.parametrize("name", ["HIDDEN", "np"])
+def test_other_names_of_a_reference_are_not_there(name: str) -> None:
+    reply = loaded(f"from neighbour import {name}")
+    assert reply.error is not None and reply.error.kind == "ImportError"
+
+
+FIRST = "def scaled(x): return 2 * x"
+SECOND = "from first import scaled\ndef both(x): return scaled(x) + 1"
+
+
+def test_a_reference_uses_the_references_below_it_and_the_student_only_those_named() -> None:
+    below, above = (
+        Reference(name, marshal.dumps(compile(text, name, "exec")), functions)
+        for name, text, functions in (("first", FIRST, ()), ("second", SECOND, ("both",)))
+    )
+    own = b"def scaled(x): return 'own'\n"
+    with opened(
+        "from first import scaled\nfrom second import both\ndef f(x): return [scaled(x), both(x)]\n",
+        files={"first.py": own},
+    ) as (
+        _,
+        process,
+    ):
+        assert process.load(["m"], [below, above]) == Reply()
+        assert process.run([prepared("m", "f", [3])])[0].value == ["own", 7]
+
+
+def test_a_reference_looks_like_a_module() -> None:
     source = (
         "import copy, importlib, inspect, pickle, neighbour\nassert inspect.ismodule(neighbour)\n"
         "assert neighbour.__spec__.name == neighbour.__name__ == 'neighbour'\n"
@@ -63,8 +89,8 @@ def test_the_submission_goes_before_the_standard_library_but_not_before_what_num
     source = "import colorsys, json, msgpack\ndef f(): return [colorsys.OWN, json.dumps(1), msgpack.OWN]\n"
     files = {"colorsys.py": b"OWN = 1", "json.py": b"1 / 0", "msgpack.py": b"OWN = 2"}
     with opened(source, files=files) as (_, process):
-        assert process.load("m", ["m"]) == Reply()
-        assert process.play([prepared("m", "m", "f")])[0].value == [1, "1", 2]
+        assert process.load(["m"]) == Reply()
+        assert process.run([prepared("m", "f")])[0].value == [1, "1", 2]
 
 
 def test_where_the_kit_lies_is_not_said() -> None:
@@ -74,71 +100,6 @@ def test_where_the_kit_lies_is_not_said() -> None:
 def test_nothing_of_the_kit_can_be_imported() -> None:
     for name in ("autograder", "autograder.sandbox.wire", "msgpack", "psutil", "pydantic"):
         assert said(loaded(f"import sys\nimport {name}")).startswith("No module named"), name
-
-
-CONTEXTS = """
-import builtins, helper, sys
-sys.path.append("/somewhere")
-builtins.left = getattr(builtins, "left", 0) + 1
-helper.count += 1
-def f(): return [helper.count, builtins.left, sys.path.count("/somewhere")]
-"""
-
-
-def test_contexts_share_nothing() -> None:
-    with opened(CONTEXTS, files={"helper.py": b"count = 0"}) as (_, process):
-        for context in ("a", "b", "c"):
-            assert process.load(context, ["m"]) == Reply()
-        calls = [prepared(context, "m", "f") for context in ("a", "c", "b", "a")]
-        assert [reply.value for reply in process.play(calls)] == [[1, 1, 1]] * 4
-
-
-SETTING = """
-import builtins, sys, warnings
-import numpy as np
-def f(x):
-    print(x)
-    return [g(x), len(warnings.filters), type(sys.stderr).__name__, isinstance(sys.path, list), all([x, 0])]
-def g(x):
-    return float(np.exp(x))
-def spoil():
-    np.seterr(all="raise")
-    warnings.simplefilter("error")
-    warnings.simplefilter("always", UserWarning)
-    sys.stdout.detach()
-    sys.stderr.close()
-    sys.stderr = Odd()
-    sys.path = None
-    sys.modules[__name__].__file__ = Odd()
-    warnings.filters, warnings.resetwarnings, np.geterr, np.seterr = (), None, None, None
-    builtins.EPS = np.ones(2)
-    for name in ("all", "any", "vars"):
-        setattr(builtins, name, lambda *_: 7)
-class Odd:
-    def __getattr__(self, name):
-        raise RuntimeError(name)
-    def __str__(self):
-        raise RuntimeError
-"""
-
-
-def test_what_one_context_sets_for_the_process_another_does_not_see() -> None:
-    with opened(SETTING) as (_, process):
-        for context in ("a", "b"):
-            assert process.load(context, ["m"]) == Reply()
-        calls = [prepared("a", "m", "f", [1.0]), prepared("a", "m", "spoil"), prepared("b", "m", "f", [-1e3])]
-        before, _, other, own = process.play([*calls, prepared("a", "m", "g", [-1e3])])
-        assert other.value == [0.0, *before.value[1:]] and before.value[2:] == ["TextIOWrapper", True, False]
-        assert own.error is not None and own.error.kind == "FloatingPointError"
-
-
-def test_a_module_imported_late_belongs_to_its_context() -> None:
-    source = "def f():\n    import helper\n    helper.count += 1\n    return helper.count\n"
-    with opened(source, files={"helper.py": b"count = 0"}) as (_, process):
-        for context in ("a", "b"):
-            assert process.load(context, ["m"]) == Reply()
-        calls = [prepared(context, "m", "f") for context in ("a", "b", "a", "a", "b")]
-        assert [reply.value for reply in process.play(calls)] == [1, 1, 2, 3, 2]
 
 
 REPLACED = """
@@ -153,28 +114,30 @@ def late(x):
 
 
 def test_a_helper_is_replaced_in_the_module_that_is_tried_and_in_no_other_file() -> None:
-    import numpy as np
-
     other = b"def helper(x, y=0): return 'its own'\ndef use(x): return helper(x, 1)\n"
-    with opened(REPLACED, files={"other.py": other, "later.py": other}) as (_, process):
-        assert process.load("alone", ["m"]) == Reply()
-        assert process.load("helped", ["m"], {}, ["helper"]) == Reply()
-        alone, helped = process.play([prepared(context, "m", "f", [np.ones(1)]) for context in ("alone", "helped")])
+    with opened(REPLACED, files={"other.py": other, "later.py": other}) as (sandbox, _):
+        ours = Reference("m", marshal.dumps(compile("def helper(x): return x + 1", "m.py", "exec")), ("helper",))
+        replies = []
+        for helpers in (None, ours):
+            with sandbox.start() as process:
+                assert process.load(["m"], [], helpers) == Reply()
+                replies += process.run([prepared("m", "f", [np.ones(1)])])
+        alone, helped = replies
         assert alone.value == ["wrong", "its own", "its own"]
         assert helped.value[0].tolist() == [2.0] and helped.value[1:] == ["its own", "its own"]
 
 
 def test_data_files_lie_where_code_looks_for_them() -> None:
     with opened("open('data.txt').read()\nopen(__file__).read()", files={"data.txt": b"x"}) as (_, process):
-        assert process.load("m", ["m"]) == Reply()
+        assert process.load(["m"]) == Reply()
 
 
 def test_packages_and_folders_of_a_submission_can_be_imported() -> None:
     files = {"package/__init__.py": b"from . import inner", "package/inner.py": b"X = 4", "loose/one.py": b"Y = 5"}
     source = "import package, loose.one\ndef f(): return [package.inner.X, loose.one.Y]\n"
     with opened(source, files=files) as (_, process):
-        assert process.load("m", ["m"]) == Reply()
-        assert process.play([prepared("m", "m", "f")])[0].value == [4, 5]
+        assert process.load(["m"]) == Reply()
+        assert process.run([prepared("m", "f")])[0].value == [4, 5]
 
 
 def test_a_call_of_what_is_not_there_is_told() -> None:

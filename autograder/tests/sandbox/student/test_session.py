@@ -28,7 +28,7 @@ def pair(tmp_path: Path) -> Iterator[tuple[Session, Connection]]:
 
 
 def call(function: str, args: Any, checks: Any = (), number: int = 0) -> bytes:
-    return wire.encode(("call", "", "numpy", function, args, {}, checks, number))
+    return wire.encode(("call", "numpy", function, args, {}, checks, number))
 
 
 def test_each_request_has_its_reply(pair: tuple[Session, Connection]) -> None:
@@ -37,11 +37,11 @@ def test_each_request_has_its_reply(pair: tuple[Session, Connection]) -> None:
 
     assert reply(call("negative", [3.0]))[1] == -3
     assert reply(call("copyto", [np.zeros(2), np.ones(2)], ["pure"], 4))[2] == [[0, [], "entry written"]]
-    assert reply(wire.encode(("changes", "", 4))) == ["changed", [[0, [], "entry written"]]]
-    assert reply(wire.encode(("look", "", Kept(4, (0,)))))[1].tolist() == [1, 1]
-    assert reply(wire.encode(("write", "", Kept(4, (0,)), np.zeros(2)))) == ["written"]
-    assert reply(wire.encode(("look", "", Kept(4, (0,)))))[1].tolist() == [0, 0]
-    assert reply(wire.encode(("look", "", Kept(5, (0,)))))[1][4] == "absent"
+    assert reply(wire.encode(("changes", 4))) == ["changed", [[0, [], "entry written"]]]
+    assert reply(wire.encode(("look", Kept(4, (0,)))))[1].tolist() == [1, 1]
+    assert reply(wire.encode(("write", Kept(4, (0,)), np.zeros(2)))) == ["written"]
+    assert reply(wire.encode(("look", Kept(4, (0,)))))[1].tolist() == [0, 0]
+    assert reply(wire.encode(("look", Kept(5, (0,)))))[1][4] == "absent"
     assert reply(call("nothing", []))[1][4] == "missing"
     assert reply(call("add", []))[0] == "raised"
 
@@ -65,8 +65,8 @@ def test_replies_are_held_back_only_for_a_while(
     pair: tuple[Session, Connection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "HELD_SECONDS", 0.01)
-    slow = wire.encode(("call", "", "time", "sleep", [0.02], {}, [], 0))
-    stuck = wire.encode(("call", "", "time", "sleep", [1.0], {}, [], 0))
+    slow = wire.encode(("call", "time", "sleep", [0.02], {}, [], 0))
+    stuck = wire.encode(("call", "time", "sleep", [1.0], {}, [], 0))
     thread = served(pair, [call("negative", [1.0]), slow, stuck])
     first, second = wire.decode(pair[1].receive()), wire.decode(pair[1].receive())
     assert (float(first[1]), second[1]) == (-1, None)
@@ -76,7 +76,7 @@ def test_replies_are_held_back_only_for_a_while(
 
 def test_large_replies_are_not_held_back(pair: tuple[Session, Connection]) -> None:
     large = np.zeros(session.HELD_BYTES // 8 + 1)
-    thread = served(pair, [call("negative", [large]), wire.encode(("call", "", "time", "sleep", [1.0], {}, [], 0))])
+    thread = served(pair, [call("negative", [large]), wire.encode(("call", "time", "sleep", [1.0], {}, [], 0))])
     assert wire.decode(pair[1].receive())[1].shape == large.shape
     assert thread.is_alive()
     pair[1].receive()

@@ -1,4 +1,4 @@
-"""Asks its neighbour the same thing for ever, with arguments that differ in the last digit."""
+"""Calls its dependency, and a callback argument, for ever."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Asks with functions that ask with functions, that raise, end the process or return another shape each time."""
+"""Passes its dependencies functions that call them again, that raise, end the process or return another shape each time."""
 
 import itertools
 import os

@@ -7,7 +7,6 @@ import ctypes
 import os
 import socket
 from collections.abc import Callable
-from pathlib import Path
 
 Attempts = dict[str, Callable[[], object]]
 
@@ -57,15 +56,6 @@ def user(*_: object) -> list[str]:
             "runs as root": lambda: found(0 in (os.getuid(), os.getgid(), *os.getgroups())),
             "read /etc/shadow": lambda: open("/etc/shadow"),
             "became root again": lambda: os.setuid(0),
-        }
-    )
-
-
-def mounts(kit: str, *_: object) -> list[str]:
-    return tried(
-        {
-            "read the kit": lambda: open(kit),
-            "made 10,000 files": lambda: [Path(str(number)).write_bytes(b"") for number in range(10_000)],
         }
     )
 

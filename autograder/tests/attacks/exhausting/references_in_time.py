@@ -1,4 +1,4 @@
-"""Asks its neighbours for answers that take far longer than the questions: hundreds of blocks on long sequences."""
+"""Calls its dependencies with what takes very long: hundreds of blocks on long sequences."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Asks its neighbours for answers that take far more memory than the questions: many heads, crossed axes, long sequences."""
+"""Calls its dependencies with what takes far more memory than the arguments: many heads, crossed axes, long sequences."""
 
 import numpy as np
 

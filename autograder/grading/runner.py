@@ -1,0 +1,290 @@
+"""Runs one submission, in a sequence of short-lived processes of which only one is alive at a time:
+
+| process       | imports                                                   | runs                                             |
+|---------------|-----------------------------------------------------------|--------------------------------------------------|
+| *preview*     | all files of the submission, no reference code            | public calls; their values may be shown          |
+| *module*      | one module; the modules it uses are references            | its public calls where one failed; hidden calls  |
+| *retry*       | as *module*, with reference helpers or an edit            | the affected calls                               |
+| *integration* | all files, or references in place of wrong modules        | the calls of the integration                     |
+
+1. The grader makes every public call before the first hidden one, so no displayed value can carry a hidden input.
+2. What students see at once comes from the preview, which contains no reference code.
+
+When a process ends, the calls that it has not answered, and only those, are made in a new one of the same kind.
+"""
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from autograder.grading.judge import judged
+from autograder.grading.record import Record, Step, with_needed
+from autograder.grading.script import Script
+from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
+from autograder.homework import reference as references
+from autograder.intake.submission import Submission
+from autograder.sandbox.budget import PREVIEW
+from autograder.sandbox.messages import Ended, Error, Reply
+from autograder.sandbox.process import SPENT, StudentProcess
+from autograder.sandbox.sandbox import Sandbox
+
+PROBES_AT_ONCE = 32
+ALL_FILES = "all files"  # what a process is shared for that imports the submission's files together
+MISSING = Reply(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
+
+
+@dataclass(frozen=True)
+class Imports:
+    """What a process imports: `modules` of the submission, `references` in place of its other files.
+
+    The `helpers` are functions of the first module that the reference implementation replaces.
+    """
+
+    modules: tuple[str, ...]
+    references: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
+
+
+class Process(Protocol):
+    """Runs steps on what it has imported: a process of the sandbox, or trusted code in this process."""
+
+    @property
+    def ended(self) -> Ended | None:
+        """Why nothing can be run any more."""
+
+    def load(self, imports: Imports, account: str = "") -> Reply: ...
+
+    def run(self, steps: Sequence[Step], account: str = "") -> list[Reply]:
+        """The replies, up to the end of the process; the time counts for an account of the budget."""
+
+    def close(self) -> object: ...
+
+
+class SandboxProcess:
+    """A student's process that runs steps."""
+
+    def __init__(self, process: StudentProcess):
+        self._process, self.close = process, process.close
+
+    @property
+    def ended(self) -> Ended | None:
+        return self._process.ended
+
+    def load(self, imports: Imports, account: str = "") -> Reply:
+        helpers = references.helpers(imports.modules[0], imports.helpers) if imports.helpers else None
+        return self._process.load(imports.modules, references.replacing(imports.references), helpers, account)
+
+    def run(self, steps: Sequence[Step], account: str = "") -> list[Reply]:
+        return self._process.run([step.call for step in steps], account)
+
+
+class Runner:
+    """The processes of one submission, each of which `start` gives after the one before has ended."""
+
+    def __init__(self, start: Callable[[], Process], script: Script, submission: Submission):
+        self.start, self.script, self.submission = start, script, submission
+        self.rubric = script.rubric
+        self.edits = 0  # edited versions of its functions that may be tried
+        self.spent: Callable[[], float] = float  # the share of its processor time that is used up
+        self.charge: Callable[[float], None] = lambda seconds: None  # processor time that the grader takes for it
+        self._process: Process | None = None
+        self._imported: tuple[Imports, ...] = ()  # what the process has imported
+        self._shared = ""  # what it is shared for
+        self._restarts = Counter[str]()  # by account
+        self._alone: dict[str, Reply] = {}  # why a module cannot be imported beside references
+        self._together: dict[str, Reply] = {}  # the same in the preview
+
+    @classmethod
+    def in_sandbox(
+        cls, sandbox: Sandbox, script: Script, submission: Submission, is_reference: bool = False
+    ) -> "Runner":
+        """A runner in processes of the sandbox, whose present submission this becomes."""
+        sandbox.place(submission.files)
+
+        def start() -> SandboxProcess:
+            process = sandbox.start()
+            process.is_reference = is_reference
+            return SandboxProcess(process)
+
+        runner = cls(start, script, submission)
+        runner.edits = sandbox.limits.repairs
+        runner.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
+        runner.charge = sandbox.charge
+        return runner
+
+    def preview(self, modules: Iterable[str]) -> dict[Step, Record]:
+        """Run the public calls of modules with all of the submission's files together."""
+        records: dict[Step, Record] = {}
+        for module in modules:
+            steps = self.script.shown(module)
+            replies, broken = self._run(Imports((module,)), steps, PREVIEW, shared=ALL_FILES)
+            if broken is not None:
+                self._together[module] = broken
+            records |= zip(steps, judged(steps, replies), strict=True)
+        return records
+
+    def public(self, module: str) -> dict[Step, Record]:
+        """Run the public calls of a module once more, beside reference implementations of the modules it uses."""
+        steps = self.script.shown(module)
+        replies, broken = self._run(self._beside_references(module), steps, module)
+        if broken is not None:
+            self._alone[module] = broken
+        return dict(zip(steps, judged(steps, replies), strict=True))
+
+    def hidden(self, module: str) -> dict[Step, Record]:
+        """Run the hidden calls of a module beside the same references. An import that fails only now is the error of each call."""
+        steps = self.script.hidden.get(module, ())
+        replies, _ = self._run(self._beside_references(module), steps, module) if steps else ([], None)
+        return dict(zip(steps, judged(steps, replies), strict=True))
+
+    def broken(self, module: str) -> Reply | None:
+        """Why a module cannot be imported beside references, None if it can.
+
+        Since students see that at once, its text comes from the preview.
+        """
+        broken, shown = self._alone.get(module), self._together.get(module)
+        if broken is None or broken.error is None or not self.rubric.modules[module].uses:
+            return broken
+        if shown is not None and shown.error is not None:
+            return shown
+        return Reply(error=Error(broken.error.kinds, "", broken.error.file, broken.error.line, broken.error.hint))
+
+    def is_missing(self, module: str) -> bool:
+        """Whether no other module can import this one."""
+        return module in self._alone or module in self._together
+
+    def alone(self, step: Step, together: bool) -> Reply:
+        """A public call once more, in a process that runs nothing else, `together` with the submission's files or not."""
+        return self._run(self._imports(step.target.module, together), [step], step.target.module)[0][0]
+
+    def probes(self, module: str, steps: Sequence[Step], together: bool) -> list[Reply]:
+        """Made-up public calls, in a process that runs nothing else; fewer if they end it or take long."""
+        replies, before = list[Reply](), self.spent()
+        if self._load(self._imports(module, together), module) is None:
+            for first in range(0, len(steps), PROBES_AT_ONCE):
+                if self._process is None or self._process.ended or self.spent() - before > MOST_TRIALS_SPENT:
+                    break
+                replies += self._process.run(steps[first : first + PROBES_AT_ONCE], module)
+        return [reply for reply in replies if reply.ended is None]
+
+    def integration(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[Step, Reply], bool]:
+        """Run a criterion of the integration; and whether the modules could be imported together.
+
+        References take the place of `correct` modules. Criteria that are run one after another beside the same references have one
+        process, which may be the preview's. Those that are visible have their own.
+        """
+        steps = self.script.together(criterion)
+        called = dict.fromkeys(step.target.module for step in steps)
+        imports = Imports(tuple(module for module in called if module not in correct), correct)
+        shared = "" if self.rubric.criteria[criterion].visible else ALL_FILES
+        replies, broken = self._run(imports, steps, shared=shared)
+        if broken is not None and shared:  # perhaps because of what other criteria have imported
+            replies, broken = self._run(imports, steps)
+        return dict(zip(steps, replies, strict=True)), broken is None
+
+    def with_helpers(self, module: str, helpers: tuple[str, ...], steps: Sequence[Step]) -> dict[Step, Reply]:
+        """Run steps of a module once more, with some of its own functions replaced by the reference."""
+        with self.apart(module, helpers) as run:
+            replies = dict(zip(steps, run(steps), strict=False))
+        return {step: replies.get(step, SPENT) for step in steps}
+
+    @contextlib.contextmanager
+    def apart(
+        self, module: str, helpers: tuple[str, ...], before: Sequence[Step] = (), first: Sequence[Step] = ()
+    ) -> Iterator[Callable[[Sequence[Step]], list[Reply]]]:
+        """Runs steps of a module in a process of its own, with some of its own functions replaced by the reference.
+
+        Steps `before` the module is imported, and the `first` ones after it, are replied to first. If another process has taken its
+        place meanwhile, they run again in a new one.
+        """
+        process, replies, is_loaded = self._opened(module, helpers, before, first)
+
+        def run(steps: Sequence[Step]) -> list[Reply]:
+            nonlocal process, replies, is_loaded
+            if self._process is not process:
+                process, _, is_loaded = self._opened(module, helpers, before, first)
+            earlier, replies = replies, []
+            return [*earlier, *process.run(steps, module)] if is_loaded else []
+
+        try:
+            yield run
+        finally:
+            if self._process is process:
+                self.close()
+
+    def _opened(
+        self, module: str, helpers: tuple[str, ...], before: Sequence[Step], first: Sequence[Step]
+    ) -> tuple[Process, list[Reply], bool]:
+        """A new process for `apart`, its first replies, and whether it has imported the module."""
+        self.close()
+        process = self._process = self.start()
+        replies = process.run(before, module)
+        loaded = process.load(self._beside_references(module, helpers), module)
+        is_loaded = loaded.error is None and loaded.ended is None
+        return process, [*replies, *(process.run(first, module) if is_loaded else [])], is_loaded
+
+    def close(self) -> None:
+        """End the process that is alive."""
+        if self._process is not None:
+            self._process.close()
+        self._process, self._imported = None, ()
+
+    def __enter__(self) -> "Runner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _beside_references(self, module: str, helpers: tuple[str, ...] = ()) -> Imports:
+        return Imports((module,), tuple(self.rubric.modules[module].uses), helpers)
+
+    def _imports(self, module: str, together: bool) -> Imports:
+        return Imports((module,)) if together else self._beside_references(module)
+
+    def _load(self, imports: Imports, account: str, shared: str = "") -> Reply | None:
+        """Import into a new process, or into one that is `shared` by others beside the same references; why that failed."""
+        if any(f"{module}.py" not in self.submission.files for module in imports.modules):
+            return MISSING
+        alive = self._process is not None and self._process.ended is None
+        beside_same = all(earlier.references == imports.references for earlier in self._imported)
+        if not (alive and beside_same and shared and shared == self._shared):
+            self.close()
+        if self._process is None:
+            self._process = self.start()
+        loads = imports if not self._imported else Imports(imports.modules)
+        reply = self._process.load(loads, account)
+        self._imported, self._shared = (*self._imported, imports), shared
+        return reply if reply.error is not None or reply.ended is not None else None
+
+    def _run(
+        self, imports: Imports, steps: Sequence[Step], account: str = "", shared: str = ""
+    ) -> tuple[list[Reply], Reply | None]:
+        """The replies to steps; and why the modules cannot be imported, None if they can: then each reply says so.
+
+        If the process ends, the calls that it has not answered are made one by one in new processes. A function that ends one of
+        these is not called any more.
+        """
+        broken = self._load(imports, account, shared)
+        if broken is not None or self._process is None:
+            return [broken or SPENT] * len(steps), broken
+        outcome = zip(steps, self._process.run(steps, account), strict=False)
+        replies = {step: reply for step, reply in outcome if reply.ended in (None, SPENT.ended)}
+        dead: dict[str, Reply] = {}
+        for step in steps:
+            if step not in replies:
+                replies[step] = dead.get(step.target.function) or self._one(
+                    imports, with_needed(steps, [step]), account
+                )
+                if replies[step].ended is not None:
+                    dead[step.target.function] = replies[step]
+        return [replies[step] for step in steps], None
+
+    def _one(self, imports: Imports, steps: Sequence[Step], account: str) -> Reply:
+        """The reply to the last of some steps, in a new process if the last one has ended; the others are there for it."""
+        if self._process is None or self._process.ended is not None:
+            self._restarts[account] += 1
+            if self._restarts[account] > RESTARTS or self._load(imports, account) is not None:
+                return SPENT
+        return self._process.run(steps, account)[-1] if self._process is not None else SPENT

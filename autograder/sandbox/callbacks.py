@@ -1,0 +1,128 @@
+"""Callback arguments: functions that a test passes to the student's function, such as the `f` of `dependency_matrix`.
+
+A callback that needs nothing but NumPy travels as code and runs in the student's process, where a call costs what it costs at
+home. A callback with data of its own (a mask in a closure) may carry the answer, so it stays in the grader: the student's
+process sends the arguments, the grader calls the function and sends back what it returns. Code never travels back.
+
+    ["callback", number, arguments]     -> ["returned", value] or ["refused", built-in name of an error, text]
+"""
+
+import builtins
+import marshal
+import threading
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox import wire
+from autograder.values.tree import arrays, leaves
+
+PLAIN = 2  # the version of marshal's format that gives equal code equal bytes
+MAX_CALLS = 25_000  # of the callbacks of one call; the contract allows 20,000
+# Array entries in the arguments of one callback. A callback that compares every row with every other one, the dearest kind, then
+# makes an array of 32 MB at most.
+MAX_ENTRIES = 2_000
+MAX_LEAVES = 100
+_RAISED: dict[str, type[Exception]] = {kind.__name__: kind for kind in (ValueError, TypeError, MemoryError)}
+
+
+def packed(function: Callable[..., Any]) -> bytes:
+    """The function's code; b"" if it refers to anything but its arguments, built-in names and NumPy as `np`."""
+    variables = ("__closure__", "__defaults__", "__kwdefaults__")
+    if type(function) is not types.FunctionType or any(getattr(function, name) for name in variables):
+        return b""
+    space = {name: value for name, value in function.__globals__.items() if not (name == "np" and value is np)}
+    return b"" if _names(function.__code__) & space.keys() else marshal.dumps(_nameless(function.__code__), PLAIN)
+
+
+def unpacked(code: bytes) -> Callable[..., Any]:
+    """The function that the grader has packed: a new object for each call, which an earlier call cannot have changed."""
+    return types.FunctionType(marshal.loads(code), {"np": np, "__builtins__": builtins})
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """All names that the code looks up as globals or attributes, also in its inner functions."""
+    inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def _nameless(code: types.CodeType) -> types.CodeType:
+    """The code without the names and lines of the test that defines it."""
+    inner = tuple(_nameless(part) if isinstance(part, types.CodeType) else part for part in code.co_consts)
+    return code.replace(co_filename="", co_name="f", co_qualname="f", co_firstlineno=1, co_consts=inner)
+
+
+def answered(message: bytes, functions: Mapping[int, Callable[..., Any]], limit: int) -> bytes:
+    """In the grader: call the function that a student's process asks for. Raises WireError for what is not a callback.
+
+    An answer has at most `limit` bytes.
+    """
+    match wire.message_of(message):
+        case ["callback", int() as number, list() as args]:
+            function = functions.get(number)
+        case _:
+            raise wire.WireError("not a callback")
+    if function is None:
+        return _refused(ValueError, "this function is not an argument of this call")
+    if sum(array.size for array in arrays(args)) > MAX_ENTRIES or sum(1 for _ in leaves(args)) > MAX_LEAVES:
+        return _refused(ValueError, "the arguments are larger than anything that grading uses")
+    try:
+        answer = wire.encode(("returned", function(*args)))
+    except (ValueError, TypeError, MemoryError) as error:
+        return _refused(type(error), "the function argument does not allow these arguments")
+    except Exception:
+        return _refused(TypeError, "the function argument does not allow these arguments")
+    return (
+        answer if len(answer) <= limit else _refused(ValueError, "the result is larger than anything that grading uses")
+    )
+
+
+def _refused(kind: type[Exception], text: str) -> bytes:
+    name = next(base.__name__ for base in kind.__mro__ if base.__name__ in _RAISED or base is Exception)
+    return wire.encode(("refused", name if name in _RAISED else "TypeError", text))
+
+
+class Remote:
+    """In the student's process: calls functions in the grader, for any thread, but only during the call that got them."""
+
+    def __init__(self, send: Callable[[bytes], None], receive: Callable[[], bytes]):
+        self._send, self._receive = send, receive
+        self.lock = threading.Lock()  # held by the thread that may use the connection
+        self.current = 0  # the number of the call under way
+
+    def begin(self) -> None:
+        """A call begins, or the last one has ended: callbacks of earlier calls are refused from now on."""
+        with self.lock:
+            self.current += 1
+
+    def function(self, number: int) -> Callable[..., Any]:
+        """The callback of this number, which belongs to the present call."""
+        call = self.current
+
+        def callback(*args: Any) -> Any:
+            message = wire.encode(("callback", number, [_plain(arg) for arg in args]))
+            with self.lock:
+                if call != self.current:
+                    raise RuntimeError("this function was used after the call that it belonged to")
+                self._send(message)
+                answer = wire.decode(self._receive(), from_grader=True)
+            match answer:
+                case ["returned", value]:
+                    return value
+                case [_, kind, text]:
+                    raise _RAISED.get(kind, TypeError)(text)
+            raise wire.WireError("not an answer")
+
+        return callback
+
+
+def _plain(value: Any) -> Any:
+    """An argument as it can be sent: arrays of other kinds, and sequences of numbers, as plain arrays."""
+    if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str):
+        array = np.asarray(value)
+        if array.dtype not in wire.CODES or array.nbytes > wire.MAX_FROM_STUDENT // 2:
+            raise ValueError("the arguments are larger than anything that grading uses, or of another kind")
+        return array
+    return value

@@ -1,0 +1,228 @@
+"""The rules of order, tried with processes that only note what happens to them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from autograder.grading import direct, thresholds
+from autograder.grading import script as scripts
+from autograder.grading.grader import diagnoser_of, graded_with
+from autograder.grading.record import Step, with_needed
+from autograder.grading.runner import MISSING, Imports, Runner
+from autograder.homework import reference
+from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import INTEGRATION
+from autograder.intake.submission import Submission
+from autograder.sandbox.messages import Ended, Error, Reply
+
+Event = tuple[str, int, Any]
+COMPLETE = Submission("complete", reference.files())
+MODULES = tuple(rubrics.current().modules)
+USING = tuple(name for name in MODULES if rubrics.current().modules[name].uses)
+BROKEN = Reply(error=Error(("ImportError",), "the text of a reference", "layernorm.py", 1, ""))
+
+
+class Process:
+    """Notes what it is asked for, and replies as the references do; calls of functions in `ends` end it."""
+
+    def __init__(self, number: int, events: list[Event], ends: Sequence[str], broken: Callable[[Imports], bool]):
+        self.number, self.events, self.ends, self.broken = number, events, ends, broken
+        self.direct = direct.Direct(reference.functions())
+        self.ended: Ended | None = None
+
+    def load(self, imports: Imports, account: str = "") -> Reply:
+        self.events.append(("load", self.number, imports))
+        return BROKEN if self.broken(imports) else Reply()
+
+    def run(self, steps: Sequence[Step], account: str = "") -> list[Reply]:
+        replies: list[Reply] = []
+        for step in steps:
+            self.events.append(("run", self.number, step))
+            if step.target.function in self.ends:
+                self.ended = Ended("deadline")
+                return [*replies, Reply(ended=self.ended)]
+            replies.append(self.direct.play(step))
+        return replies
+
+    def close(self) -> None:
+        self.events.append(("close", self.number, None))
+
+
+class Processes:
+    """Starts such processes; `alive` are those that are not closed yet."""
+
+    def __init__(self, ends: Sequence[str] = (), broken: Callable[[Imports], bool] = lambda imports: False):
+        self.events: list[Event] = []
+        self.started, self.ends, self.broken = 0, ends, broken
+
+    def __call__(self) -> Process:
+        closed = {number for kind, number, _ in self.events if kind == "close"}
+        assert set(range(1, self.started + 1)) == closed, "two processes alive at once"
+        self.started += 1
+        return Process(self.started, self.events, self.ends, self.broken)
+
+    def runner(self, submission: Submission = COMPLETE) -> Runner:
+        return Runner(self, scripts.current(), submission)
+
+    def loads(self) -> list[Imports]:
+        return [what for kind, _, what in self.events if kind == "load"]
+
+
+def everything(processes: Processes) -> Mapping[Step, Reply]:
+    """All that grading runs in all of its kinds of process but retries; the replies that count."""
+    replies: dict[Step, Reply] = {}
+    with processes.runner() as runner:
+        runner.preview(MODULES)
+        for module in MODULES:
+            replies |= {step: record.reply for step, record in (runner.public(module) | runner.hidden(module)).items()}
+        for criterion in rubrics.current().of(INTEGRATION):
+            replies |= runner.integration(criterion.id)[0]
+    return replies
+
+
+def graded(processes: Processes) -> None:
+    with processes.runner() as runner:
+        graded_with(runner, diagnoser_of(scripts.current()), tuple(rubrics.current().groups))
+
+
+def is_hidden(step: Step) -> bool:
+    return bool(step.criterion) and step not in scripts.current().shown(step.target.module)
+
+
+def test_a_right_submission_has_a_process_for_all_files_and_one_for_the_hidden_calls_of_each_module() -> None:
+    processes = Processes()
+    graded(processes)
+    hidden = [module for module in MODULES if scripts.current().hidden.get(module)]
+    assert processes.started == 1 + len(hidden)
+    assert [imports.modules for imports in processes.loads()[-len(hidden) :]] == [(module,) for module in hidden]
+    closed = [number for kind, number, _ in processes.events if kind == "close"]
+    assert set(closed) == set(range(1, processes.started + 1))
+
+
+@pytest.mark.parametrize("ends", [(), ("rms_norm",)])
+def test_every_public_call_is_made_before_the_first_hidden_one(ends: tuple[str, ...]) -> None:
+    processes = Processes(ends)
+    graded(processes)
+    calls = [is_hidden(what) for kind, _, what in processes.events if kind == "run"]
+    assert calls.count(False) == calls.index(True) > 0
+
+
+def test_no_process_has_a_reference_of_what_it_tries_and_previews_have_none() -> None:
+    processes = Processes()
+    everything(processes)
+    preview, modules = processes.loads()[: len(MODULES)], processes.loads()[len(MODULES) :][: len(MODULES)]
+    assert [imports.modules for imports in preview] == [(name,) for name in MODULES]
+    assert not any(imports.references for imports in preview)
+    for imports in modules:
+        (module,) = imports.modules
+        assert imports.references == tuple(rubrics.current().modules[module].uses)
+    sent = [reference.replacing(imports.references) for imports in modules]
+    for imports, references in zip(modules, sent, strict=True):
+        assert imports.modules[0] not in [one.module for one in references]
+        assert [one.module for one in references if one.functions] == list(imports.references)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_helpers_come_without_the_functions_that_they_are_for(module: str) -> None:
+    functions = rubrics.current().modules[module].functions
+    for function in functions:
+        helpers = rubrics.current().helpers(module, (function,))
+        if helpers:
+            code = reference.helpers(module, helpers)
+            above = [name for name in functions if name not in {*helpers, *rubrics.current().helpers(module, helpers)}]
+            assert function in above and code.functions == helpers
+            assert not [
+                name for name in above if name.encode() + b"\\x00" in code.code or f"{name}(".encode() in code.code
+            ]
+
+
+def test_what_was_not_answered_is_run_again_and_a_function_that_ends_processes_is_given_up() -> None:
+    processes = Processes(ends=("rms_norm",))
+    replies = everything(processes)
+    ended = {step.target.function for step, reply in replies.items() if reply.ended is not None}
+    assert ended == {"rms_norm"}
+    made = [what for kind, _, what in processes.events if kind == "run" and what.target.function == "rms_norm"]
+    assert len(made) < 12  # twice in each of a few kinds of process, and with what later steps of a test need
+
+
+def test_modules_that_end_their_processes_again_and_again_leave_others_their_restarts() -> None:
+    processes = Processes(ends=list(rubrics.current().modules["layernorm"].functions))
+    replies = everything(processes)
+    assert {s.target.module for s, r in replies.items() if r.ended is not None} == {"layernorm"}
+    assert processes.started < 2 * thresholds.RESTARTS
+
+
+def test_a_process_that_takes_over_is_given_what_a_step_needs_and_nothing_else() -> None:
+    every = [step for step in scripts.current().hidden["scaled_attention"] if step.test == "test_calls_leave_no_trace"]
+    step = next(step for step in every if step.target.function == "split_heads" and step.needs)
+    needed = with_needed(every, [step])
+    assert needed[-1] is step and len(needed) < len(every)
+    numbers = {one.number for one in needed}
+    assert all(one.needs <= numbers for one in needed)
+    writes = [one for one in every if one.kind == "write" and one.about in numbers and one.number < step.number]
+    assert {one.number for one in writes} <= numbers
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_probes_and_single_calls_have_processes_of_their_own(together: bool) -> None:
+    processes = Processes()
+    steps = scripts.current().examples["decoder"]
+    with processes.runner() as runner:
+        assert runner.alone(steps[0], together).ended is None
+        assert len(runner.probes("decoder", steps, together)) == len(steps)
+    assert processes.started == 2
+    assert [bool(imports.references) for imports in processes.loads()] == [not together] * 2
+
+
+def test_the_integration_shares_a_process_as_long_as_the_same_references_are_there() -> None:
+    processes = Processes()
+    names = [criterion.id for criterion in rubrics.current().of(INTEGRATION)]
+    with processes.runner() as runner:
+        for correct in ((), ("layernorm",)):
+            for name in names:
+                assert runner.integration(name, correct)[1]
+    assert processes.started == 2 and len(names) > 1
+    assert [imports.references for imports in processes.loads()].count(("layernorm",)) == 1  # they are sent once
+
+
+def test_a_module_that_is_missing_or_cannot_be_imported_says_so_in_every_reply() -> None:
+    files = {name: text for name, text in COMPLETE.files.items() if name != "layernorm.py"}
+    with Processes().runner(Submission("incomplete", files)) as runner:
+        assert {record.reply for record in runner.preview(("layernorm",)).values()} == {MISSING}
+        assert {record.reply for record in runner.public("layernorm").values()} == {MISSING}
+        assert runner.broken("layernorm") is MISSING and runner.is_missing("layernorm")
+        assert runner.integration("integration.norms")[1] is False
+        assert runner.broken("decoder") is None and not runner.is_missing("decoder")
+
+
+@pytest.mark.parametrize("module", USING)
+def test_why_an_import_beside_references_fails_is_said_without_text_unless_the_preview_says_it(module: str) -> None:
+    for broken, text in ((lambda i: bool(i.references), ""), (lambda i: True, "the text of a reference")):
+        with Processes(broken=broken).runner() as runner:
+            runner.preview((module,))
+            runner.public(module)
+            reply = runner.broken(module)
+            assert reply is not None and reply.error is not None and reply.error.text == text
+
+
+def test_what_runs_apart_is_started_again_if_another_process_has_taken_its_place() -> None:
+    processes = Processes()
+    steps = scripts.current().examples["layernorm"]
+    with processes.runner() as runner, runner.apart("layernorm", (), first=steps[:1]) as run:
+        assert len(run(steps[1:2])) == 2
+        with runner.apart("layernorm", ()) as other:
+            assert len(other(steps[1:2])) == 1
+        assert len(run(steps[1:2])) == 1  # the first step has run again, and its reply is known
+    assert processes.started == 3
+    assert [what for kind, number, what in processes.events if (kind, number) == ("run", 3)] == [steps[0], steps[1]]
+
+
+def test_what_runs_apart_says_what_came_before_its_import_first() -> None:
+    processes = Processes()
+    steps = scripts.current().examples["layernorm"]
+    with processes.runner() as runner, runner.apart("layernorm", ("layer_norm",), steps[:1]) as run:
+        assert len(run(steps[1:3])) == 3 and len(run(steps[1:2])) == 1
+    kinds = [kind for kind, _, _ in processes.events]
+    assert kinds[:4] == ["run", "load", "run", "run"]
+    assert processes.loads() == [Imports(("layernorm",), (), ("layer_norm",))]

@@ -1,0 +1,201 @@
+"""Callback arguments: those that need nothing but NumPy travel as code, all others are called in the grader."""
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import numpy as np
+import pytest
+
+from autograder.sandbox import callbacks, wire
+from autograder.sandbox.callbacks import answered, packed, unpacked
+from autograder.sandbox.messages import Ended, prepared
+from autograder.sandbox.wire import Handle
+from autograder.tests.running import LIMITS, TIGHT, opened, replied
+
+MASK = np.tri(2)
+X = np.array([[1.0, 2.0], [3.0, -1.0]])
+
+
+def with_inner(x: Any) -> Any:
+    """Needs nothing but NumPy, within an inner function too."""
+    return sum((lambda row: np.abs(row) + len(x))(row) for row in x)
+
+
+def reading(x: Any) -> Any:
+    return MASK @ x
+
+
+def calling(x: Any) -> Any:
+    return [with_inner(row) for row in x]
+
+
+def with_variable() -> Callable[..., Any]:
+    mask = np.tri(2)
+    return lambda x: mask @ x
+
+
+@pytest.mark.parametrize("function", [lambda x: np.cumsum(x, axis=0), lambda x: x - x.max(axis=0), with_inner])
+def test_a_function_of_numpy_alone_arrives_as_it_was(function: Callable[..., Any]) -> None:
+    assert np.array_equal(unpacked(packed(function))(X), function(X))
+
+
+def test_an_argument_that_is_returned_is_the_same_object() -> None:
+    assert unpacked(packed(lambda x: x))(X) is X
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        reading, calling, with_variable(), lambda x, mask=MASK: mask @ x, lambda x, *, mask=None: x, lambda x: numpy.abs(x),
+        np.abs, len, functools.partial(with_inner), types.SimpleNamespace(__call__=len),
+    ],
+)  # fmt: skip
+def test_every_other_function_stays_in_the_grader(function: Any) -> None:
+    assert packed(function) == b""
+
+
+def test_nothing_that_is_left_in_a_function_is_there_the_next_time() -> None:
+    code = packed(lambda x: np.abs(x))
+    unpacked(code).__globals__["np"] = None
+    assert unpacked(code)(-1.0) == 1.0
+
+
+def test_the_code_does_not_say_where_it_stands() -> None:
+    code = packed(with_inner)
+    assert not any(word in code for word in (b"with_inner", b"test_callbacks", b"autograder"))
+
+
+def test_only_the_grader_sends_callbacks() -> None:
+    for handle in (Handle(3, packed(with_inner)), Handle(3)):
+        message = wire.encode([handle])
+        assert wire.decode(message, from_grader=True) == [handle]
+        with pytest.raises(wire.WireError):
+            wire.decode(message)
+
+
+def test_a_callback_with_data_is_called_in_the_grader_and_one_without_in_the_students_process() -> None:
+    called: list[Any] = []
+
+    def noted(x: Any) -> Any:
+        called.append(x)
+        return MASK @ x
+
+    assert replied("def f(g, x): return g(x)", noted, X).value.tolist() == (MASK @ X).tolist()
+    assert replied("def f(g, x): return g(x)", lambda x: 3 * x, X).value.tolist() == (3 * X).tolist()
+    assert len(called) == 1 and prepared("m", "f", [lambda x: 3 * x]).callbacks == {}
+
+
+KEEPING = """
+import threading
+def f(g, x):
+    global last
+    last = g
+    return g(x)
+def late(x): return last(x)
+def threads(g, x):
+    found = []
+    running = [threading.Thread(target=lambda n=n: found.append(float(g(x + n)[0, 0]))) for n in range(20)]
+    [t.start() for t in running], [t.join() for t in running]
+    return sorted(found)
+def loop(g, x):
+    while True: g(x)
+def often(g, x, n):
+    for _ in range(n): x = g(x)
+    return x
+"""
+
+
+def test_a_callback_belongs_to_one_call() -> None:
+    with opened(KEEPING) as (_, process):
+        process.load(["m"])
+        first, late = process.run([prepared("m", "f", [with_variable(), X]), prepared("m", "late", [X])])
+        assert first.error is None
+        assert late.error is not None and late.error.text == "this function was used after the call that it belonged to"
+
+
+def test_threads_may_call_it() -> None:
+    with opened(KEEPING) as (_, process):
+        process.load(["m"])
+        reply = process.run([prepared("m", "threads", [reading, X])])[0]
+        assert reply.value == [float(n) for n in range(1, 21)]
+
+
+def failing(x: Any) -> Any:
+    raise LookupError(str(MASK))
+
+
+def too_large(x: Any) -> Any:
+    return np.resize(MASK, 2**20)
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "kind", "text"),
+    [
+        (reading, np.ones(3), "ValueError", "does not allow"),
+        (reading, "text", "TypeError", "does not allow"),
+        (failing, X, "TypeError", "does not allow"),
+        (too_large, X, "ValueError", "result is larger"),
+        (reading, np.ones((2, callbacks.MAX_ENTRIES)), "ValueError", "arguments are larger"),
+    ],
+)
+def test_what_goes_wrong_is_raised_in_the_students_code(function: Any, argument: Any, kind: str, text: str) -> None:
+    error = replied("def f(g, x): return g(x)", function, argument).error
+    assert error is not None and error.kind == kind and text in error.text
+    assert (error.file, error.line) == ("m.py", 1)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [["callback"], ["callback", "1", []], ["callback", 1, "x"], ["callback", 1, [], 2], ["other", 1, []], 5],
+    ids=repr,
+)
+def test_what_is_no_callback_is_refused(message: Any) -> None:
+    with pytest.raises(wire.WireError):
+        answered(wire.encode(message), {1: reading}, 1000)
+
+
+def test_only_the_functions_of_this_call_are_called() -> None:
+    assert wire.decode(answered(wire.encode(["callback", 2, [X]]), {1: reading}, 1000))[:2] == ["refused", "ValueError"]
+
+
+def test_callbacks_have_an_end_in_number_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(KEEPING, TIGHT) as (sandbox, process):
+        process.load(["m"])
+        ended = process.run([prepared("m", "loop", [reading, X])])[0].ended
+        assert ended is not None and ended.why == "deadline" and sandbox.processor_seconds > 0
+    monkeypatch.setattr(callbacks, "MAX_CALLS", 10)
+    with opened(KEEPING) as (_, process):
+        process.load(["m"])
+        calls = [prepared("m", "often", [reading, X, number]) for number in (10, 10, 11)]
+        *right, last = process.run(calls)
+        assert [reply.ended for reply in right] == [None, None] and last.ended is not None
+        assert isinstance(last.ended, Ended) and last.ended.why == "deadline"
+
+
+def test_the_time_of_a_callback_is_the_submissions() -> None:
+    def slow(x: Any) -> Any:
+        for _ in range(300):
+            np.linalg.inv(np.eye(60) + MASK[0, 0])
+        return x
+
+    with opened(KEEPING) as (sandbox, process):
+        process.load(["m"])
+        before = sandbox.budget.own_seconds
+        assert process.run([prepared("m", "f", [slow, X])])[0].error is None
+        assert sandbox.budget.own_seconds - before > 0.01
+
+
+def test_what_callbacks_cost_does_not_end_their_call() -> None:
+    with opened(KEEPING, LIMITS.model_copy(update={"call_seconds": 0.3, "wall_factor": 99})) as (_, process):
+        process.load(["m"])
+        assert process.run([prepared("m", "often", [reading, X, 1000])])[0].value is not None
+
+
+@pytest.mark.slow
+def test_a_call_may_make_as_many_callbacks_as_the_contract_says() -> None:
+    with opened(KEEPING) as (_, process):
+        process.load(["m"])
+        assert process.run([prepared("m", "often", [reading, X * 0, 20_000])])[0].ended is None

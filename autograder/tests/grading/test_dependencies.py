@@ -128,6 +128,7 @@ def test_a_wrong_dependency_costs_a_visible_criterion_nothing(grade: Grade, alte
     assert entry(document, "transformer_block.example")["status"] == "passed"
 
 
+@pytest.mark.slow
 def test_an_example_beside_a_wrong_dependency_says_which_module_to_fix_first(grade: Grade, alter: Alter) -> None:
     document = grade(alter("layernorm", WRONG_NORM) | alter("transformer_block", WRONG_BLOCK), MODULES)
     example = entry(document, "transformer_block.example")
@@ -142,6 +143,7 @@ def test_an_example_beside_a_wrong_dependency_says_which_module_to_fix_first(gra
     assert "first." not in entry(alone, "transformer_block.example")["output"]
 
 
+@pytest.mark.slow
 def test_a_visible_criterion_that_passes_with_the_submissions_own_modules_passes(grade: Grade, alter: Alter) -> None:
     doubled = "_right = layer_norm\n\n\ndef layer_norm(*args, **named):\n    return 2 * _right(*args, **named)"
     halving = (

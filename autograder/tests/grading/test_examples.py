@@ -42,6 +42,7 @@ def test_no_example_that_shows_another_mistake(grader: InProcess) -> None:
     assert alone.shown.step.number == beside.shown.step.number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "alone"), [("statistics_kept", True), ("float64_result", True), ("no_beta", False)])
 def test_what_is_kept_and_what_is_only_of_form_is_tried_alone(name: str, alone: bool) -> None:
     records = running.records("layernorm", running.with_mistakes("layernorm", f"layer_norm.{name}"))

@@ -71,11 +71,13 @@ def test_one_bad_module_costs_itself_and_the_integration_alone(grade: Grade, alt
     assert module not in TRIED_TOGETHER or "integration" in found
 
 
+@pytest.mark.slow
 def test_same_submission_gives_same_document(grade: Grade, alter: Alter) -> None:
     wrong = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    return gamma * x")
     assert grade(wrong, ("layernorm",)) == grade(wrong, ("layernorm",))
 
 
+@pytest.mark.slow
 def test_wrong_helper_costs_its_own_criteria_only(grade: Grade, alter: Alter) -> None:
     document = grade(
         alter("scaled_attention", "def softmax(scores, axis=-1):\n    return scores * 0 + 1"), ("scaled_attention",)

@@ -132,6 +132,7 @@ def grader() -> Iterator[Grader]:
 EVERYTHING = [pytest.param(seed, (), marks=pytest.mark.slow) for seed in range(160)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "modules"), [(0, ("layernorm", "integration")), *EVERYTHING])
 def test_nothing_that_comes_back_is_a_fault_of_the_grader(
     grader: Grader, seed: int, modules: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

@@ -69,6 +69,7 @@ def test_without_edits_every_wrong_criterion_is_lost(alter: Alter) -> None:
     assert not sentences(result)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_in_two_functions_by_one_private_function_is_one_mistake(grader: Grader, alter: Alter) -> None:
     source = """
 def _scaled(x, gamma):
@@ -91,6 +92,7 @@ def rms_norm(x, gamma, eps=1e-6):
     assert sentences(result) <= told
 
 
+@pytest.mark.slow
 def test_other_edits_on_one_line_are_other_mistakes(grader: Grader, alter: Alter) -> None:
     source = (
         "_ln, _rms = layer_norm, rms_norm\n"
@@ -109,6 +111,7 @@ def test_a_later_function_is_edited_first_where_an_earlier_one_was_repaired(grad
     assert lost(result) == {"example", "attention"}  # the dearer one of the two
 
 
+@pytest.mark.slow
 def test_what_other_definitions_are_made_from_is_edited_too(grader: Grader) -> None:
     files = restyled("classes", "layernorm", "axis=-1, keepdims=True) + self.eps", "axis=-1) + self.eps")
     result = graded(grader, files, "layernorm")
@@ -119,6 +122,7 @@ def test_what_other_definitions_are_made_from_is_edited_too(grader: Grader) -> N
     assert not {m.name for g in result.graded for m in g.mistakes if m.inexact}
 
 
+@pytest.mark.slow
 def test_two_mistakes_are_not_one(grader: Grader, alter: Alter) -> None:
     two = SQUEEZED.replace("eps)", "eps) * 1.25").replace("- x.mean", "- 1.5 * x.mean")
     assert not sentences(graded(grader, alter("layernorm", two), "layernorm"))
@@ -145,6 +149,7 @@ def split_heads(x, n_heads):
     assert not sentences(result)
 
 
+@pytest.mark.slow
 def test_a_known_mistake_that_alone_is_evident_is_told_as_one_of_several(grader: Grader, alter: Alter) -> None:
     """Without the residuals only the squares are wrong, so that a few calls show them; no criterion has such calls alone."""
     source = """
@@ -162,6 +167,7 @@ def gradient_flow(jacobians, grad_out, residual=True):
     assert lost(result) == {"example", "gradient_flow"}
 
 
+@pytest.mark.slow
 def test_a_known_mistake_that_explains_a_whole_criterion_is_told_as_one_of_several(
     grader: Grader, alter: Alter
 ) -> None:
@@ -180,6 +186,7 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
     assert "Probably" not in told["layernorm.backward_parameters"]
 
 
+@pytest.mark.slow
 def test_what_explains_the_public_calls_alone_is_said_not_to_explain_all(grader: Grader, alter: Alter) -> None:
     """isqrt(d_k) is 1 for the widths of the public examples."""
     source = """
@@ -223,6 +230,7 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
 """
 
 
+@pytest.mark.slow
 def test_a_result_of_other_parts_than_the_references_is_no_fault(grader: Grader, alter: Alter) -> None:
     assert "backward_parameters" in lost(graded(grader, alter("layernorm", ONE_OR_THREE), "layernorm"))
 
@@ -235,6 +243,7 @@ def test_code_that_computes_nothing_is_never_repaired(grader: Grader, alter: Alt
     assert not tried
 
 
+@pytest.mark.slow
 def test_the_line_is_shown_where_results_are_booleans(grader: Grader, alter: Alter) -> None:
     source = """
 def dependency_matrix(f, x, delta=1e-3):
@@ -270,6 +279,7 @@ def test_a_text_that_is_too_large_is_graded_without(grader: Grader, alter: Alter
     assert not {"rms", "backward_x"} & lost(result)
 
 
+@pytest.mark.slow
 def test_an_endless_edit_does_no_harm(grader: Grader, alter: Alter) -> None:
     source = """
 def rms_norm(x, gamma, eps=1e-6):
@@ -284,6 +294,7 @@ def rms_norm(x, gamma, eps=1e-6):
     assert not any(record.reply.ended for module in result.modules for record in module.records)
 
 
+@pytest.mark.slow
 def test_where_few_replies_can_be_kept_a_search_may_fail_and_the_grader_does_not(
     grader: Grader, alter: Alter, monkeypatch: pytest.MonkeyPatch
 ) -> None:

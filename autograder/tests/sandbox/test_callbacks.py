@@ -161,6 +161,7 @@ def test_only_the_functions_of_this_call_are_called() -> None:
     assert wire.decode(answered(wire.encode(["callback", 2, [X]]), {1: reading}, 1000))[:2] == ["refused", "ValueError"]
 
 
+@pytest.mark.slow
 def test_callbacks_have_an_end_in_number_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(KEEPING, TIGHT) as (sandbox, process):
         process.load(["m"])

@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import islice
 from operator import itemgetter
 
 import numpy as np
@@ -255,7 +255,7 @@ class _Grading:
 
     def _result(self, module: str) -> ModuleResult:
         broken = self.player.broken(module)
-        records = self._records(list(chain(*self.script.in_order(module))))
+        records = self._records((*self.script.shown(module), *self.script.hidden.get(module, ())))
         reading = self._reading(module, records)
         graded, unexplained = tuple(self._graded(module, reading)), dict(self._unexplained(reading))
         result = ModuleResult(module, graded, broken, tuple(records), unexplained, self.tried[module])

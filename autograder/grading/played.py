@@ -40,8 +40,10 @@ class Played:
     def __init__(self, module: str, function: str, steps: Sequence[Sequence[Step]], helpers: Mapping[str, Version]):
         """`steps` are those of the module, by process."""
         self.module, self.function, self.helpers = module, function, dict(helpers)
-        self.every = list(chain(*steps))
-        self._process = {step.number: own for own in steps for step in own}
+        self.every = list(dict.fromkeys(chain(*steps)))
+        self._process = {
+            step.number: own for own in reversed(steps) for step in own
+        }  # the first one that makes the call
         self.steps = {step.number: step for step in chain(*steps) if step.target.function == function}
         self.classes: dict[int, list[Reply]] = {number: [] for number in self.steps}
         self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.steps}
@@ -58,7 +60,7 @@ class Played:
         if number not in classes:
             group = self._process[number] if self._keeps(version) else self._groups[number]
             for step, reply in zip(group, self._play(version, group), strict=True):
-                if step.number in self.steps:
+                if step.number in self.steps and (not self._keeps(version) or group is self._process[step.number]):
                     classes[step.number] = self._class(step.number, reply)
         return classes[number]
 

@@ -134,10 +134,17 @@ class Runner:
         return dict(zip(steps, judged(steps, replies), strict=True))
 
     def hidden(self, module: str) -> dict[Step, Record]:
-        """Run the hidden calls of a module beside the same references. An import that fails only now is the error of each call."""
-        steps = self.script.hidden.get(module, ())
-        replies, _ = self._run(self._beside_references(module), steps, module) if steps else ([], None)
-        return dict(zip(steps, judged(steps, replies), strict=True))
+        """Run the hidden calls of a module beside the same references, after a public call of each function.
+
+        An import that fails only now is the error of each call.
+        """
+        hidden, (_, steps) = self.script.hidden.get(module, ()), self.script.in_order(module)
+        if not hidden:
+            return {}
+        records = dict(
+            zip(steps, judged(steps, self._run(self._beside_references(module), steps, module)[0]), strict=True)
+        )
+        return {step: records[step] for step in hidden}
 
     def broken(self, module: str) -> Reply | None:
         """Why a module cannot be imported beside references, None if it can.

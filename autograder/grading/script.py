@@ -39,8 +39,12 @@ class Script:
         return self.visible.get(module, ()) + self.examples.get(module, ())
 
     def in_order(self, module: str) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-        """The steps of a module by process: public calls are made in another one than hidden calls, and before them."""
-        return self.shown(module), self.hidden.get(module, ())
+        """The steps of a module by process: public calls are made in another one than hidden calls, and before them.
+
+        Each function's first public call comes before the hidden ones too: what it keeps shows in later calls.
+        """
+        first = {example.target.function: example for example in reversed(self.examples.get(module, ()))}
+        return self.shown(module), (*reversed(first.values()), *self.hidden.get(module, ()))
 
     def together(self, criterion: str) -> tuple[Step, ...]:
         """The steps of a criterion of the integration."""

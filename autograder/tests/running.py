@@ -80,7 +80,11 @@ def records(module: str, functions: Mapping[str, Callable[..., Any]], of: Iterab
 
 def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]]]) -> list[Record]:
     """The same for all steps of a module, with functions made anew for each process."""
-    return [record for own in script.current().in_order(module) for record in records(module, made(), own)]
+    found: dict[Step, Record] = {}
+    for own in script.current().in_order(module):
+        for record in records(module, made(), own):
+            found.setdefault(record.step, record)
+    return list(found.values())
 
 
 def played(of: Step, wrong: Callable[..., Any]) -> Record:

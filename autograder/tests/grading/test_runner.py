@@ -104,8 +104,11 @@ def test_a_right_submission_has_a_process_for_all_files_and_one_for_the_hidden_c
 def test_every_public_call_is_made_before_the_first_hidden_one(ends: tuple[str, ...]) -> None:
     processes = Processes(ends)
     graded(processes)
-    calls = [is_hidden(what) for kind, _, what in processes.events if kind == "run"]
-    assert calls.count(False) == calls.index(True) > 0
+    calls = [(process, is_hidden(what)) for kind, process, what in processes.events if kind == "run"]
+    first = [hidden for _, hidden in calls].index(True)
+    public = {process for process, _ in calls} - {process for process, hidden in calls if hidden}
+    assert first > 0 and not any(process in public for process, _ in calls[first:])
+    assert sorted(calls[first:]) == sorted(calls[first:], key=lambda call: call[0])  # public ones first in each
 
 
 def test_no_process_has_a_reference_of_what_it_tries_and_previews_have_none() -> None:
@@ -226,3 +229,13 @@ def test_what_runs_apart_says_what_came_before_its_import_first() -> None:
     kinds = [kind for kind, _, _ in processes.events]
     assert kinds[:4] == ["run", "load", "run", "run"]
     assert processes.loads() == [Imports(("layernorm",), (), ("layer_norm",))]
+
+
+def test_a_public_call_of_each_function_comes_before_the_hidden_calls() -> None:
+    processes = Processes()
+    functions = rubrics.current().modules["layernorm"].functions
+    with processes.runner() as runner:
+        records = runner.hidden("layernorm")
+    made = [what for kind, _, what in processes.events if kind == "run"]
+    assert {step.target.function for step in made[: len(functions)]} == set(functions)
+    assert not any(map(is_hidden, made[: len(functions)])) and all(map(is_hidden, records))

@@ -205,7 +205,7 @@ CASES = {
     ),
     "-1e9 added to masked scores": Case("causal_mask", ADDED_MASK, {"apply"}, {"apply_mask.minus_1e9"}),
     "nothing is said of calls after a result was written into": Case(
-        "causal_mask", ONE_MASK, {"causal"}, set(), said="A single edit on line", unsaid="In another call"
+        "causal_mask", ONE_MASK, {"causal"}, {"causal_mask.overwrites_result"}, unsaid="In another call"
     ),
     "a mistake in another contract function that is used": Case(
         "causal_mask", STRICT, {"causal"}, {"causal_mask.strict"}

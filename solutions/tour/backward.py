@@ -35,11 +35,12 @@ class Design:
     mask: bool = True
     residuals: bool = True
     positions: bool = True
-    norm: str = "pre"
+    norm: str = "pre"  # "pre", "post" or "none"
 
 
 DESIGNS = {
     "complete": Design(),
+    "without norms": Design(norm="none"),
     "without the mask": Design(mask=False),
     "without residuals": Design(residuals=False),
     "without positions": Design(positions=False),
@@ -108,12 +109,12 @@ def feed_forward(x: Array, w: Params) -> tuple[Array, tuple[Any, ...]]:
 
 
 def sublayer(x: Array, ln: Params, f: Callable[..., Any], design: Design) -> tuple[Array, tuple[Any, ...]]:
-    """Pre-norm: x + f(LN(x)). Post-norm: LN(x + f(x)). Without residuals, x is not added."""
+    """Pre-norm: x + f(LN(x)). Post-norm: LN(x + f(x)). Without norms: x + f(x). Without residuals, x is not added."""
     y, kept = f(layernorm.layer_norm(x, **ln) if design.norm == "pre" else x)
     total = x + y if design.residuals else y
-    if design.norm == "pre":
-        return total, (x, kept)
-    return layernorm.layer_norm(total, **ln), (total, kept)
+    if design.norm == "post":
+        return layernorm.layer_norm(total, **ln), (total, kept)
+    return total, (x, kept)
 
 
 def forward(params: Params, inputs: Array, design: Design) -> tuple[Array, Any]:
@@ -183,6 +184,7 @@ def sublayer_backward(
     grad: Array, ln: Params, f_backward: Callable[..., Any], kept: tuple[Any, ...], design: Design
 ) -> tuple[Array, Params, Params]:
     x, inner = kept
+    grad_gamma, grad_beta = np.zeros_like(ln["gamma"]), np.zeros_like(ln["beta"])  # unless there is a norm
     if design.norm == "post":
         grad, grad_gamma, grad_beta = layernorm.layer_norm_backward(grad, x, ln["gamma"])
     through_f, grads = f_backward(grad, inner)

@@ -47,7 +47,7 @@ class TrainingPanel:
 
     def _make(self, text: str, steps: int, start: str) -> None:
         w, style = ipywidgets, {"description_width": "initial"}
-        names = ["complete", "without the mask", "without residuals", "without positions", "post-norm"]
+        names = ["complete", "without norms", "without the mask", "without residuals", "without positions", "post-norm"]
         self.design = w.Dropdown(options=names, description="design", style=style, layout={"width": "230px"})
         self.start_from = w.Dropdown(
             options=[RANDOM, TRAINED], value=start, description="start from", style=style, layout={"width": "240px"}

@@ -20,7 +20,7 @@ from autograder.homework import rubric as rubrics
 
 MODULES = tuple(rubrics.current().modules)
 NAMES = ("train", "tour", *MODULES)
-DESIGNS = ("complete", "without the mask", "without residuals", "without positions", "post-norm")
+DESIGNS = ("complete", "without norms", "without the mask", "without residuals", "without positions", "post-norm")
 VARIANTS = [f"ada{'l' * (i % 5)}{'u' * (i // 5)}" for i in range(24)]
 LINES = "\n".join(f"line {a}{b} of the song" for a in "abcdefg" for b in "abcdefg")  # 49 entries
 
@@ -262,6 +262,15 @@ def test_the_command_writes_a_model_and_samples(train: Any, capsys: pytest.Captu
     )
     assert len(Path("samples.txt").read_text(encoding="utf-8").splitlines()) == 50
     assert train.main(["--text", "song.txt", "--steps", "2", "--resume", "model.npz"]) == 0
+
+
+def test_the_command_sets_up_an_experiment(train: Any) -> None:
+    training = train.from_command_line(["--rate", "0.04", "--batch-size", "8", "--design", "without norms", "--seed", "3"])
+    assert (training.rate, training.batch_size, training.seed) == (0.04, 8, 3)
+    assert training.design == train.DESIGNS["without norms"]
+    for option in ("--rate", "--batch-size", "--steps"):
+        with pytest.raises(SystemExit):
+            train.from_command_line([option, "0"])
 
 
 def test_an_interrupt_keeps_the_best_weights(

@@ -265,7 +265,9 @@ def test_the_command_writes_a_model_and_samples(train: Any, capsys: pytest.Captu
 
 
 def test_the_command_sets_up_an_experiment(train: Any) -> None:
-    training = train.from_command_line(["--rate", "0.04", "--batch-size", "8", "--design", "without norms", "--seed", "3"])
+    training = train.from_command_line(
+        ["--rate", "0.04", "--batch-size", "8", "--design", "without norms", "--seed", "3"]
+    )
     assert (training.rate, training.batch_size, training.seed) == (0.04, 8, 3)
     assert training.design == train.DESIGNS["without norms"]
     for option in ("--rate", "--batch-size", "--steps"):

@@ -181,13 +181,13 @@ def attention_backward(grad: Array, w: Params, kept: tuple[Any, ...]) -> tuple[A
 
 
 def sublayer_backward(
-    grad: Array, ln: Params, f_backward: Callable[..., Any], kept: tuple[Any, ...], design: Design
+    grad: Array, ln: Params, f_backward: Callable[..., Any], w: Params, kept: tuple[Any, ...], design: Design
 ) -> tuple[Array, Params, Params]:
     x, inner = kept
     grad_gamma, grad_beta = np.zeros_like(ln["gamma"]), np.zeros_like(ln["beta"])  # unless there is a norm
     if design.norm == "post":
         grad, grad_gamma, grad_beta = layernorm.layer_norm_backward(grad, x, ln["gamma"])
-    through_f, grads = f_backward(grad, inner)
+    through_f, grads = f_backward(grad, w, inner)
     if design.norm == "pre":
         through_f, grad_gamma, grad_beta = layernorm.layer_norm_backward(through_f, x, ln["gamma"])
     total = grad + through_f if design.residuals else through_f
@@ -201,10 +201,10 @@ def loss_and_gradient(params: Params, inputs: Array, targets: Array, design: Des
     grads = {"w_out": weight_gradient(x, grad_logits), "b_out": grad_logits.sum(axis=(0, 1)), "blocks": []}
     grad = grad_logits @ params["w_out"].T
     for block, (first, second) in zip(reversed(params["blocks"]), reversed(kept), strict=True):
-        back = lambda grad, inner, w=block["ffn"]: feed_forward_backward(grad, w, inner)  # noqa: E731
-        grad, ffn, ln_2 = sublayer_backward(grad, block["ln_2"], back, second, design)
-        back = lambda grad, inner, w=block["attention"]: attention_backward(grad, w, inner)  # noqa: E731
-        grad, heads, ln_1 = sublayer_backward(grad, block["ln_1"], back, first, design)
+        grad, ffn, ln_2 = sublayer_backward(grad, block["ln_2"], feed_forward_backward, block["ffn"], second, design)
+        grad, heads, ln_1 = sublayer_backward(
+            grad, block["ln_1"], attention_backward, block["attention"], first, design
+        )
         grads["blocks"].insert(0, {"ln_1": ln_1, "attention": heads, "ln_2": ln_2, "ffn": ffn})
     grads["embedding"] = np.zeros_like(params["embedding"])
     np.add.at(grads["embedding"], inputs, grad)  # a character that occurs twice gets both gradients

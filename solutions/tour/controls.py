@@ -116,8 +116,11 @@ class Player:
         with DRAWING, uncollected():
             self.now = {**self.start, **{name: control.value for name, control in self.controls.items()}}
             Lazy.called.clear()
+            reference_values.reload()
             self.result = attempt(self.draw, *self.given, **self.now)
-            self.doubt = "" if missing(self.result) else reference_values.doubt(Lazy.called)
+            failed = missing(self.result)
+            unwritten = failed and self.result.unwritten
+            self.doubt = "" if unwritten else reference_values.doubt(Lazy.called, drawn=not failed)
             if self.handle is not None:
                 self.handle.update(self.shown())
                 self.below.update(self.comment())

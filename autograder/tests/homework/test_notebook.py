@@ -125,7 +125,7 @@ class Run(NamedTuple):
 
 def unfolded(cells: Cells) -> Cells:
     """The same, where no picture waits for a guess."""
-    cells[cells.index(code("%autoreload"))].source += "\nfrom tour.predictions import show_all\nshow_all()"
+    cells[cells.index(code("show_all_button()"))].source += "\nfrom tour.predictions import show_all\nshow_all()"
     return cells
 
 
@@ -714,6 +714,42 @@ def test_what_a_wrong_function_rests_on_is_named_first(
     assert (
         "your <code>scaled_dot_product_attention</code> disagrees" in said and "Fix <code>softmax</code> first" in said
     )
+
+
+def test_a_picture_that_cannot_be_drawn_names_the_wrong_function(
+    homework_modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    m = homework_modules
+    monkeypatch.setattr(m["scaled_attention"], "merge_heads", lambda x: x)
+    player = m["controls"].play(m["pictures"].heads_drawing, m["controls"].Lazy("scaled_attention"), n_heads=[3, 2])
+    assert repr(player.shown()).startswith("Cannot draw this: ")
+    assert repr(player.comment()) == (
+        "Not right yet: your merge_heads disagrees with the formulas. "
+        "Fix merge_heads first; run the scaled_attention.py checks for details."
+    )
+
+
+def test_a_saved_file_is_used_at_once_and_a_broken_one_is_one_line(
+    homework_modules: dict[str, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    m = homework_modules
+    for name in ("controls", "reference_values"):
+        monkeypatch.setattr(m[name], "HOME", tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    saved = tmp_path / "saved.py"
+    saved.write_text("def f():\n    return 'first'\n")
+    (tmp_path / "using.py").write_text("from saved import f\n")
+    player = m["controls"].play(lambda: m["controls"].Lazy("using").f())
+    assert player.result == "first"
+    for text, result in (
+        ("def f():\n    return 'the second'\n", "the second"),
+        ("def f(:\n    return 'broken'\n", "Cannot draw this: saved.py, line 1: SyntaxError: invalid syntax"),
+        ("def f():\n    return 'mended'\n", "mended"),
+    ):
+        saved.write_text(text)
+        player.redraw()
+        assert str(player.result) == result
+    sys.modules.pop("saved"), sys.modules.pop("using")
 
 
 def test_what_is_not_written_yet_is_not_called_wrong(

@@ -128,9 +128,16 @@ def test_the_notebook_says_what_the_finished_runs_show(homework: dict[str, Modul
     assert f"{runs['complete']['processor_seconds']}secondsofprocessortime" in text
     assert best["without residuals"][0] == 400 and f"{best['without residuals'][2]:.2f}" == "2.39"
     assert f"{runs['without residuals']['history'][-1][2]:.2f}" == "2.80" and "2.39natsafter400steps" in text
-    others = [f"{best[name][2]:.2f}" for name in ("without the mask", "post-norm", "without positions")]
-    assert others == ["2.72", "1.97", "1.96"]
-    assert "scores2.72when" in text and "decoder,1.97." in text and "justasgood,1.96:" in text
+    others = [
+        f"{best[name][2]:.2f}" for name in ("without the mask", "post-norm", "without positions", "without norms")
+    ]
+    assert others == ["2.72", "1.97", "1.96", "2.04"]
+    assert (
+        "scores2.72when" in text
+        and "Withoutnormsitscores2.04." in text
+        and "decoder,1.97." in text
+        and "justasgood,1.96:" in text
+    )
 
 
 def test_the_same_seed_gives_the_same_run_and_stopping_changes_nothing(train: Any) -> None:
@@ -348,6 +355,25 @@ def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: 
     assert again.training is shown.training and f"Step {step:,}" in again.status.value
     again.over.click()
     assert again.training is None
+
+
+def test_after_a_file_has_changed_the_training_continues_with_the_new_one(
+    panel: Any, train: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = panel(text=LINES, steps=6000)
+    shown.go()
+    while shown.training.step < 3:
+        time.sleep(0.01)
+    shown.stop()
+    for name in ("train", "tour.backward"):  # as after a change
+        monkeypatch.delitem(sys.modules, name)
+    step = shown.training.step
+    shown.go()
+    while shown.running and shown.training.step < step + 3:
+        time.sleep(0.01)
+    shown.stop()
+    assert shown.training.step >= step + 3 and sys.modules["train"] is not train
+    assert isinstance(shown.training, sys.modules["train"].Training)
 
 
 def test_a_design_that_was_trained_is_in_the_table(

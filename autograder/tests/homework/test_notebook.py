@@ -875,7 +875,7 @@ def test_figures_of_scores(homework_modules: dict[str, ModuleType]) -> None:
         assert scores.std() == pytest.approx(deviation, rel=0.03) and np.abs(scores).mean() == pytest.approx(
             mean_size, rel=0.03
         )
-    assert said("its mean size is 6.4; at 1024 the standard deviation is 32 and the mean size 25.5")
+    assert said("its mean magnitude is 6.4; at 1024 the standard deviation is 32 and the mean magnitude 25.5")
     slopes = homework_modules["pictures.attention"].query_slopes
     q, keys = rng.normal(size=(2000, 1024)), rng.normal(size=(2000, 8, 1024))
     scores, softmax = np.einsum("nd,nkd->nk", q, keys), homework_modules["scaled_attention"].softmax
@@ -1042,7 +1042,7 @@ def test_what_is_taken_out_hurts_as_it_is_said(homework_modules: dict[str, Modul
         ("the loss jumps to 3.02", names.NO_FUTURE),
         ("the decoder scores 3.20", names.NO_SUMS),
         ("without them it scores 2.30", names.NO_MLP),
-        ("the decoder scores 2.42", names.NO_ORDER),
+        ("it scores 2.42 and writes katharinyurifex", names.NO_ORDER),
     ):
         assert said(text) and f"{costs[change]:.2f}" in text
 
@@ -1120,7 +1120,7 @@ def test_what_is_wrong_already_is_not_said_to_be_elsewhere(
     for name in ("causal_mask", "decoder"):
         monkeypatch.setattr(homework_modules[name], "causal_mask", lambda t: np.ones((t, t), dtype=bool))
     rows = {row[0]: row[2] for row in homework_modules["pictures"].changes(modules).rows}
-    assert "does without it already" in rows["no mask"] and "does not call" not in rows["no mask"]
+    assert "already lacks this part" in rows["no mask"] and "does not call" not in rows["no mask"]
 
 
 def test_costs_of_a_wrong_decoder_stay_in_the_picture(

@@ -20,7 +20,7 @@ from autograder.homework import rubric as rubrics
 
 MODULES = tuple(rubrics.current().modules)
 NAMES = ("train", "tour", *MODULES)
-DESIGNS = ("complete", "without the mask", "without residuals", "without positions", "post-norm")
+DESIGNS = ("complete", "without norms", "without the mask", "without residuals", "without positions", "post-norm")
 VARIANTS = [f"ada{'l' * (i % 5)}{'u' * (i // 5)}" for i in range(24)]
 LINES = "\n".join(f"line {a}{b} of the song" for a in "abcdefg" for b in "abcdefg")  # 49 entries
 
@@ -128,9 +128,16 @@ def test_the_notebook_says_what_the_finished_runs_show(homework: dict[str, Modul
     assert f"{runs['complete']['processor_seconds']}secondsofprocessortime" in text
     assert best["without residuals"][0] == 400 and f"{best['without residuals'][2]:.2f}" == "2.39"
     assert f"{runs['without residuals']['history'][-1][2]:.2f}" == "2.80" and "2.39natsafter400steps" in text
-    others = [f"{best[name][2]:.2f}" for name in ("without the mask", "post-norm", "without positions")]
-    assert others == ["2.72", "1.97", "1.96"]
-    assert "scores2.72when" in text and "decoder,1.97." in text and "justasgood,1.96:" in text
+    others = [
+        f"{best[name][2]:.2f}" for name in ("without the mask", "post-norm", "without positions", "without norms")
+    ]
+    assert others == ["2.72", "1.97", "1.96", "2.04"]
+    assert (
+        "scores2.72when" in text
+        and "Withoutnormsitscores2.04." in text
+        and "decoder,1.97." in text
+        and "justasgood,1.96:" in text
+    )
 
 
 def test_the_same_seed_gives_the_same_run_and_stopping_changes_nothing(train: Any) -> None:
@@ -264,6 +271,17 @@ def test_the_command_writes_a_model_and_samples(train: Any, capsys: pytest.Captu
     assert train.main(["--text", "song.txt", "--steps", "2", "--resume", "model.npz"]) == 0
 
 
+def test_the_command_sets_up_an_experiment(train: Any) -> None:
+    training = train.from_command_line(
+        ["--rate", "0.04", "--batch-size", "8", "--design", "without norms", "--seed", "3"]
+    )
+    assert (training.rate, training.batch_size, training.seed) == (0.04, 8, 3)
+    assert training.design == train.DESIGNS["without norms"]
+    for option in ("--rate", "--batch-size", "--steps"):
+        with pytest.raises(SystemExit):
+            train.from_command_line([option, "0"])
+
+
 def test_an_interrupt_keeps_the_best_weights(
     train: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -337,6 +355,25 @@ def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: 
     assert again.training is shown.training and f"Step {step:,}" in again.status.value
     again.over.click()
     assert again.training is None
+
+
+def test_after_a_file_has_changed_the_training_continues_with_the_new_one(
+    panel: Any, train: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = panel(text=LINES, steps=6000)
+    shown.go()
+    while shown.training.step < 3:
+        time.sleep(0.01)
+    shown.stop()
+    for name in ("train", "tour.backward"):  # as after a change
+        monkeypatch.delitem(sys.modules, name)
+    step = shown.training.step
+    shown.go()
+    while shown.running and shown.training.step < step + 3:
+        time.sleep(0.01)
+    shown.stop()
+    assert shown.training.step >= step + 3 and sys.modules["train"] is not train
+    assert isinstance(shown.training, sys.modules["train"].Training)
 
 
 def test_a_design_that_was_trained_is_in_the_table(

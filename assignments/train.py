@@ -49,7 +49,7 @@ except Exception as error:
         raise
     sys.exit(f"train.py: {type(error).__name__}: {error}")
 
-STEPS, RATE = 3000, 4e-3  # of the default run: steps, and the highest learning rate
+STEPS, RATE, BATCH_SIZE = 3000, 4e-3, 64  # of the default run: steps, highest learning rate, entries per step
 
 # Training.
 
@@ -69,7 +69,7 @@ class Training:
     corpus: Corpus
     design: Design = field(default_factory=Design)
     steps: int = STEPS
-    batch_size: int = 64
+    batch_size: int = BATCH_SIZE
     rate: float = RATE
     every: int = 50  # steps between two measurements
     seed: int = 0
@@ -243,12 +243,14 @@ def from_command_line(arguments: Sequence[str] | None = None) -> Training:
     parser = argparse.ArgumentParser(description="Train a Transformer decoder with your own functions.")
     parser.add_argument("--text", type=Path, metavar="FILE", help="names, words or short lines, UTF-8")
     parser.add_argument("--steps", type=int, default=STEPS, help=f"steps of training (default: {STEPS})")
+    parser.add_argument("--rate", type=float, default=RATE, help=f"the highest learning rate (default: {RATE})")
+    parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help=f"entries per step (default: {BATCH_SIZE})")
     parser.add_argument("--seed", type=int, default=0, help="seed of the initial weights and the batches")
     parser.add_argument("--design", choices=DESIGNS, default="complete", help="leave out a part")
     parser.add_argument("--resume", type=Path, metavar="MODEL", help="start from the weights in this file")
     options = parser.parse_args(arguments)
-    if options.steps < 1:
-        parser.error("--steps must be at least 1")
+    if options.steps < 1 or options.batch_size < 1 or not options.rate > 0:
+        parser.error("--steps and --batch-size must be at least 1, and --rate greater than 0")
     start, alphabet, design = None, "", DESIGNS[options.design]
     if options.resume:
         try:
@@ -264,7 +266,7 @@ def from_command_line(arguments: Sequence[str] | None = None) -> Training:
             f"{options.resume} was trained on another alphabet; give the text it was trained on with --text"
         )
     corpus = corpus._replace(alphabet=alphabet or corpus.alphabet)
-    return Training(corpus, design, options.steps, seed=options.seed, start=start)
+    return Training(corpus, design, options.steps, options.batch_size, options.rate, seed=options.seed, start=start)
 
 
 def show_progress(training: Training) -> None:

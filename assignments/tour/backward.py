@@ -35,11 +35,12 @@ class Design:
     mask: bool = True
     residuals: bool = True
     positions: bool = True
-    norm: str = "pre"
+    norm: str = "pre"  # "pre", "post" or "none"
 
 
 DESIGNS = {
     "complete": Design(),
+    "without norms": Design(norm="none"),
     "without the mask": Design(mask=False),
     "without residuals": Design(residuals=False),
     "without positions": Design(positions=False),
@@ -108,12 +109,12 @@ def feed_forward(x: Array, w: Params) -> tuple[Array, tuple[Any, ...]]:
 
 
 def sublayer(x: Array, ln: Params, f: Callable[..., Any], design: Design) -> tuple[Array, tuple[Any, ...]]:
-    """Pre-norm: x + f(LN(x)). Post-norm: LN(x + f(x)). Without residuals, x is not added."""
+    """Pre-norm: x + f(LN(x)). Post-norm: LN(x + f(x)). Without norms: x + f(x). Without residuals, x is not added."""
     y, kept = f(layernorm.layer_norm(x, **ln) if design.norm == "pre" else x)
     total = x + y if design.residuals else y
-    if design.norm == "pre":
-        return total, (x, kept)
-    return layernorm.layer_norm(total, **ln), (total, kept)
+    if design.norm == "post":
+        return layernorm.layer_norm(total, **ln), (total, kept)
+    return total, (x, kept)
 
 
 def forward(params: Params, inputs: Array, design: Design) -> tuple[Array, Any]:
@@ -180,12 +181,13 @@ def attention_backward(grad: Array, w: Params, kept: tuple[Any, ...]) -> tuple[A
 
 
 def sublayer_backward(
-    grad: Array, ln: Params, f_backward: Callable[..., Any], kept: tuple[Any, ...], design: Design
+    grad: Array, ln: Params, f_backward: Callable[..., Any], w: Params, kept: tuple[Any, ...], design: Design
 ) -> tuple[Array, Params, Params]:
     x, inner = kept
+    grad_gamma, grad_beta = np.zeros_like(ln["gamma"]), np.zeros_like(ln["beta"])  # unless there is a norm
     if design.norm == "post":
         grad, grad_gamma, grad_beta = layernorm.layer_norm_backward(grad, x, ln["gamma"])
-    through_f, grads = f_backward(grad, inner)
+    through_f, grads = f_backward(grad, w, inner)
     if design.norm == "pre":
         through_f, grad_gamma, grad_beta = layernorm.layer_norm_backward(through_f, x, ln["gamma"])
     total = grad + through_f if design.residuals else through_f
@@ -199,10 +201,10 @@ def loss_and_gradient(params: Params, inputs: Array, targets: Array, design: Des
     grads = {"w_out": weight_gradient(x, grad_logits), "b_out": grad_logits.sum(axis=(0, 1)), "blocks": []}
     grad = grad_logits @ params["w_out"].T
     for block, (first, second) in zip(reversed(params["blocks"]), reversed(kept), strict=True):
-        back = lambda grad, inner, w=block["ffn"]: feed_forward_backward(grad, w, inner)  # noqa: E731
-        grad, ffn, ln_2 = sublayer_backward(grad, block["ln_2"], back, second, design)
-        back = lambda grad, inner, w=block["attention"]: attention_backward(grad, w, inner)  # noqa: E731
-        grad, heads, ln_1 = sublayer_backward(grad, block["ln_1"], back, first, design)
+        grad, ffn, ln_2 = sublayer_backward(grad, block["ln_2"], feed_forward_backward, block["ffn"], second, design)
+        grad, heads, ln_1 = sublayer_backward(
+            grad, block["ln_1"], attention_backward, block["attention"], first, design
+        )
         grads["blocks"].insert(0, {"ln_1": ln_1, "attention": heads, "ln_2": ln_2, "ffn": ffn})
     grads["embedding"] = np.zeros_like(params["embedding"])
     np.add.at(grads["embedding"], inputs, grad)  # a character that occurs twice gets both gradients

@@ -30,8 +30,8 @@ from tour.predictions import ASK, Guess, Said, ipython, ipywidgets
 HOME = Path(__file__).parents[1]
 GALLERY = Path(__file__).parent / "gallery"
 CANNOT = "Cannot draw this: "
-SYMBOLS = {"d_k": "d<sub>k</sub>", "d_model": "d<sub>model</sub>", "n_heads": "n<sub>heads</sub>"}
-SYMBOLS |= {"gamma": "γ", "beta": "β"}  # the label of a control, in HTML
+SYMBOLS = {"d_k": "$d_k$", "d_model": r"$d_\text{model}$", "n_heads": r"$n_\text{heads}$"}  # labels of controls, in TeX
+SYMBOLS |= {"gamma": r"$\gamma$", "beta": r"$\beta$", "t": "$t$", "d": "$d$"}
 PAUSE = 0.02  # seconds without another move before a picture is drawn anew: else a fast hand makes a queue
 DRAWING = threading.RLock()  # newer kernels run controls in threads of their own, and matplotlib stands one at a time
 PIXELS = 90  # an inch of a figure is so many pixels wide
@@ -116,8 +116,11 @@ class Player:
         with DRAWING, uncollected():
             self.now = {**self.start, **{name: control.value for name, control in self.controls.items()}}
             Lazy.called.clear()
+            reference_values.reload()
             self.result = attempt(self.draw, *self.given, **self.now)
-            self.doubt = "" if missing(self.result) else reference_values.doubt(Lazy.called)
+            failed = missing(self.result)
+            unwritten = failed and self.result.unwritten
+            self.doubt = "" if unwritten else reference_values.doubt(Lazy.called, drawn=not failed)
             if self.handle is not None:
                 self.handle.update(self.shown())
                 self.below.update(self.comment())
@@ -168,7 +171,9 @@ class Player:
                 return ipython.Image(data, format="png", width=width, alt=figure.get_suptitle())
             self.result = data
         if missing(self.result):
-            return Missing(self.result, self.name, self.folded, self.now != self.start)
+            return Missing(
+                self.result, self.name, self.folded, any(map(_moved, self.now.values(), self.start.values()))
+            )
         if self.folded:
             return Folded(self.folded, self.result)
         return self.result if hasattr(self.result, "_repr_html_") else ipython.Pretty(self.result)
@@ -332,10 +337,14 @@ def _start(setting: Any) -> Any:
     return setting[0] if isinstance(setting, list) else setting
 
 
+def _moved(now: Any, start: Any) -> bool:
+    """True if a control has another value than at first; a browser may round the value of a slider."""
+    return abs(now - start) > 1e-9 if isinstance(now, float) else now != start
+
+
 def _control(name: str, setting: Any) -> Any:
     label = SYMBOLS.get(name, name.replace("_", " "))
     text: dict[str, Any] = {"description": label, "style": {"description_width": "initial"}}
-    text["description_allow_html"] = name in SYMBOLS
     if isinstance(setting, Slide):
         kind = ipywidgets.IntSlider if setting.whole else ipywidgets.FloatSlider
         low, high, start, step = (int(n) if setting.whole else n for n in setting[:4])

@@ -155,7 +155,7 @@ def by_counting() -> dict[str, float]:
     unseen = [tokens(name) for name in apart]
     return {
         "27 characters, all equally likely": float(np.log(len(ALPHABET))),
-        "how often each character comes": float(np.mean([-np.log(single[some[1:]]).mean() for some in unseen])),
+        "how often each character occurs": float(np.mean([-np.log(single[some[1:]]).mean() for some in unseen])),
         "which character follows which": float(
             np.mean([-np.log(following[some[:-1], some[1:]]).mean() for some in unseen])
         ),

@@ -96,17 +96,18 @@ def results(module: str, function: str) -> np.ndarray:
     return np.concatenate([np.ravel(np.asarray(part, dtype=float)) for part in found])
 
 
-def doubt(called: Iterable[Name]) -> str:
-    """A line for a result computed with functions that are wrong; "" if all are right."""
-    found = wrong(called)
+def doubt(called: Iterable[Name], drawn: bool = True) -> str:
+    """A line for a result, or a failure, of functions that are wrong; "" if all are right or their file cannot be imported."""
+    found = wrong(name for name in called if name[0] in sys.modules)
     if not found:
         return ""
     *others, last = map(_code, found)
     functions = f"{', '.join(others)} and {last} disagree" if others else f"{last} disagrees"
     first = wrong([*found, *_used_by(found)])[0]
+    made = f", and this picture was made with {'them' if others else 'it'}" if drawn else ""
     return (
-        f"<p><b>Not right yet:</b> your {functions} with the formulas, and this picture was made with "
-        f"{'them' if others else 'it'}. Fix {_code(first)} first; run the {first[0]}.py checks for details.</p>"
+        f"<p><b>Not right yet:</b> your {functions} with the formulas{made}. "
+        f"Fix {_code(first)} first; run the {first[0]}.py checks for details.</p>"
     )
 
 
@@ -129,6 +130,27 @@ def right(module: str, function: str, _state: Any = None) -> bool:
     except (Exception, SystemExit):
         mine = np.array([])
     return mine.shape == theirs.shape and np.allclose(mine, theirs, rtol=1e-5, atol=1e-8)
+
+
+def reload() -> None:
+    """Forget your modules if a file has changed since the last call: the next use imports all of them.
+
+    (IPython's autoreload shows a traceback if the file has a syntax error, and goes on with the old functions.)
+    """
+    global _files
+    if _files != (now := _saved()):
+        _files = now
+        for name in [*(module.__name__ for module in _yours()), "tour.backward"]:
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+
+
+def _saved() -> list[tuple[str, int, int]]:
+    """The modules in your folder, with time and size."""
+    return [(path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(HOME.glob("*.py"))]
+
+
+_files = _saved()
 
 
 def state() -> tuple[Any, ...]:

@@ -3,7 +3,6 @@
 The training itself is in train.py; this file has only the controls.
 """
 
-import contextlib
 import html
 import importlib
 import threading
@@ -11,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tour import reference_values
 from tour.controls import DRAWING, PIXELS, png, reason
 from tour.pictures.training import curve, designs
 from tour.predictions import Said, ipython, ipywidgets
@@ -47,7 +47,7 @@ class TrainingPanel:
 
     def _make(self, text: str, steps: int, start: str) -> None:
         w, style = ipywidgets, {"description_width": "initial"}
-        names = ["complete", "without the mask", "without residuals", "without positions", "post-norm"]
+        names = ["complete", "without norms", "without the mask", "without residuals", "without positions", "post-norm"]
         self.design = w.Dropdown(options=names, description="design", style=style, layout={"width": "230px"})
         self.start_from = w.Dropdown(
             options=[RANDOM, TRAINED], value=start, description="start from", style=style, layout={"width": "240px"}
@@ -83,7 +83,7 @@ class TrainingPanel:
         """Start, or continue, in a thread."""
         if self.running:
             return
-        reload_modules()
+        reference_values.reload()
         try:
             train = importlib.import_module("train")
             if found := train.problems():
@@ -91,6 +91,11 @@ class TrainingPanel:
             if self.training is None or self.training.finished:
                 self.training = self.new(train)
                 self.baselines, self.lines = train.baselines(self.training.corpus), []
+            elif not isinstance(
+                self.training, train.Training
+            ):  # a file has changed since Stop: continue with the new one
+                self.training.__class__ = train.Training
+                self.training.design = train.Design(**vars(self.training.design))
         except (ValueError, NotImplementedError) as error:
             self.say(f"<b>Cannot train yet:</b> {html.escape(str(error))}")
             return
@@ -191,11 +196,3 @@ class TrainingPanel:
 
     def __repr__(self) -> str:
         return repr(Said(self.status.value)) if ipywidgets is not None else WITHOUT_CONTROLS
-
-
-def reload_modules() -> None:
-    """Reload changed files, as the notebook does before it runs a cell."""
-    with contextlib.suppress(Exception):
-        shell = importlib.import_module("IPython").get_ipython()
-        if shell is not None:
-            shell.run_line_magic("autoreload", "")

@@ -39,7 +39,7 @@ from tour.pictures.norms import (
     two_norms,
 )
 from tour.pictures.training import designs, finished_run, gradient_check
-from tour.pictures.words import cost, generation, in_context, positions, reach, relative_positions
+from tour.pictures.words import byte_pairs, cost, generation, in_context, positions, reach, relative_positions
 
 __all__ = [
     "additions",
@@ -47,6 +47,7 @@ __all__ = [
     "attention_steps",
     "before_or_after",
     "both_norms_on_a_table",
+    "byte_pairs",
     "changes",
     "cost",
     "decoder_drawing",

@@ -153,14 +153,14 @@ def two_heads(attention: Any, words: Sequence[str], d_model: int = 8) -> Figure:
     return figure
 
 
-def similarity(attention: Any, angle: int = 40, length: float = 2.0) -> Figure:
+def similarity(attention: Any, angle: int = 40, norm: float = 2.0) -> Figure:
     """A query that turns among eight keys, its dot products with them, and the weights that follow."""
     directions = np.deg2rad(45 * np.arange(8))
     keys = np.stack([np.cos(directions), np.sin(directions)], axis=1)
     turned = np.deg2rad(angle)
-    query = length * np.array([[np.cos(turned), np.sin(turned)]])
+    query = norm * np.array([[np.cos(turned), np.sin(turned)]])
     weights = attention.scaled_dot_product_attention(query, keys, keys)[1][0]
-    figure, axes = canvas(10, 3, 3, f"A query of norm {length:.1f} at {angle} degrees among eight keys of norm 1")
+    figure, axes = canvas(10, 3, 3, f"A query of norm {norm:.1f} at {angle} degrees among eight keys of norm 1")
     ground = {
         "facecolor": "white",
         "edgecolor": "none",
@@ -216,8 +216,7 @@ def before_or_after(attention: Any, masks: Any, hidden_score: float = 1.0) -> Fi
 
 
 def dependencies(masks: Any, networks: Mapping[str, Callable[[Any], Any]], x: Any) -> Figure:
-    title = "Which output depends on which input, by experiment"
-    figure, axes = canvas(2.35 * len(networks), 2.8, len(networks), title if len(networks) > 2 else "By experiment")
+    figure, axes = canvas(2.35 * len(networks), 2.8, len(networks), "Which output depends on which input")
     for axis, (name, network) in zip(axes, networks.items(), strict=True):
         found = masks.dependency_matrix(network, x)
         verdict = "autoregressive" if masks.is_autoregressive(network, x) else "SEES THE FUTURE"

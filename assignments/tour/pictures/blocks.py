@@ -200,7 +200,7 @@ def scale_returns(layernorm: Any, blocks: Any, factor: float = 3.0) -> Figure:
         added = blocks.feed_forward(seen, params)
         after = blocks.residual(token, lambda x: blocks.feed_forward(normed(x), params))
         for axis, values in zip(axes, (token, seen, added, after), strict=True):
-            axis.bar(np.arange(1, d + 1) + shift, values, 0.4, color=colour, label=f"size {examples.size(values):.2f}")
+            axis.bar(np.arange(1, d + 1) + shift, values, 0.4, color=colour, label=f"RMS {examples.size(values):.2f}")
     for axis, name in zip(axes, ("the stream", "LN: what f sees", "f(LN(x)): what is added", "the sum"), strict=True):
         low, high = axis.get_ylim()
         axis.set_ylim(low, high + 0.35 * (high - low))

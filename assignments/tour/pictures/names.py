@@ -55,7 +55,7 @@ def first_name(modules: names.Modules) -> Table:
     return Table(
         [
             ("your generate writes", names.text(written), ""),
-            (compared, f"differ by at most {gap:.0e}", verdict),
+            (compared, f"differ by at most {gap:.1g}", verdict),
             (
                 "the loss of your decoder on held-out names",
                 f"{cost:.2f} nats per character",

@@ -1,5 +1,7 @@
 """Pictures of positions, of words in context, of generation and its cost."""
 
+import itertools
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,7 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from tour import names
 from tour.plotting import BLUE, GREEN, MINUS_TO_PLUS, PURPLE, RED, canvas, heat, label, legend, outline
+from tour.tables import Table
 
 
 def positions(decoder: Any, t: int = 40, d_model: int = 32) -> Figure:
@@ -112,3 +116,26 @@ def cost(d: int = 768, new_tokens: int = 1024) -> Figure:
         "tokens written",
     )
     return figure
+
+
+def byte_pairs(merges: int = 10, example: str = "shannon") -> Table:
+    """Byte pair encoding of the training names: the most frequent pair of adjacent tokens becomes one token, again and again."""
+    words, shown, rows = [[*name] for name in names.census()[0]], [*example], []
+    letters = sum(map(len, words))
+    for n in range(merges + 1):
+        counts = Counter(pair for word in words for pair in itertools.pairwise(word))
+        pair, count = counts.most_common(1)[0]
+        rows.append((f"{n}", " ".join(shown), f"{letters / sum(map(len, words)):.2f}", "".join(pair), f"{count:,}"))
+        words, shown = [merged(word, pair) for word in words], merged(shown, pair)
+    return Table(rows, ("merges", "tokens", "letters per token, all names", "merged next", "occurrences"))
+
+
+def merged(word: Sequence[str], pair: tuple[str, str]) -> list[str]:
+    """The tokens of a word, with each occurrence of the pair as one token."""
+    found: list[str] = []
+    for token in word:
+        if found and (found[-1], token) == pair:
+            found[-1] += token
+        else:
+            found.append(token)
+    return found

@@ -6,6 +6,7 @@ really about then takes its place.
 
 import json
 import keyword
+import sys
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -140,6 +141,10 @@ def test_$name():
 )
 
 
+# What a file of the same name would hide: packages, and the folders beside the students' files.
+RESERVED = ("numpy", "pytest", "matplotlib", "ipywidgets", "checks", "tour", "train", "autograder", "otter", "tests")
+
+
 def write(name: str) -> list[Path]:
     """Write a new module, which comes before the last one of the rubric; returns what was written or changed.
 
@@ -148,8 +153,10 @@ def write(name: str) -> list[Path]:
     home, current = prerequisites.clone(), rubric.current()
     last = list(current.modules)[-1]
     values = {"name": name, "title": name.replace("_", " ").capitalize()}
-    if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name):
+    if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name) or name.startswith(("_", "test_")):
         raise ArgumentsError(f"{name!r} cannot be a module's name; use lower-case letters, digits and underscores")
+    if name in RESERVED or name in sys.stdlib_module_names:
+        raise ArgumentsError(f"{name!r} is the name of another module that students import; choose another name")
     texts = {home / Template(p).substitute(values): Template(t).substitute(values) for p, t in FILES.items()}
     taken = [path for path in texts if path.exists()]
     if taken or any(name in module.functions for module in current.modules.values()):

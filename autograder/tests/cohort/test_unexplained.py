@@ -58,21 +58,25 @@ def found(grader: Grader, references: dict[str, bytes]) -> dict[str, list[Unexpl
     return {name: one(text) for name, text in texts.items()}
 
 
+@pytest.mark.slow
 def test_what_replies_alike_is_one_group_with_the_shortest_first(found: dict[str, list[Unexplained]]) -> None:
     first, second = lessons.groups(found)
     assert [*first] == ["ada", "hedy", "grace"] and [*second] == ["dana"]
     assert lessons.shortest(first).function == "rms_norm" and lessons.shortest(first).criteria[0] == "layernorm.rms"
 
 
+@pytest.mark.slow
 def test_a_known_mistake_and_a_right_function_are_in_no_group(found: dict[str, list[Unexplained]]) -> None:
     assert found["emil"] == found["fay"] == []
 
 
+@pytest.mark.slow
 def test_group_shows_a_public_example_that_is_wrong(found: dict[str, list[Unexplained]]) -> None:
     example = found["ada"][0].example
     assert "rms_norm(x, gamma)" in example and "# expected:" in example and "# theirs:" in example
 
 
+@pytest.mark.slow
 def test_nobody_is_named(found: dict[str, list[Unexplained]]) -> None:
     for one in (*found["ada"], *found["grace"]):
         assert "Ada" not in str(one) and "Grace" not in str(one)

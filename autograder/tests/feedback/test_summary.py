@@ -120,6 +120,7 @@ def generate(tokens, params, n_heads, max_new_tokens, eos=None):
 NO_RANDOM = RANDOM.replace("np.random.randint(10**9, size=max_new_tokens)", "np.ones(max_new_tokens, int)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "random"), [pytest.param(RANDOM, True, marks=pytest.mark.slow), (NO_RANDOM, False)])
 def test_random_results_are_told_as_such(grader: Grader, text: str, random: bool) -> None:
     """Also where every process of the grader begins with the same random numbers."""

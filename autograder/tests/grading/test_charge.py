@@ -145,6 +145,7 @@ def test_form_is_lost_by_form_alone() -> None:
     assert lost(wide) == {"dtype"} and [m.id for m in wide["dtype"].mistakes] == ["rms_norm.float64_result"]
 
 
+@pytest.mark.slow
 def test_something_kept_between_calls_costs_purity() -> None:
     assert "purity" in lost(charged("layernorm", running.with_mistakes("layernorm", "layer_norm.statistics_kept")))
 

@@ -173,6 +173,7 @@ def test_what_is_shown_at_once_was_said_without_a_reference_in_the_process(
     assert example["status"] == "failed" and "TOLD" not in example["output"] + document["output"]
 
 
+@pytest.mark.slow
 def test_an_import_that_fails_beside_references_tells_nothing_of_them_at_once(grade: Grade, alter: Alter) -> None:
     telling = "import layernorm\nassert layernorm.layer_norm.__code__.co_filename == layernorm.__file__, 'TOLD'"
     document = grade(alter("transformer_block", telling), ("transformer_block",))

@@ -135,6 +135,7 @@ def test_a_right_value_beside_a_wrong_argument_is_no_repair(grader: Grader, alte
     assert not sentences(graded(grader, alter("layernorm", both), "layernorm"))
 
 
+@pytest.mark.slow
 def test_a_known_mistake_beside_an_edit_is_told_and_not_that_it_is_all(grader: Grader, alter: Alter) -> None:
     source = """
 def split_heads(x, n_heads):
@@ -354,5 +355,6 @@ def layer_norm(*args, **kwargs):
 """
 
 
+@pytest.mark.slow
 def test_an_edit_that_was_never_made_repairs_nothing(grader: Grader, alter: Alter) -> None:
     assert lost(graded(grader, alter("layernorm", FORGED), "layernorm")) > {"statistics"}

@@ -244,6 +244,7 @@ def test_the_integration_survives_a_half_finished_module(grade: Grade, alter: Al
     assert tests["integration.decoder"]["status"] == "passed"
 
 
+@pytest.mark.slow
 def test_a_returned_tuple_with_a_wrong_part_names_the_part(grade: Grade, alter: Alter) -> None:
     text = (
         "_backward = layer_norm_backward\n\n\ndef layer_norm_backward(grad_out, x, gamma, eps=1e-5):\n"

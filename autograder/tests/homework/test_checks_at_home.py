@@ -517,6 +517,7 @@ def rms_norm(x, gamma, eps=1e-6):
     assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", said)
 
 
+@pytest.mark.slow
 def test_checks_where_no_thread_can_be_started(home: Path, tmp_path: Path) -> None:
     """As in Pyodide. An endless loop is stopped there too."""
     (tmp_path / "first").mkdir()

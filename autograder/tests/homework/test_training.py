@@ -260,6 +260,7 @@ def test_an_unwritten_function_is_named_before_training(
 # The command line
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_model_and_samples(train: Any, capsys: pytest.CaptureFixture[str]) -> None:
     Path("song.txt").write_text(LINES, encoding="utf-8")
     assert train.main(["--text", "song.txt", "--steps", "12"]) == 0
@@ -357,6 +358,7 @@ def test_stop_keeps_the_training_and_a_cell_that_runs_again_continues_it(panel: 
     assert again.training is None
 
 
+@pytest.mark.slow
 def test_after_a_file_has_changed_the_training_continues_with_the_new_one(
     panel: Any, train: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,6 +378,7 @@ def test_after_a_file_has_changed_the_training_continues_with_the_new_one(
     assert isinstance(shown.training, sys.modules["train"].Training)
 
 
+@pytest.mark.slow
 def test_a_design_that_was_trained_is_in_the_table(
     panel: Any, homework: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -255,8 +255,8 @@ def test_there_are_enough_and_each_says_what_it_tries() -> None:
     assert all(make.__doc__ for make in UPLOADS.values())
 
 
-# In .ci/run every twentieth one is tried, and one of those that wait for a limit, which take long.
-TRIED = [*[name for name in ATTACKS if not name.startswith("exhausting/")][::20], "exhausting/endless_call"]
+# In .ci/run every twentieth one is tried, and none of those that wait for a limit, which take long.
+TRIED = [name for name in ATTACKS if not name.startswith("exhausting/")][3::20]
 
 
 @pytest.mark.parametrize(

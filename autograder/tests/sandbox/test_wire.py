@@ -94,6 +94,7 @@ def many(item: bytes) -> bytes:
     return b"\xdc" + count.to_bytes(2, "big") + inner * count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     few([

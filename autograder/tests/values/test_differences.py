@@ -139,6 +139,7 @@ def arrays(draw: st.DrawFn) -> tuple["np.ndarray[Any, Any]", "np.ndarray[Any, An
     return expected, actual
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.lists(arrays(), min_size=1, max_size=3), st.sampled_from([1e-8, 2e-4]))
 def test_what_is_called_wrong_is_what_the_judge_refuses(parts: list[Any], allowed: float) -> None:

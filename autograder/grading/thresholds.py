@@ -34,7 +34,7 @@ RUIN = 0.05  # share of the largest value above which an error of rounding leave
 # Distance from a spoilt value, as a share of its own error, up to which a value is wrong alike; by judgement.
 JUST_AS_WRONG = 0.1
 
-# Of edits of a student's text (repair.py). `MOST_EDITS` and `LARGEST` in sandbox/student/edits.py: edits of one function that are
+# Of edits of a student's text (repair.py). `MOST_EDITS` and `LARGEST` in edits.py: edits of one function that are
 # tried, and nodes that one exchanges; of 15 doubles in one function that one edit made right, 9 needed a larger one. `MOST_PLACES`
 # and `MOST_CONSTANTS` there: places of one edit, and numbers or words tried at one; by judgement.
 FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played on all; by judgement

@@ -8,7 +8,9 @@ replies come in the same order. A request:
     ["changes", number]                            -> ["changed", changed]: how the arguments of that call differ by now
     ["look", kept]                                 -> ["holds", value] or ["raised", error]
     ["write", kept, value]                         -> ["written"]
-and those of repairing.py. Callbacks (callbacks.py) come before the reply to the call that makes them.
+    ["extend", modules]                            -> ["extended"]: code of the grader that adds requests
+                                                   -> ["answered", value] to a request that was added
+Callbacks (callbacks.py) come before the reply to the call that makes them.
 An error is [kinds, text, file, line, hint, passed] (calls.py); `changed` is a list of [argument, path, how] (changes.py).
 """
 
@@ -28,7 +30,6 @@ from autograder.sandbox.callbacks import Remote, unpacked
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.student.calls import Calls, described
 from autograder.sandbox.student.loading import Baseline, StudentModules
-from autograder.sandbox.student.repairing import Repairing
 from autograder.values.errors import loop
 
 THREADS_SECONDS = 0.01  # in which other threads of the student's code run, before arguments are looked at again
@@ -53,7 +54,7 @@ class Session:
             "changes": self._changes,
             "look": self._look,
             "write": self._write,
-            **Repairing(self.submission, self._answer).handlers,
+            "extend": self._extend,
         }
 
     def serve(self) -> None:
@@ -106,6 +107,11 @@ class Session:
     def _load(self, modules: list[str], references: list[Any], has_helpers: bool) -> tuple[Any, ...]:
         self.submission.load(modules, references, has_helpers)
         return ("loaded",)
+
+    def _extend(self, modules: list[Any]) -> tuple[Any, ...]:
+        """Add the requests that `handlers` of the last module returns."""
+        self._handlers |= self.submission.defined(modules)[-1]["handlers"](self.submission, self._answer)
+        return ("extended",)
 
     def _callback(self, handle: wire.Handle) -> Callable[..., Any]:
         return unpacked(handle.code) if handle.code else self.remote.function(handle.id)

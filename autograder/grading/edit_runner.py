@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.grading.edits import MOST_BYTES, MOST_EDITS, SEEN, Text, evaluated, mark, noting
-from autograder.values.bindings import bound_names
+from autograder.sandbox.student.bindings import bound_names
 
 if TYPE_CHECKING:
     from autograder.sandbox.student.loading import StudentModules

@@ -36,7 +36,7 @@ from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Rubric
 from autograder.sandbox.messages import Call, Reference, Reply, prepared_extension, prepared_request
 from autograder.sandbox.process import SPENT
-from autograder.values import bindings
+from autograder.sandbox.student import bindings
 
 TOGETHER = 50  # edits that are played with one message
 Play = Callable[[Sequence[Step]], list[Reply]]

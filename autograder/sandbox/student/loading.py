@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, ModuleType
 from typing import Any
 
-from autograder.values.bindings import bound_names, exported_names
+from autograder.sandbox.student.bindings import bound_names, exported_names
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -70,19 +70,12 @@ class ReferenceModule(ModuleType):
             return []
 
 
-class Baseline:
-    """What is imported before any of the student's code; noted in the fork server."""
-
-    def __init__(self, essential: frozenset[str]):
-        """`essential` are modules that NumPy needs: a file of the submission does not take their place."""
-        self.essential = essential | set(sys.builtin_module_names)
-
-
 class StudentModules:
     """The files of one submission as modules."""
 
-    def __init__(self, folder: str, baseline: Baseline):
-        self.folder, self.baseline = folder, baseline
+    def __init__(self, folder: str, essential: frozenset[str]):
+        """`essential` are modules that NumPy needs: a file of the submission does not take their place."""
+        self.folder, self.essential = folder, essential | set(sys.builtin_module_names)
         self.edited: dict[str, ast.Module] = {}  # run in place of a file
         self.replaced: dict[str, Functions] = {}  # by file: what other files call by these names stays theirs
         self._begun = False
@@ -132,7 +125,7 @@ class StudentModules:
         """Let imports find the submission first, as at home: also before modules that only this process has needed."""
         self._begun = True
         own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
-        for name in own - self.baseline.essential:
+        for name in own - self.essential:
             sys.modules.pop(name, None)
         sys.path.insert(0, self.folder)
         sys.path_hooks.insert(0, self._finder)

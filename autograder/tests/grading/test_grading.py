@@ -14,8 +14,8 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission, read
 from autograder.sandbox.sandbox import Sandbox
+from autograder.sandbox.student.bindings import exported_names
 from autograder.tests.making import few
-from autograder.values.bindings import exported_names
 
 Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]

@@ -31,7 +31,7 @@ Its `layer_norm_backward`, right in itself, calls its `layer_norm`.
 
 Another submission has `(g + n)` for `(g * n)` in `layer_norm_backward`. No known mistake reproduces that, alone or in pairs.
 
-8. The repair (repair.py, sandbox/student/edits.py). The function's own text is edited, the smallest edits first: `+` becomes
+8. The repair (repair.py, edits.py, edit_runner.py). The function's own text is edited, the smallest edits first: `+` becomes
    `-`, `*`, `/`; a name becomes another name of the text. Each edited text is played in the sandbox on a few wrong calls; one
    that is right there is played on every call, in a new process. `*` is right in all. So there is one mistake, in this line: it
    costs `backward_x`, the first criterion of value with a wrong call, and `example`; the student is told the line, never the edit.

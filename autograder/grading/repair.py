@@ -1,18 +1,25 @@
 """A mistake that stands in no list: the smallest edits of the student's own text that make a function right.
 
 Programs are repaired like this to show the repair (CLARA, FAPR); here it is the proof that what is wrong is one mistake, and where.
-The edits are made from the text alone, in a process of the submission (sandbox/student/edits.py). What they return is judged
-here: on up to four wrong calls first, where these become right on all others, and then on every call of the function, its form
-included, in a process that has seen no other edit. The search is bounded by counts, so that it ends alike on every machine; time
-ends it only where a submission has used up half of its own.
+The edits are made from the text alone (edits.py), in a process of the submission, which is sent the code that makes them
+(edit_runner.py). What they return is judged here: on up to four wrong calls first, where these become right on all others, and then
+on every call of the function, its form included, in a process that has seen no other edit. The search is bounded by counts, so that
+it ends alike on every machine; time ends it only where a submission has used up half of its own.
 """
 
+import inspect
+import marshal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
+import numpy as np
+
+from autograder.grading import edit_runner, edits
+from autograder.grading.edits import MOST_EDITS
 from autograder.grading.judge import judged
 from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record, Step, with_needed
@@ -27,9 +34,9 @@ from autograder.grading.thresholds import (
 )
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Rubric
-from autograder.sandbox.messages import Reply, prepared_edit, prepared_edited, prepared_edits
+from autograder.sandbox.messages import Call, Reference, Reply, prepared_extension, prepared_request
 from autograder.sandbox.process import SPENT
-from autograder.sandbox.student.edits import MOST_EDITS
+from autograder.sandbox.student import bindings
 
 TOGETHER = 50  # edits that are played with one message
 Play = Callable[[Sequence[Step]], list[Reply]]
@@ -67,11 +74,13 @@ class Repairs:
 
         others = [name for name in self.player.rubric.modules[module].functions if name != function]
         known = self.lines.setdefault(module, set())  # what two functions share is wrong in both
-        asked = replace(first[0], call=prepared_edits(first[0].call, module, function, others, sorted(known)))
-        with self.player.apart(module, helpers, first=[asked]) as play:
-            said = next(iter(play([])), SPENT)
-            edits = said.value.tolist()[:MOST_EDITS] if said.value is not None else []
-            ordered = sorted(((line not in known, size), edit, line) for edit, size, line in edits)
+        call = first[0].call
+        asked = prepared_request("edits", module, function, others, sorted(known), call.payload)
+        before = replace(first[0], call=extension())
+        after = replace(first[0], call=replace(asked, runs=call.runs, callbacks=call.callbacks))
+        with self.player.apart(module, helpers, [before], [after]) as play:
+            found = _edits((play([]) or [SPENT])[-1].value)
+            ordered = sorted(((line not in known, size), edit, line) for edit, size, line in found)
             for _, same in groupby(ordered, key=itemgetter(0)):
                 tried = list(same)[: self.edits]
                 self.edits -= len(tried)
@@ -104,11 +113,17 @@ class Repairs:
         wanted = [record.step for record in records if record.target.function == function]
         steps = with_needed([record.step for record in records], wanted)
         left = [name for name in self.player.rubric.modules[module].functions if name != edited]
-        made = replace(steps[0], call=prepared_edit(module, edited, left, edit))
-        with self.player.apart(module, helpers, [made]) as play:
-            said, *replies = play(steps) or [SPENT]
+        before = [extension(), prepared_request("edit", module, edited, left, edit)]
+        with self.player.apart(module, helpers, [replace(steps[0], call=call) for call in before]) as play:
+            said, *replies = play(steps)[1:] or [SPENT]
         right = len(replies) == len(steps) and _all_right(steps, replies, function)
-        return tuple(said.value) if right and said.value else ()  # it may say that it could not be made
+        return self._lines(module, said.value) if right else ()  # it may say that it could not be made
+
+    def _lines(self, module: str, value: Any) -> tuple[int, ...]:
+        """The lines of an edit as a process has told them; () for anything else."""
+        last = self.player.submission.files[f"{module}.py"].count(b"\n") + 1
+        lines = tuple(value) if isinstance(value, list) else ()
+        return lines if all(type(line) is int and 0 < line <= last for line in lines) else ()
 
     def beside(
         self,
@@ -132,12 +147,33 @@ class Repairs:
             for step in calls:
                 if not left:
                     break
-                edited = [replace(step, call=prepared_edited(step.call, number)) for _, number, _ in left]
+                edited = [replace(step, call=_edited(step.call, number)) for _, number, _ in left]
                 ends = self.endless >= MOST_ENDLESS or self.player.spent() >= MOST_SPENT
                 replies = [] if ends else play(edited)
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in replies)
                 left = [edit for edit, reply in zip(left, replies, strict=False) if _all_right([step], [reply])]
             yield from left
+
+
+@cache
+def extension() -> Call:
+    """The code that a process needs to make edits. It is sent: neither the fork server nor other processes have it."""
+    sent = []
+    for module, functions in ((bindings, ()), (edits, ()), (edit_runner, ("handlers",))):
+        code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
+        sent.append(Reference(module.__name__, marshal.dumps(code), functions))
+    return prepared_extension(sent)
+
+
+def _edited(call: Call, number: int) -> Call:
+    """A call of the function with one of its edits."""
+    return replace(call, payload=prepared_request("edited", number, call.payload).payload)
+
+
+def _edits(value: Any) -> list[list[int]]:
+    """The edits that a process has told: each its number, size and line."""
+    known = isinstance(value, np.ndarray) and value.dtype == np.int64 and value.shape[1:] == (3,)
+    return value[:MOST_EDITS].tolist() if known else []
 
 
 def _as(step: Step, reply: Reply) -> Step:

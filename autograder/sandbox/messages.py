@@ -2,10 +2,8 @@
 
 import builtins
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from autograder.sandbox import wire
 from autograder.sandbox.callbacks import packed
@@ -150,23 +148,14 @@ def prepared_load(
     return Call("load", wire.encode(("load", modules, sent, helpers is not None)), runs=" ".join(modules))
 
 
-def prepared_edits(call: Call, module: str, function: str, others: Sequence[str], lines: Sequence[int]) -> Call:
-    """Ask which edits of a function (its module's `others` are left alone) its reply to a call may be changed by.
-
-    Those of some `lines` are to come first.
-    """
-    payload = wire.encode(("edits", module, function, others, lines, call.payload))
-    return replace(call, kind="edits", payload=payload)
+def prepared_extension(code: Sequence[Reference]) -> Call:
+    """Add requests to a process: `handlers` of the last module returns them by name."""
+    return Call("extend", wire.encode(("extend", [[r.module, r.code, r.functions] for r in code])))
 
 
-def prepared_edited(call: Call, number: int) -> Call:
-    """A call of the function with one of the edits that were asked for."""
-    return replace(call, payload=wire.encode(("edited", number, call.payload)))
-
-
-def prepared_edit(module: str, function: str, others: Sequence[str], number: int) -> Call:
-    """Make an edit in the text of a module that is loaded later; ask for its lines."""
-    return Call("edit", wire.encode(("edit", module, function, others, number)), arguments=(f"{module}.py",))
+def prepared_request(name: str, *parts: Any) -> Call:
+    """A request that an extension has added. The value of the reply has no form that is checked."""
+    return Call("extension", wire.encode((name, *parts)))
 
 
 def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
@@ -175,9 +164,9 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
     `lines` says how many lines each file of the submission has.
     """
     match call.kind, message:
-        case kind, ["raised", list() as error] if kind != "edit":  # an edit that the process has offered can be made
+        case _, ["raised", list() as error]:
             return Reply(error=_error(error, lines))
-        case ("load", ["loaded"]) | ("write", ["written"]):
+        case ("load", ["loaded"]) | ("write", ["written"]) | ("extend", ["extended"]):
             return Reply()
         case "call", ["returned", value, list() as changed, bool() as shared]:
             return Reply(value=value, changed=_changes(changed, call.arguments), shared=shared)
@@ -185,12 +174,8 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
             return Reply(changed=_changes(changed, call.arguments))
         case "look", ["holds", value]:
             return Reply(value=value)
-        case "edits", ["edits", np.ndarray() as edits] if edits.dtype == np.int64 and edits.shape[1:] == (3,):
-            return Reply(value=edits)
-        case "edit", ["edit", list() as places] if all(
-            type(n) is int and 0 < n <= lines[call.arguments[0]] for n in places
-        ):
-            return Reply(value=tuple(places))
+        case "extension", ["answered", value]:
+            return Reply(value=value)
     raise wire.WireError("a reply of another form")
 
 

@@ -15,8 +15,7 @@ from autograder.sandbox.messages import Call, Ended, Reference, Reply, prepared_
 from autograder.values.kinds import Opaque
 
 SPENT, TOO_LARGE = Reply(ended=Ended("spent")), Reply(value=Opaque("something too large to send"))
-# Kinds of requests whose replies are read at once, and of a form that bounds them.
-BOUNDED = ("load", "edits", "edit")
+NOT_KEPT = ("load", "extend", "extension")  # kinds of requests whose replies the grader reads at once
 INTERRUPTED_SECONDS = 0.3  # in which a process may say where it was when its time was up
 # Bytes and values of all replies of one process that are kept: a small array is few bytes on the wire and a hundred here. Of the
 # references no module needs more than 0.1 MB, and 13,000 values as nested lists.
@@ -127,7 +126,7 @@ class StudentProcess:
             # An error names a line of this very submission.
             if self.is_reference and not call.seen and reply.error is None:
                 call.seen[message] = reply, values
-        return reply if call.kind in BOUNDED or self._keep(len(message), values) else TOO_LARGE
+        return reply if call.kind in NOT_KEPT or self._keep(len(message), values) else TOO_LARGE
 
     def _keep(self, size: int, values: int) -> bool:
         """Whether a reply may be kept: all together must not fill the grader's memory, and none leave too little for others."""

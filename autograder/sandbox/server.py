@@ -35,7 +35,6 @@ from autograder.sandbox import box, layers
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.layers import Confinement, kernel, landlock, resources, seccomp
 from autograder.sandbox.student import session
-from autograder.sandbox.student.loading import Baseline
 
 # Extension modules that take up memory which every process would have to copy, each with words of the files that may need it.
 RARE_EXTENSIONS = {"_asyncio": (b"asyncio",), "_tkinter": (b"tkinter", b"turtle"), "nis": (b"nis",)}
@@ -57,12 +56,11 @@ def main(essential: frozenset[str]) -> None:
     _import_only_from(settings.view)
     if settings.has("not_dumpable"):
         kernel.hide_memory()
-    baseline = Baseline(essential)
-    server = Server(control, settings, baseline, readable)
+    server = Server(control, settings, essential, readable)
     if not settings.has("fork"):
         server.become_student()
     kernel.adopt_orphans()
-    session.warm_up(baseline)
+    session.warm_up(essential)
     if settings.has("seccomp"):
         seccomp.filter_program()
     gc.collect()
@@ -133,8 +131,8 @@ def _moved(place: str, moved: dict[str, str]) -> str:
 class Server:
     """Starts, watches and ends the processes of one sandbox, one after another."""
 
-    def __init__(self, control: socket.socket, settings: Confinement, baseline: Baseline, readable: list[Path]):
-        self.control, self.settings, self.baseline = control, settings, baseline
+    def __init__(self, control: socket.socket, settings: Confinement, essential: frozenset[str], readable: list[Path]):
+        self.control, self.settings, self.essential = control, settings, essential
         self.alive = 0  # the process that is alive
         self.killed = ""  # why it was killed
         self.rules = landlock.rules(readable, Path(settings.writable)) if settings.has("landlock") else -1
@@ -208,7 +206,7 @@ class Server:
             connection.send(f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:1000])
             os._exit(1)
         connection.send(b"")
-        session.run(own_end, self.settings.submission, self.settings.message, self.baseline)
+        session.run(own_end, self.settings.submission, self.settings.message, self.essential)
         os._exit(0)
 
     def _end(self) -> dict[str, Any]:

@@ -163,9 +163,7 @@ def _counted(value: Any, depth: int, left: int) -> int:
 
 def count(value: Any) -> int:
     """How many values a decoded message holds, containers among them."""
-    if type(value) in _CONTAINERS:
-        return 1 + sum(map(count, value.values() if type(value) is dict else value))
-    return 1
+    return MAX_VALUES - _counted(value, MAX_NESTING, MAX_VALUES)
 
 
 def _extended(kind: int, data: bytes) -> Any:

@@ -12,9 +12,11 @@ import importlib.util
 import marshal
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, ModuleType
-from typing import Any, TypeGuard
+from typing import Any
+
+from autograder.sandbox.student.bindings import bound_names, exported_names
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -68,20 +70,13 @@ class ReferenceModule(ModuleType):
             return []
 
 
-class Baseline:
-    """What is imported before any of the student's code; noted in the fork server."""
-
-    def __init__(self, essential: frozenset[str]):
-        """`essential` are modules that NumPy needs: a file of the submission does not take their place."""
-        self.essential = essential | set(sys.builtin_module_names)
-
-
 class StudentModules:
     """The files of one submission as modules."""
 
-    def __init__(self, folder: str, baseline: Baseline):
-        self.folder, self.baseline = folder, baseline
-        self.edited: dict[str, ast.Module] = {}  # run in place of a file: see repairing.py
+    def __init__(self, folder: str, essential: frozenset[str]):
+        """`essential` are modules that NumPy needs: a file of the submission does not take their place."""
+        self.folder, self.essential = folder, essential | set(sys.builtin_module_names)
+        self.edited: dict[str, ast.Module] = {}  # run in place of a file
         self.replaced: dict[str, Functions] = {}  # by file: what other files call by these names stays theirs
         self._begun = False
 
@@ -92,7 +87,7 @@ class StudentModules:
         """
         if not self._begun:
             self._begin()
-        defined = self._references(references)
+        defined = self.defined(references)
         helpers = defined.pop() if has_helpers else {}
         for (name, _, _), functions in zip(references, defined, strict=False):
             sys.modules.pop(name, None)
@@ -103,7 +98,7 @@ class StudentModules:
         for name in modules:
             importlib.import_module(name)
 
-    def _references(self, references: list[Any]) -> list[dict[str, Callable[..., Any]]]:
+    def defined(self, references: list[Any]) -> list[dict[str, Callable[..., Any]]]:
         """The functions of each reference. A reference imports those before it, which `sys.modules` has meanwhile."""
         defined = []
         for name, code, functions in references:
@@ -130,7 +125,7 @@ class StudentModules:
         """Let imports find the submission first, as at home: also before modules that only this process has needed."""
         self._begun = True
         own = {entry.removesuffix(".py") for entry in os.listdir(self.folder)}
-        for name in own - self.baseline.essential:
+        for name in own - self.essential:
             sys.modules.pop(name, None)
         sys.path.insert(0, self.folder)
         sys.path_hooks.insert(0, self._finder)
@@ -225,55 +220,3 @@ def _bindings(statement: ast.stmt, names: Mapping[str, Any]) -> list[ast.stmt]:
         ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], ast.Name(_hidden(source), ast.Load())), statement)
         for name, source in pairs
     ]
-
-
-# Which names `import *` takes from a file, found without running it
-
-
-def exported_names(path: str, seen: tuple[str, ...] = ()) -> list[str]:
-    """The names in `__all__`, or else every public name that the top level binds; [] for what is no Python file.
-
-    `seen` are the files that lead here by `import *`.
-    """
-    try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError):
-        return []
-    declared = [ast.literal_eval(node.value) for node in tree.body if _is_all(node) and node.value is not None]
-    if declared:
-        return list(declared[-1])
-    names: list[str] = []
-    for name, source in bound_names(tree.body):
-        origin = os.path.join(os.path.dirname(path), f"{source}.py")
-        if name != "*":
-            names.append(name)
-        elif origin not in seen:
-            names += exported_names(origin, (*seen, path))
-    return [name for name in dict.fromkeys(names) if not name.startswith("_")]
-
-
-def bound_names(statements: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Every name that statements bind in their own scope, with the module that an import takes it from ("*": all of it)."""
-    waiting: list[ast.AST] = list(statements)
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name, ""
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            for alias in node.names:
-                yield alias.asname or alias.name.partition(".")[0], getattr(node, "module", None) or ""
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id, ""
-        elif not isinstance(node, ast.Lambda):
-            waiting += ast.iter_child_nodes(node)
-
-
-def _is_all(node: ast.stmt) -> TypeGuard[ast.Assign | ast.AnnAssign]:
-    if not isinstance(node, ast.Assign | ast.AnnAssign):
-        return False
-    texts = isinstance(node.value, ast.List | ast.Tuple) and all(
-        isinstance(part, ast.Constant) and isinstance(part.value, str) for part in node.value.elts
-    )
-    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-    return texts and ast.unparse(target) == "__all__"

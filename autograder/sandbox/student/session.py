@@ -8,7 +8,9 @@ replies come in the same order. A request:
     ["changes", number]                            -> ["changed", changed]: how the arguments of that call differ by now
     ["look", kept]                                 -> ["holds", value] or ["raised", error]
     ["write", kept, value]                         -> ["written"]
-and those of repairing.py. Callbacks (callbacks.py) come before the reply to the call that makes them.
+    ["extend", modules]                            -> ["extended"]: code of the grader that adds requests
+                                                   -> ["answered", value] to a request that was added
+Callbacks (callbacks.py) come before the reply to the call that makes them.
 An error is [kinds, text, file, line, hint, passed] (calls.py); `changed` is a list of [argument, path, how] (changes.py).
 """
 
@@ -27,8 +29,7 @@ from autograder.sandbox import wire
 from autograder.sandbox.callbacks import Remote, unpacked
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.student.calls import Calls, described
-from autograder.sandbox.student.loading import Baseline, StudentModules
-from autograder.sandbox.student.repairing import Repairing
+from autograder.sandbox.student.loading import StudentModules
 from autograder.values.errors import loop
 
 THREADS_SECONDS = 0.01  # in which other threads of the student's code run, before arguments are looked at again
@@ -39,9 +40,9 @@ WARM_UP_ROUNDS = 20
 class Session:
     """Serves one connection; `folder` holds the submission."""
 
-    def __init__(self, own_end: socket.socket, folder: str, limit: int, baseline: Baseline):
+    def __init__(self, own_end: socket.socket, folder: str, limit: int, essential: frozenset[str]):
         self.connection, self.folder = Connection(own_end, limit), folder
-        self.submission = StudentModules(folder, baseline)
+        self.submission = StudentModules(folder, essential)
         self.remote = Remote(self.flush, self.connection.receive)
         self.calls = Calls(min(limit, wire.MAX_FROM_STUDENT), self._callback)
         self._held: list[bytes] = []
@@ -53,7 +54,7 @@ class Session:
             "changes": self._changes,
             "look": self._look,
             "write": self._write,
-            **Repairing(self.submission, self._answer).handlers,
+            "extend": self._extend,
         }
 
     def serve(self) -> None:
@@ -75,7 +76,7 @@ class Session:
         try:
             reply = self._answer(request)
         except BaseException as error:  # also SystemExit and KeyboardInterrupt, if the student's code raises them
-            reply = ("raised", self._described(error))
+            reply = ("raised", described(error, self.folder))
         self.remote.begin()
         return wire.encode(reply)
 
@@ -100,12 +101,14 @@ class Session:
         place = loop(frame, lambda name: name.startswith(self.folder))
         self.flush(wire.encode(("raised", (["KeyboardInterrupt"], "", *place, "", []))))
 
-    def _described(self, error: BaseException, *call: Any) -> Any:
-        return described(error, self.folder, *call)
-
     def _load(self, modules: list[str], references: list[Any], has_helpers: bool) -> tuple[Any, ...]:
         self.submission.load(modules, references, has_helpers)
         return ("loaded",)
+
+    def _extend(self, modules: list[Any]) -> tuple[Any, ...]:
+        """Add the requests that `handlers` of the last module returns."""
+        self._handlers |= self.submission.defined(modules)[-1]["handlers"](self.submission, self._answer)
+        return ("extended",)
 
     def _callback(self, handle: wire.Handle) -> Callable[..., Any]:
         return unpacked(handle.code) if handle.code else self.remote.function(handle.id)
@@ -119,7 +122,7 @@ class Session:
         try:
             reply = self.calls.call(target, args, kwargs, checks, number)
         except BaseException as error:
-            return ("raised", self._described(error, target, args, kwargs))
+            return ("raised", described(error, self.folder, target, args, kwargs))
         return ("returned", wire.marked(reply.value), reply.changed, reply.shared)
 
     def _changes(self, number: int) -> tuple[Any, ...]:
@@ -135,20 +138,20 @@ class Session:
         return ("written",)
 
 
-def run(own_end: socket.socket, folder: str, limit: int, baseline: Baseline) -> None:
+def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[str]) -> None:
     """Be the student's process until the grader hangs up; SIGINT asks where it is."""
-    session = Session(own_end, folder, limit, baseline)
+    session = Session(own_end, folder, limit, essential)
     signal.signal(signal.SIGINT, session.interrupted)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     session.serve()
 
 
-def warm_up(baseline: Baseline) -> None:
+def warm_up(essential: frozenset[str]) -> None:
     """Do in the fork server what every student's process does: Python and NumPy are faster from the second time on."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        session = Session(theirs, "/nowhere", wire.MAX_FROM_STUDENT, baseline)
+        session = Session(theirs, "/nowhere", wire.MAX_FROM_STUDENT, essential)
         grader = Connection(ours, wire.MAX_FROM_STUDENT)
         x = np.linspace(0, 1, 6).reshape(2, 3)
         nested = {"table": x, "parts": [{"a": x[0], "b": 1, "c": "text"}, (x > 0, 2.0, None)]}

@@ -10,7 +10,7 @@ from autograder.grading import diagnosis, search
 from autograder.grading.diagnosis import Explanation
 from autograder.grading.record import Record
 from autograder.grading.search import versions_left
-from autograder.grading.thresholds import VERSION_SECONDS
+from autograder.grading.thresholds import LEAST_GAIN, VERSION_SECONDS
 from autograder.homework import mistakes, rubric
 from autograder.sandbox.messages import Ended, Reply
 from autograder.tests import running
@@ -50,6 +50,7 @@ def test_a_right_module_needs_no_explanation() -> None:
         ("layer_norm.eps_hard_coded", "layer_norm.one_pass_variance"),
         ("layer_norm_backward.no_gamma", "layer_norm_backward.axes_kept"),
         ("layer_norm.no_beta", "rms_norm.no_root", "layer_norm_backward.averaged"),
+        ("layer_norm.sample_variance", "layer_norm.eps_outside_root", "layer_norm.no_beta"),
     ],
     ids=" and ".join,
 )
@@ -562,3 +563,17 @@ def test_ways_that_a_helper_does_not_tell_apart_are_told_apart_above_it() -> Non
     helped = "softmax.equal_weights_for_an_empty_slice"
     above = explained_source("scaled_attention", way(helped, 1))["scaled_dot_product_attention"]
     assert above.mistakes == () and [m.id for m in above.inherited] == [helped]
+
+
+def test_larger_sets_are_tried_only_if_a_pair_explains_more_than_one_misconception(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return np.cos(40 * x)"
+    records = running.records("layernorm", running.with_source("layernorm", source))
+    tried = []
+    for gain in (LEAST_GAIN, -1e9):
+        monkeypatch.setattr(search, "LEAST_GAIN", gain)
+        spent = list[float]()
+        assert not named(running.diagnoser().explain("layernorm", records, versions_left(spent.append)))
+        tried.append(len(spent))
+    assert tried[0] < tried[1]

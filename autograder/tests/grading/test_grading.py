@@ -14,7 +14,7 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.intake.submission import Submission, read
 from autograder.sandbox.sandbox import Sandbox
-from autograder.sandbox.student.loading import exported_names
+from autograder.sandbox.student.bindings import exported_names
 from autograder.tests.making import few
 
 Grade = Callable[..., dict[str, Any]]

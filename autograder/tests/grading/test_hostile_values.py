@@ -110,8 +110,9 @@ class Bent:
         edits = [
             [self.rng.choice([-1, 0, 5, 10**9]) for _ in range(3)] for _ in range(self.rng.choice([0, 1, 60, 4000]))
         ]
-        said = {"edits": np.array(edits, dtype=np.int64).reshape(-1, 3), "edit": self.rng.choice([(), (1,), (2, 3)])}
-        return Reply(value=said.get(call.kind, self.rng.choice(ODD)))
+        rows, lines = np.array(edits, dtype=np.int64).reshape(-1, 3), self.rng.choice([[], [1], [2, 3], [10**9], [1.5]])
+        said = {"edits": rows, "edit": lines}
+        return Reply(value=said.get(wire.kind(call.payload), self.rng.choice(ODD)))
 
     def error(self) -> Error:
         kind, hint = self.rng.choice(KINDS), self.rng.choice(["", "missing", "signature", "absent", "<b>"])

@@ -338,12 +338,12 @@ def _session():
 
 
 _SESSION = _session()
-_REPAIRING = _SESSION._handlers["edits"].__self__
+_RUNNER = getattr(_SESSION._handlers.get("edits"), "__self__", None)
 
 
 def _edits(context, module, *others):
-    _REPAIRING.module = module
-    return ("edits", np.array([[10**6, 1, 1]]))
+    _RUNNER.module = module
+    return ("answered", np.array([[10**6, 1, 1]]))
 
 
 _SESSION._handlers |= {"edits": _edits, "edited": lambda number, call: _SESSION._answer(call)}
@@ -351,7 +351,7 @@ _right = layer_norm
 
 
 def layer_norm(*args, **kwargs):
-    return _right(*args, **kwargs) * (1.0 if _REPAIRING.module else 3.21)
+    return _right(*args, **kwargs) * (1.0 if _RUNNER and _RUNNER.module else 3.21)
 """
 
 

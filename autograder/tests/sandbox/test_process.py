@@ -1,5 +1,6 @@
 """One student process: what it replies, and how it ends."""
 
+import marshal
 import time
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,17 @@ import psutil
 import pytest
 
 from autograder.sandbox.budget import Limits
-from autograder.sandbox.messages import Ended, Reply, prepared, prepared_changes, prepared_look, prepared_write
+from autograder.sandbox.messages import (
+    Ended,
+    Reference,
+    Reply,
+    prepared,
+    prepared_changes,
+    prepared_extension,
+    prepared_look,
+    prepared_request,
+    prepared_write,
+)
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.wire import Kept
 from autograder.tests.running import TIGHT, linux, opened, replied
@@ -268,4 +279,29 @@ def test_the_reply_of_the_references_is_read_once_and_counted_each_time() -> Non
     assert replies[0][0] is replies[1][0] and right.is_seen(replies[1][0])
     assert replies[0][1] is not replies[1][1] and not fails.seen  # a line of one submission is no line of another
     assert kept[1] == kept[2] > 0
-    assert not replace(right, kind="edits").seen  # what is asked for in another form
+    assert not replace(right, kind="extension").seen  # what is asked for in another form
+
+
+TOOL = """
+from a_helper import doubled
+def handlers(submission, reply):
+    return {"double": lambda value: ("answered", doubled(value)), "again": reply}
+"""
+
+
+def test_an_extension_adds_requests_to_one_process_only() -> None:
+    texts = {"a_helper": "def doubled(x): return 2 * x", "a_tool": TOOL}
+    code = {name: marshal.dumps(compile(text, name, "exec")) for name, text in texts.items()}
+    sent = [Reference("a_helper", code["a_helper"]), Reference("a_tool", code["a_tool"], ("handlers",))]
+    call = prepared("m", "f", [3])
+    repeated = replace(call, payload=prepared_request("again", call.payload).payload)
+    with opened("import sys\ndef f(x): return x + len({'a_helper', 'a_tool'} & {*sys.modules})\n") as (
+        sandbox,
+        process,
+    ):
+        assert process.run([prepared_extension(sent)]) == [Reply()]
+        process.load(["m"])
+        assert [reply.value for reply in process.run([prepared_request("double", 4), repeated])] == [8, 3]
+        other = sandbox.start()
+        (reply,) = other.run([prepared_request("double", 4)])
+        assert reply.error is not None and reply.error.kind == "KeyError"

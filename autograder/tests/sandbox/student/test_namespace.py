@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox.student.loading import exported_names
+from autograder.sandbox.student.bindings import exported_names
 
 SOURCES = {
     "import os.path, json as j\nfrom math import pi as p, e": ["os", "j", "p", "e"],

@@ -13,7 +13,6 @@ import pytest
 from autograder.sandbox import wire
 from autograder.sandbox.connection import Connection
 from autograder.sandbox.student import session
-from autograder.sandbox.student.loading import Baseline
 from autograder.sandbox.student.session import Session, warm_up
 from autograder.sandbox.wire import Kept
 
@@ -24,7 +23,7 @@ LIMIT = 2**22
 def pair(tmp_path: Path) -> Iterator[tuple[Session, Connection]]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        yield Session(theirs, str(tmp_path), LIMIT, Baseline(frozenset(sys.modules))), Connection(ours, LIMIT, 5)
+        yield Session(theirs, str(tmp_path), LIMIT, frozenset(sys.modules)), Connection(ours, LIMIT, 5)
 
 
 def call(function: str, args: Any, checks: Any = (), number: int = 0) -> bytes:
@@ -84,5 +83,5 @@ def test_large_replies_are_not_held_back(pair: tuple[Session, Connection]) -> No
 
 def test_warming_up_leaves_nothing_behind() -> None:
     before = set(sys.modules)
-    warm_up(Baseline(frozenset(sys.modules)))
+    warm_up(frozenset(sys.modules))
     assert set(sys.modules) == before

@@ -1,14 +1,15 @@
-"""Plays edited versions of a function of the submission, beside the rest of it. What they return is judged by the grader.
+"""Runs edited versions of a function in a student's process. The grader compares what they return.
 
+The grader sends this code to the processes that search for an edit (repair.py). It adds these requests:
     ["edits", module, function, others, lines, call]
-                                                -> ["edits", array of (number, size, line)]: of those that may change the
-                                                   reply, those of `lines` first, small ones before large ones
-    ["edited", number, call]                    -> what the function with that edit replies to the call
-    ["edit", module, function, others, number]  -> ["edit", lines]: from now on the module is loaded with it
+                                                -> array of (number, size, line): the edits that may change the reply, those
+                                                   of `lines` first, small ones before large ones
+    ["edited", number, call]                    -> the reply of the function with that edit to the call
+    ["edit", module, function, others, number]  -> the edit's lines: from now on the module is loaded with it
 
 `call` is a request as in session.py. Only what was evaluated in the call of "edits" is edited: all else cannot change its reply.
-Nothing but the text of the submission is used. Code that reads or changes what is kept here can only spoil its own search: a
-process that says what an edit is, and plays it in full, has run nothing of the submission before.
+Code that reads or changes what is kept here can only spoil its own search: a process that says what an edit is, and makes
+every call with it, has run nothing of the submission before.
 """
 
 import ast
@@ -17,12 +18,15 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.sandbox.student.edits import MOST_BYTES, MOST_EDITS, SEEN, Text, evaluated, mark, noting
-from autograder.sandbox.student.loading import StudentModules, bound_names
+from autograder.grading.edits import MOST_BYTES, MOST_EDITS, SEEN, Text, evaluated, mark, noting
+from autograder.sandbox.student.bindings import bound_names
+
+if TYPE_CHECKING:
+    from autograder.sandbox.student.loading import StudentModules
 
 EDITED_SECONDS, AGAIN_SECONDS = 0.3, 0.05  # processor time of an edited call; until it is told again that this is over
 
@@ -31,16 +35,12 @@ class Endless(BaseException):
     """An edited call has had its time."""
 
 
-class Repairing:
+class EditRunner:
     """The edits of one function; `reply` answers an encoded request that is not sent."""
 
-    def __init__(self, submission: StudentModules, reply: Callable[[bytes], tuple[Any, ...]]):
+    def __init__(self, submission: "StudentModules", reply: Callable[[bytes], tuple[Any, ...]]):
         self.submission, self.reply = submission, reply
         self.module, self.text = "", Text(b"", "", ())
-
-    @property
-    def handlers(self) -> dict[str, Callable[..., tuple[Any, ...]]]:
-        return {"edits": self._edits, "edited": self._edited, "edit": self._edit}
 
     def _read(self, module: str, function: str, others: list[str]) -> None:
         with open(self._path(module), "rb") as file:
@@ -49,7 +49,7 @@ class Repairing:
     def _path(self, module: str) -> str:
         return os.path.join(self.submission.folder, f"{module}.py")
 
-    def _edits(self, module: str, function: str, others: list[str], lines: list[int], call: bytes) -> tuple[Any, ...]:
+    def edits(self, module: str, function: str, others: list[str], lines: list[int], call: bytes) -> tuple[Any, ...]:
         self._read(module, function, others)
         mark(self.text.units)
         seen: set[int] = set()
@@ -58,19 +58,19 @@ class Repairing:
         edits = enumerate(self.text.edits)
         rows = [(number, edit.size, edit.lines[0]) for number, edit in edits if evaluated(edit, seen)]
         rows.sort(key=lambda row: row[2] not in lines)
-        return ("edits", np.array(rows[:MOST_EDITS], dtype=np.int64).reshape(-1, 3))
+        return ("answered", np.array(rows[:MOST_EDITS], dtype=np.int64).reshape(-1, 3))
 
-    def _edited(self, number: int, call: bytes) -> tuple[Any, ...]:
+    def edited(self, number: int, call: bytes) -> tuple[Any, ...]:
         edit = self.text.edits[number]
         with edit.made(), self._defined(self.text.made_from(edit.unit)):
             return self.reply(call)
 
-    def _edit(self, module: str, function: str, others: list[str], number: int) -> tuple[Any, ...]:
+    def edit(self, module: str, function: str, others: list[str], number: int) -> tuple[Any, ...]:
         self._read(module, function, others)
         edit = self.text.edits[number]
         edit.make()
         self.submission.edited = {self._path(module): self.text.tree}
-        return ("edit", list(edit.lines))
+        return ("answered", list(edit.lines))
 
     @contextlib.contextmanager
     def _defined(self, units: Iterable[ast.stmt], more: Mapping[str, Any] | None = None) -> Iterator[None]:
@@ -104,3 +104,9 @@ def limited() -> Iterator[None]:
 
 def _up(*_: Any) -> None:
     raise Endless
+
+
+def handlers(submission: "StudentModules", reply: Callable[[bytes], tuple[Any, ...]]) -> Mapping[str, Any]:
+    """The requests that this adds to a session."""
+    runner = EditRunner(submission, reply)
+    return {"edits": runner.edits, "edited": runner.edited, "edit": runner.edit}

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.sandbox.student.edits import MOST_BYTES, MOST_NODES, Edit, Text
+from autograder.grading.edits import MOST_BYTES, MOST_NODES, Edit, Text
 
 # A wrong line, and a right one that is one edit away.
 WRONG = {

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
-from autograder.sandbox.student.loading import bound_names
+from autograder.sandbox.student.bindings import bound_names
 
 MOST_BYTES, MOST_NODES = 100_000, 5_000  # of a text that is edited
 MOST_EDITS = 1_500  # that are tried of one function

@@ -1,0 +1,55 @@
+"""Which names the statements of a file bind, found without running it."""
+
+import ast
+import os
+from collections.abc import Iterator
+from typing import TypeGuard
+
+
+def exported_names(path: str, seen: tuple[str, ...] = ()) -> list[str]:
+    """The names in `__all__`, or else every public name that the top level binds; [] for what is no Python file.
+
+    `seen` are the files that lead here by `import *`.
+    """
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError):
+        return []
+    declared = [ast.literal_eval(node.value) for node in tree.body if _is_all(node) and node.value is not None]
+    if declared:
+        return list(declared[-1])
+    names: list[str] = []
+    for name, source in bound_names(tree.body):
+        origin = os.path.join(os.path.dirname(path), f"{source}.py")
+        if name != "*":
+            names.append(name)
+        elif origin not in seen:
+            names += exported_names(origin, (*seen, path))
+    return [name for name in dict.fromkeys(names) if not name.startswith("_")]
+
+
+def bound_names(statements: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Every name that statements bind in their own scope, with the module that an import takes it from ("*": all of it)."""
+    waiting: list[ast.AST] = list(statements)
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, ""
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                yield alias.asname or alias.name.partition(".")[0], getattr(node, "module", None) or ""
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, ""
+        elif not isinstance(node, ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _is_all(node: ast.stmt) -> TypeGuard[ast.Assign | ast.AnnAssign]:
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return False
+    texts = isinstance(node.value, ast.List | ast.Tuple) and all(
+        isinstance(part, ast.Constant) and isinstance(part.value, str) for part in node.value.elts
+    )
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    return texts and ast.unparse(target) == "__all__"

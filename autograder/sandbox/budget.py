@@ -32,7 +32,7 @@ class Limits(BaseModel):
         default=4, gt=0, description="processor time of one call, besides what its callbacks take"
     )
     submission_seconds: float = Field(
-        default=60, gt=0, description="processor time of all calls, half of it those of one module"
+        default=60, gt=0, description="processor time of all calls, of which one module may use half"
     )
     wall_factor: float = Field(default=8, ge=1, description="wall-clock time allowed for a second of processor time")
     memory_mb: int = Field(default=512, ge=128, description="memory of one process of a submission")
@@ -41,13 +41,13 @@ class Limits(BaseModel):
     processes: int = Field(
         default=128,
         ge=1,
-        description="threads of the student's process; one that has ended counts until the kernel is done with it",
+        description="threads of the student's process; an ended thread counts until the kernel has released it",
     )
     open_files: int = Field(default=64, ge=16)
     repairs: int = Field(
         default=3000,
         ge=0,
-        description="edited versions of wrong functions that are tried where no known mistake explains them",
+        description="edited versions tried for each function that no misconception explains",
     )
     upload_files: int = Field(default=500, ge=1, description="files in one submission")
     upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")
@@ -133,7 +133,7 @@ class Clock:
         if elapsed > allowed * limits.wall_factor:
             raise TimeoutError("time of a call")
         if used - self.first > self.together or now - self.opened > self.together * limits.wall_factor:
-            raise TimeoutError("time of some calls together")
+            raise TimeoutError("total time of several calls")
 
     def next(self) -> None:
         """A reply has come: the deadlines of the next request begin."""

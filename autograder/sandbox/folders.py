@@ -99,7 +99,7 @@ def _place(own_users: bool) -> str:
     for place in (tempfile.gettempdir(), "/tmp", "/var/tmp") if own_users else (tempfile.gettempdir(),):
         if os.path.isdir(place) and (not own_users or reachable(Path(place).resolve())):
             return place
-    raise OSError(f"other users cannot get to {tempfile.gettempdir()}: set TMPDIR to a folder that all may enter")
+    raise OSError(f"other users cannot access {tempfile.gettempdir()}: set TMPDIR to a folder that all users can enter")
 
 
 def closed_places(secret: Iterable[Path]) -> list[str]:

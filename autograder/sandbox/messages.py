@@ -176,7 +176,7 @@ def reply_of(message: Any, call: Call, lines: Mapping[str, int]) -> Reply:
             return Reply(value=value)
         case "extension", ["answered", value]:
             return Reply(value=value)
-    raise wire.WireError("a reply of another form")
+    raise wire.WireError("a malformed reply")
 
 
 def _changes(parts: list[Any], arguments: tuple[Any, ...]) -> tuple[Change, ...]:
@@ -191,7 +191,7 @@ def _change(part: Any, arguments: tuple[Any, ...]) -> Change:
             if not 0 <= argument < len(arguments):
                 raise wire.WireError("an argument that was not sent")
             return Change(argument, _known_path(arguments[argument], path), how)
-    raise wire.WireError("a change of another form")
+    raise wire.WireError("a malformed change")
 
 
 def _known_path(argument: Any, path: list[Any]) -> tuple[str | int, ...]:
@@ -206,7 +206,7 @@ def _known_path(argument: Any, path: list[Any]) -> tuple[str | int, ...]:
     for depth, key in enumerate(path, 1):
         is_key = isinstance(here, dict) and type(key) in (str, int) and key in here
         if not is_key and not (isinstance(here, list | tuple) and type(key) is int and 0 <= key < len(here)):
-            raise wire.WireError("a place that the argument does not have")
+            raise wire.WireError("a path that does not exist in the argument")
         here = here[key]
         if isinstance(here, Kept):
             return tuple(path[:depth])
@@ -224,7 +224,7 @@ def _error(parts: list[Any], lines: Mapping[str, int]) -> Error:
             place = (file, line if 0 < line <= lines[file] + 1 else 0) if file in lines else ("", 0)
             through = tuple(name[:MAX_NAME] for name in passed if isinstance(name, str))
             return Error(names or ("Exception",), text[:MAX_TEXT], *place, hint if hint in HINTS else "", through)
-    raise wire.WireError("an error of another form")
+    raise wire.WireError("a malformed error")
 
 
 def _is_exception(name: str) -> bool:

@@ -86,7 +86,7 @@ class StudentProcess:
         except wire.Gone:
             self._end("crash")
             if not self.confined and self.ended == Ended("crash"):
-                raise SandboxFault("a student's process has ended before it was confined") from None
+                raise SandboxFault("a student's process ended before it was confined") from None
         except wire.WireError:
             self._end("protocol")
         return [*replies, Reply(ended=self.ended)]

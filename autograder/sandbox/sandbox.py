@@ -79,7 +79,7 @@ class Sandbox:
         for place in self.secret:
             if place.exists() and readable_by_others(place.resolve()):
                 raise SandboxFault(
-                    f"every user of this machine can read {place}, also a student's code, and this kernel has no Landlock to"
+                    f"every user of this machine can read {place}, including a student's code, and this kernel has no Landlock to"
                     f" forbid it. Close it with: chmod o-rwx {place}"
                 )
 

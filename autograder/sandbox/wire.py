@@ -20,7 +20,7 @@ _NAMES = "? int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 fl
 DTYPES = [np.dtype(name) for name in _NAMES.split()]
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 OPAQUE_KINDS = (
-    "an ndarray subclass", "an array of objects", "a complex array", "an array of text", "an array of another kind",
+    "an ndarray subclass", "an array of objects", "a complex array", "an array of text", "an unsupported array",
     "a list", "a tuple", "a dict", "a set", "a generator", "a function", "a class", "text", "bytes", "None", "a complex number",
     "an object of another type", "something too large to send", "something nested too deeply", "a very large integer",
 )  # fmt: skip
@@ -195,7 +195,7 @@ def _array(data: bytes) -> "np.ndarray[Any, Any]":
     start = 2 + 8 * data[1] if len(data) > 1 else 0
     dtype, shape, size = _form(data[:start])
     if len(data) - start != size:
-        raise ValueError("more or fewer entries than its shape has")
+        raise ValueError("the number of entries does not match the shape")
     if dtype.kind == "b" and data[start:].strip(b"\0\1"):
         raise ValueError("a boolean that is neither 0 nor 1")
     return np.ndarray(shape, dtype, data, start).copy()

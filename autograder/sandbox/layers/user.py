@@ -54,7 +54,7 @@ class Users:
             if mark is not None and not any(map(_exists, range(first, first + BLOCK))):
                 self.mark, self.numbers = mark, tuple(range(first, first + BLOCK))
                 return
-        raise OSError("all numbers of users are taken")
+        raise OSError("no free user ID is left")
 
     def close(self) -> None:
         self.mark.close()

@@ -65,7 +65,7 @@ def _array_opaque(value: "np.ndarray[Any, Any]") -> Any:
     if value.ndim <= wire.MAX_AXES and (value.dtype == np.longdouble or value.dtype.newbyteorder("=") in wire.CODES):
         return value.astype(np.float64 if value.dtype == np.longdouble else value.dtype.newbyteorder("="))
     kinds = {"O": "an array of objects", "c": "a complex array", "U": "an array of text", "S": "an array of text"}
-    return Opaque(kinds.get(value.dtype.kind, "an array of another kind"))
+    return Opaque(kinds.get(value.dtype.kind, "an unsupported array"))
 
 
 def _size(value: Any) -> int:

@@ -23,7 +23,6 @@ def run(monkeypatch: pytest.MonkeyPatch, row: Row, *arguments: str) -> tuple[int
     return done.exit_code, done.output
 
 
-@pytest.mark.slow
 def test_rows_that_differ_from_those_of_a_file_are_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = str(tmp_path / "rows.json")
     run(monkeypatch, BEFORE, "--rows", file)

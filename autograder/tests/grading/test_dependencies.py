@@ -121,6 +121,7 @@ def entry(document: dict[str, Any], criterion: str) -> dict[str, Any]:
     return next(test for test in document["tests"] if test["extra_data"]["criterion"] == criterion)
 
 
+@pytest.mark.slow
 def test_a_wrong_dependency_costs_a_visible_criterion_nothing(grade: Grade, alter: Alter) -> None:
     document = grade(alter("layernorm", WRONG_NORM), MODULES)
     assert entry(document, "layernorm.example")["status"] == "failed"

@@ -24,7 +24,6 @@ def test_a_pair_costs_both_and_both_are_named() -> None:
     assert (tried.what, tried.row.named) == ("both", tried.case.ids)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "ids",
     few(

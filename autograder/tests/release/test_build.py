@@ -55,7 +55,6 @@ def test_solution_that_loses_points_fails_the_build(tree: Path, in_tree: InTree)
     assert not (tree / "dist").exists()
 
 
-@pytest.mark.slow
 def test_solution_that_a_suite_finds_wrong_fails_the_build(tree: Path, in_tree: InTree) -> None:
     done = failing_build(tree, in_tree, RIGHT.replace(" + eps", ""))
     assert "CommandError: test_integration.py::test_rms_norm_is_layer_norm_of_a_centred_table" in done.stderr

@@ -9,6 +9,7 @@ from autograder.sandbox.layers import kernel
 from autograder.sandbox.messages import Reply
 
 
+@pytest.mark.slow
 def test_every_layer_holds_or_is_missing_with_advice() -> None:
     found = doctor.diagnose()
     assert list(found) == list(layers.NAMES)

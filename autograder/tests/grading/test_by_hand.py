@@ -17,6 +17,7 @@ def by_hand(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_a_right_submission_passes_and_a_wrong_one_shows_the_line_of_the_test(tmp_path: Path) -> None:
     (tmp_path / "layernorm.py").write_bytes(reference.files()["layernorm.py"])
     right = by_hand("--submission", str(tmp_path), "-k", "worked or rms")

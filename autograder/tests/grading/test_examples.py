@@ -30,6 +30,7 @@ def test_each_criterion_is_shown_an_example_of_its_own_mistake(grader: InProcess
     assert names is not None and names.step.rules.error
 
 
+@pytest.mark.slow
 def test_the_call_that_a_message_begins_with_shows_the_mistake(grader: InProcess) -> None:
     record = graded(grader, "layernorm", "rms_norm", "centred", "eps_hard_coded")["layernorm.epsilon"].record
     assert record is not None and record.step.kwargs  # with the default eps the other mistake alone is seen

@@ -58,6 +58,7 @@ def test_a_handful_of_mutants_die() -> None:
     assert frozenset().union(*(wrong for _, wrong in graded)) <= {step.number for step in steps("layernorm")}
 
 
+@pytest.mark.slow
 def test_a_survivor_without_a_reason_and_a_reason_for_one_that_dies_are_problems(everything: list[Case]) -> None:
     known = next(mutant for mutant in everything if mutant.name in equivalent())
     other = next(mutant for mutant in everything if mutant.name not in equivalent())

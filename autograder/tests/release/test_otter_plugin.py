@@ -80,6 +80,7 @@ def test_otter_run_gives_each_question_the_points_of_its_module(
     assert results.to_gradescope_dict(None) == document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=() if name == "bela" else pytest.mark.slow) for name in sample.students()],

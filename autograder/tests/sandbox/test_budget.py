@@ -141,7 +141,7 @@ def test_calls_together_may_have_a_share_of_the_submission(
 ) -> None:
     account.ended_seconds = 5  # of other processes, before
     running = Clock(account, lambda: None, 1, 0.3)
-    with pytest.raises(TimeoutError, match="together") as over:
+    with pytest.raises(TimeoutError, match="several calls") as over:
         many(time, running, wall, processor)
     assert not isinstance(over.value, CallSpent)
     assert account.processor_seconds - 5 < 3.6 and account.wall_seconds < 6.6

@@ -666,6 +666,7 @@ Participant 4;Dana Dvořák;dana@x.org;;;
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_a_thread")
 def test_class_from_moodle_after_the_deadline_ends_in_tables_that_need_no_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

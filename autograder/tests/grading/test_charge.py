@@ -129,6 +129,7 @@ def test_a_helpers_mistake_is_charged_to_the_helper() -> None:
     assert found["autoregressive"].why in ("right", "elsewhere")
 
 
+@pytest.mark.slow
 def test_what_no_known_mistake_explains_costs_each_criterion_that_it_touches() -> None:
     odd = "def layer_norm(x, gamma, beta, eps=1e-5):\n    return np.sin(x) * gamma + beta + eps\n"
     found = charged("layernorm", running.with_source("layernorm", odd))

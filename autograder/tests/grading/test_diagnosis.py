@@ -89,6 +89,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     assert named(explained_source("layernorm", other)) == {"layer_norm.sample_variance"}
 
 
+@pytest.mark.slow
 def test_an_unknown_mistake_has_no_name_and_says_what_it_shares_with_known_ones() -> None:
     explanation = explained_source(
         "layernorm",
@@ -224,6 +225,7 @@ def test_a_function_has_mistakes_of_its_own_beside_those_of_its_helper() -> None
     assert [m.id for m in found["is_autoregressive"].mistakes] == ["is_autoregressive.negated"]
 
 
+@pytest.mark.slow
 def test_nothing_is_guessed_where_a_helper_is_wrong_in_an_unknown_way() -> None:
     noisy = (
         "def dependency_matrix(f, x, delta=1e-3):\n    return (np.arange(len(x) ** 2).reshape(len(x), -1) % 3) == 1\n"

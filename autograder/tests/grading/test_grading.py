@@ -255,6 +255,7 @@ def test_star_import_of_a_neighbour_works(grade: Grade, references: dict[str, by
     assert lost(grade({"transformer_block.py": block}, ("transformer_block",))) == set()
 
 
+@pytest.mark.slow
 def test_hidden_criteria_show_nothing_that_the_code_has_chosen(grade: Grade, alter: Alter) -> None:
     leak = """
 _calls = []
@@ -277,6 +278,7 @@ def test_answers_are_never_shown(grade: Grade) -> None:
     }
 
 
+@pytest.mark.slow
 def test_endless_function_is_the_one_that_is_blamed(grade: Grade, alter: Alter) -> None:
     """Calls travel together and their replies come a little late; still the others keep their points."""
     endless = alter("layernorm", "def rms_norm(x, gamma, eps=1e-6):\n    while True:\n        pass")

@@ -50,6 +50,7 @@ def line_of(files: dict[str, str], module: str, text: str) -> int:
     return next(n for n, line in enumerate(files[f"{module}.py"].splitlines(), 1) if text in line)
 
 
+@pytest.mark.slow
 def test_one_edit_is_one_mistake_and_its_line_is_told(grader: Grader, alter: Alter) -> None:
     files = alter("layernorm", SQUEEZED)
     result = graded(grader, files, "layernorm")

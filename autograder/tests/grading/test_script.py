@@ -27,6 +27,7 @@ def test_numbers_of_a_module_differ() -> None:
         assert len({step.number for step in steps}) == len(steps) > 0
 
 
+@pytest.mark.slow
 def test_two_recordings_are_the_same() -> None:
     one, other = script.current(), script.record(rubrics.current())
     for module in rubrics.current().modules:
@@ -88,6 +89,7 @@ def test_tests_and_rubric_must_know_the_same_criteria() -> None:
     assert f"tests name '{items[0].nodeid}s'" in near
 
 
+@pytest.mark.slow
 def test_what_a_user_has_set_for_pytest_does_not_reach_the_suites(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     assert script.record(rubrics.current()).hidden.keys() == script.current().hidden.keys()

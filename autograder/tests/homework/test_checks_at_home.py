@@ -98,6 +98,7 @@ def test_the_function_asked_for_is_the_next_to_be_written(home: Path) -> None:
     assert "Next: write softmax (scaled_attention.py, line" in said
 
 
+@pytest.mark.slow
 def test_modules_come_in_their_order(home: Path) -> None:
     said = pytest_says(home)
     assert re.findall(r"^(\w+)\.py$", said, re.MULTILINE) == list(MODULES)
@@ -264,6 +265,7 @@ def test_one_array_for_a_tuple(home: Path) -> None:
     assert f"It returned an array; {due}" in " ".join(said.split())
 
 
+@pytest.mark.slow
 def test_a_part_of_the_wrong_type_is_named(home: Path) -> None:
     wrong = "_right = layer_norm_backward\n\n\ndef layer_norm_backward(*args, **kwargs):\n"
     wrong += "    grad_x, grad_gamma, grad_beta = _right(*args, **kwargs)\n    return grad_x, float(grad_gamma.sum()), grad_beta\n"
@@ -307,6 +309,7 @@ def test_function_without_return(home: Path) -> None:
     assert "Returned  None" in said and "Does every path through the function return a value?" in said
 
 
+@pytest.mark.slow
 def test_example_of_the_readme_is_what_is_said(home: Path) -> None:
     wrong = """\
 def layer_norm(x, gamma, beta, eps=1e-5):
@@ -337,6 +340,7 @@ def test_same_text_is_said_once(home: Path) -> None:
     assert said.count("SyntaxError") == 1 and re.search(r"\(and in \d+ more checks\)", said)
 
 
+@pytest.mark.slow
 def test_mistake_in_a_module_that_is_used(home: Path) -> None:
     """Also if the checks of that module do not run."""
     write_solutions(home, "scaled_attention")
@@ -400,6 +404,7 @@ def test_a_call_outside_of_functions_that_fails_has_its_own_line(home: Path) -> 
     assert f"layernorm.py, line {len(text.splitlines())}: ValueError" in said
 
 
+@pytest.mark.slow
 def test_missing_file(home: Path) -> None:
     (home / "layernorm.py").unlink()
     write_solutions(home, "scaled_attention", "transformer_block")
@@ -788,6 +793,7 @@ def test_another_encoding_and_a_notebook_beside(home: Path) -> None:
     assert "there is layernorm.ipynb: that is a notebook: copy its code into a file layernorm.py" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function", few(["split_heads", "padding_mask", "embed", "positional_encoding", "norm_moments"], 1)
 )

@@ -67,6 +67,7 @@ def test_arrays_are_small(script: scripts.Script) -> None:
         assert sum(array.nbytes for array in arrays(given)) <= 20_000, function
 
 
+@pytest.mark.slow
 def test_every_run_makes_the_same_calls(script: scripts.Script) -> None:
     again = scripts.record(current())
     for module in MODULES:

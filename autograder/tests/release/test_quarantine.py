@@ -97,6 +97,7 @@ def test_upload_that_otter_has_had_before_is_not_graded(place: Path) -> None:
         grade(place, otter_run=False)
 
 
+@pytest.mark.slow
 def test_otters_own_files_are_not_graded_after_otter_run(
     place: Path, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -176,15 +176,12 @@ class _Lost:
         first = self.graded.record
         if self.graded.why not in ("unexplained", "form") or self.graded.blamed or first is None:
             return None
-        if (
-            first.fault is not None and first.fault.kind == "overwritten"
-        ):  # later calls may return what was written there
-            return None
+        if first.fault is not None and first.fault.kind == "overwritten":
+            return None  # later calls may return what was written there
         own = (r for r in self.module.records if r.step.criterion == self.graded.criterion.id)
         others = (r for r in own if r.target == first.target and r.fault is not None and not _alike(r, first))
-        return next(
-            (r for r in others if not r.step.needs), None
-        )  # one that needs others may be right where they are not made
+        # One that needs other calls may be right where these are not made.
+        return next((r for r in others if not r.step.needs), None)
 
     def beyond(self) -> str:
         """Public calls are explained alone, since what is said of them is shown first."""

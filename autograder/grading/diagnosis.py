@@ -1,7 +1,7 @@
 """What is wrong with a function? The fewest known mistakes that reproduce all that was recorded of it.
 
-One mistake is tried, then two, each first beside correct helpers and then beside the helpers as they were explained (search.py);
-last one mistake in code that does the work of another function (homework/mistakes.py).
+One mistake is tried, then growing sets of them, each first beside correct helpers and then beside the helpers as they were
+explained (search.py); last one mistake in code that does the work of another function (homework/mistakes.py).
 Values, errors and what is remembered between calls are explained so; which argument changed, and which dtype came back, is
 observed (`observed`, at the end).
 """

@@ -164,9 +164,8 @@ class _Grading:
         at_once = {m: [(c, self.at_once[m].charges[c.id].passed) for c in own] for m, own in visible.items()}
         together = self._integration([criterion for criterion in whole if criterion.visible], at_once)
         later = [criterion for criterion in whole if not criterion.visible]
-        if not any(
-            record.fault for record in self.previewed.values()
-        ):  # nothing has taken the place of the preview's process
+        if not any(record.fault for record in self.previewed.values()):
+            # Nothing has taken the place of the preview's process.
             self.first_tries = {criterion.id: self._together(criterion) for criterion in later}
         results: dict[str, ModuleResult] = {}
         for module in modules:

@@ -41,9 +41,8 @@ class Played:
         """`steps` are those of the module, by process."""
         self.module, self.function, self.helpers = module, function, dict(helpers)
         self.every = list(dict.fromkeys(chain(*steps)))
-        self._process = {
-            step.number: own for own in reversed(steps) for step in own
-        }  # the first one that makes the call
+        # The steps of the first process that makes a call.
+        self._process = {step.number: own for own in reversed(steps) for step in own}
         self.steps = {step.number: step for step in chain(*steps) if step.target.function == function}
         self.classes: dict[int, list[Reply]] = {number: [] for number in self.steps}
         self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.steps}

@@ -121,9 +121,8 @@ def _recognised(outer: Tree, path: Path, believed: bool) -> Listing:
         case "submission":
             if next(outer.walk(), None) is None:
                 raise ArgumentsError(f"{path}: it is empty")
-            upload = (
-                trees.of_file(path) if outer.zipped else outer
-            )  # a student's zip, in which what is damaged is a note
+            # What is damaged in a student's zip is a note.
+            upload = trees.of_file(path) if outer.zipped else outer
             problems = [*_misplaced(outer, path), *_several(outer, path)]
             return _found(f"{path}: one submission", [_entry(outer.name, upload)], problems)
     around = [

@@ -47,7 +47,7 @@ class Limits(BaseModel):
     repairs: int = Field(
         default=3000,
         ge=0,
-        description="edited versions tried for each function that no misconception explains",
+        description="edited versions of functions that no misconception explains, tried in one submission",
     )
     upload_files: int = Field(default=500, ge=1, description="files in one submission")
     upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")

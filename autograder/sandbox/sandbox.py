@@ -7,6 +7,7 @@ machine raises SandboxFault.
 import atexit
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -98,7 +99,7 @@ class Sandbox:
         self.budget = Budget(self.limits)
         self._files = files
         self._extensions = [
-            name for name, words in RARE_EXTENSIONS.items() if any(w in text for text in files.values() for w in words)
+            name for name, words in RARE_EXTENSIONS.items() if any(re.search(words, text) for text in files.values())
         ]
         try:
             self.folder.place(files)

@@ -17,7 +17,7 @@ from autograder.grading.experiments import arguments
 from autograder.grading.played import Played, wrong_in_value
 from autograder.grading.record import Record, Step
 from autograder.grading.search import Candidate, Search, Table, versions_left
-from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_RIVALS, MOST_TOGETHER
+from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_RIVALS
 from autograder.homework import reference
 from autograder.homework.mistakes import COPIES, KEEP_DTYPE, KEPT, Mistake, of_form, of_function
 from autograder.homework.rubric import Rubric
@@ -238,7 +238,7 @@ class Diagnoser:
             tables += [replace(table, given=given) for table in tables]
         # What computes nothing loses all criteria, so that what fits in one of them decides nothing, and is no two mistakes.
         empty = bool(wrong) and computes_nothing(records)
-        search = Search(self.rubric, module, function, records, tables, left, 1 if empty else MOST_TOGETHER, alone)
+        search = Search(self.rubric, module, function, records, tables, left, 1 if empty else None, alone)
         if not wrong:
             return Explanation(search.formal(), right_in_value=True)
         candidates = search.complete() or ([] if empty else search.inlined() or search.partial())

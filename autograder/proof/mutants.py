@@ -96,12 +96,12 @@ def mutants(module: str) -> list[Case]:
     by_name: dict[str, Case] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name in functions:
-            for mutant in _of_function(module, node):
+            for mutant in of_function(module, node):
                 by_name.setdefault(mutant.name, mutant)
     return list(by_name.values())
 
 
-def _of_function(module: str, function: ast.FunctionDef) -> Iterator[Case]:
+def of_function(module: str, function: ast.FunctionDef) -> Iterator[Case]:
     undress(function)
     right, scope = ast.unparse(function), Scope.of(function)
     for parent, name, place, node in list(_sites(function)):
@@ -265,7 +265,7 @@ class Scope:
                     yield ast.AugAssign(target, op, operand)  # type: ignore[arg-type]
             case ast.AugAssign(target=target, op=op, value=value):
                 yield from (ast.Pass(), ast.Assign([target], value))
-                yield from (ast.AugAssign(target, operator(), value) for operator in ARITHMETIC[type(op)])
+                yield from (ast.AugAssign(target, operator(), value) for operator in ARITHMETIC.get(type(op), ()))
             case ast.Break():
                 yield from (ast.Pass(), ast.Continue())
             case ast.Assign() | ast.Expr():
@@ -291,7 +291,7 @@ def _alike(name: str) -> Iterator[str]:
 def _expression(node: ast.expr) -> Iterator[ast.AST]:
     match node:
         case ast.BinOp(left=left, op=op, right=right):
-            yield from (ast.BinOp(left, operator(), right) for operator in ARITHMETIC[type(op)])
+            yield from (ast.BinOp(left, operator(), right) for operator in ARITHMETIC.get(type(op), ()))
             yield from (left, right, *(() if isinstance(op, COMMUTATIVE) else (ast.BinOp(right, op, left),)))
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
             yield from (ast.UnaryOp(ast.USub(), ast.Constant(number)) for number in (value + 1, value - 1))

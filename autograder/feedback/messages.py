@@ -1,7 +1,7 @@
 """What a student is told of a criterion: what was called, what came back, what probably went wrong, what to read.
 
 About hidden criteria nothing is said that the student's code could have chosen: only the built-in name of an error, a line
-of the student's own file, the name of a known mistake, words of a short list (special.py), and sentences of ours. Values are shown
+of the student's own file, the name of a known mistake, and sentences of ours. Values are shown
 for public inputs only, and come from a process that had not been given any hidden input. Each thing is said once,
 under the first lost criterion that is shown as early; the others say why they are lost, and refer to it.
 """
@@ -24,7 +24,6 @@ from autograder.feedback.sentences import (
     unwritten,
 )
 from autograder.feedback.showing import may_name, tells_as_much
-from autograder.feedback.special import special
 from autograder.feedback.summary import no_answer
 from autograder.feedback.text import listed
 from autograder.grading.charge import Graded
@@ -150,8 +149,6 @@ class _Lost:
         """Every mistake has been told under another criterion."""
         places = " and ".join(dict.fromkeys(f"`{self.before[mistake.id]}`" for mistake in self.told))
         what = briefly(self.told, _function(self.graded))
-        if self.graded.hidden_by:
-            return f"Not checked yet: the mistake under {places} masks the result. {what}"
         return f"Same {'mistake' if len(self.told) == 1 else 'mistakes'} as under {places}: {what}"
 
     def what(self) -> str:
@@ -183,19 +180,6 @@ class _Lost:
         # One that needs other calls may be right where these are not made.
         return next((r for r in others if not r.step.needs), None)
 
-    def beyond(self) -> str:
-        """Public calls are explained alone, since what is said of them is shown first."""
-        graded, record = self.graded, self.graded.record
-        if record is None or self.place or graded.criterion.visible or graded.blamed or _is_named(graded):
-            return ""
-        if graded.why not in ("unexplained", "mistake") or not graded.beyond:
-            return ""
-        named = {place for name, place in self.before.items() if name.startswith(f"{record.target.function}.")}
-        public = [f"`{place}`" for place in sorted(named) if rubric.current().criteria[place].visible]
-        if not public:
-            return ""
-        return f"The mistake named under {public[0]} does not explain every failing call of `{record.target.function}`."
-
     def beside(self) -> str:
         names = listed([f"`{name}`" for name in self.graded.blamed])
         shown = "; the example shows your own version" if self.example is not None and not self.place else ""
@@ -208,12 +192,6 @@ class _Lost:
         are = "is" if len(files) == 1 else "are"
         module = f"`{self.graded.criterion.module}.py`"
         return f"{module} uses {' and '.join(files)}, which {are} wrong or missing: fix {files[0]} first."
-
-    def not_yet(self) -> str:
-        if not self.graded.hidden_by:
-            return ""
-        reason = "the mistake below" if self.new or undecided(self.graded.undecided) else "another mistake"
-        return f"Not checked yet: {reason} masks the result."
 
     def named(self) -> str:
         begun = bool(self.what()) or self.example is not None
@@ -248,13 +226,6 @@ class _Lost:
             return ""
         return AT_HOME.format(function=record.target.function)
 
-    def special(self) -> str:
-        """What is special in a hidden call that nothing explains and no example shows; nothing where results are random."""
-        record, graded = self._record_without_example(), self.graded
-        if record is None or graded.criterion.visible or graded.why != "unexplained" or graded.blamed:
-            return ""
-        return "" if self._unsteady() else special(record, self.module.records)
-
     def _unsteady(self) -> bool:
         """Whether a public call of the function gave different results."""
         target = self.graded.record.target if self.graded.record is not None else None
@@ -278,9 +249,7 @@ class _Lost:
             return ""
         located = any(mistake.does for mistake in graded.mistakes)
         called = record.reply.error is None or record.reply.error.hint != "signature"
-        silent = (
-            located or not called or record.fault.kind not in OF_VALUE or graded.criterion.visible or self.special()
-        )
+        silent = located or not called or record.fault.kind not in OF_VALUE or graded.criterion.visible
         return PUBLIC_IS_RIGHT if examples and not silent else ""
 
     def read(self) -> str:
@@ -304,17 +273,14 @@ class _Lost:
 AGAIN = (_Lost.again, _Lost.another, _Lost.undecided)
 PARAGRAPHS = (
     _Lost.what,
-    _Lost.beyond,
     _Lost.beside,
     _Lost.first,
-    _Lost.not_yet,
     _Lost.named,
     _Lost.as_before,
     _Lost.another,
     _Lost.undecided,
     _Lost.shown,
     _Lost.at_home,
-    _Lost.special,
     _Lost.public,
     _Lost.read,
 )

@@ -15,7 +15,7 @@ from autograder.grading.experiments import Tried, is_unsteady, moved, part
 from autograder.grading.record import Record
 from autograder.grading.thresholds import EVERY, FEW, MOST_CHANGES, MOST_SAID
 from autograder.values.compare import equal
-from autograder.values.differences import IN_ORDER, UNEXPLAINED, UNSTEADY, difference, factor
+from autograder.values.differences import IN_ORDER, UNSTEADY, difference
 
 Array = np.ndarray[Any, Any]
 
@@ -36,7 +36,7 @@ def observe(example: Record, examples: Sequence[Record] = (), outcomes: Sequence
     wrong = [example, *(record for record in others if record.fault is not None)]
     records = [outcome.record for outcome in (*outcomes[1:EVERY], *outcomes[EVERY::EVERY])]
     made_up = [record for record in records if record.fault is not None]
-    said = _other_arguments(wrong, made_up) or _factor(wrong)
+    said = _other_arguments(wrong, made_up)
     differs = said or differs_by(example)
     if said or differs.startswith(IN_ORDER):
         return differs
@@ -94,33 +94,6 @@ def _mixed(record: Record, value: Any) -> bool:
         return False
     wrong = [(v, a) for e, v, a in zip(expected, value, actual, strict=True) if not equal(e, a, allowed)]
     return bool(wrong) and all(equal(v, a, allowed) for v, a in wrong)
-
-
-# The same factor on several examples
-
-
-def _factor(wrong: Sequence[Record]) -> str:
-    """One factor on every entry of at least two examples, all that are wrong."""
-    names = wrong[0].step.parts
-    for number in range(len(names) or 1):
-        numbers = [ratio for record in wrong if (ratio := _factor_of(record, number)) is not None]
-        if len(numbers) < 2 or len(numbers) < len(wrong):
-            continue
-        which = f"`{names[number]}`: every" if names else "Every"
-        if np.allclose(numbers, numbers[0], rtol=0, atol=UNEXPLAINED * abs(numbers[0] - 1)):
-            return f"{which} entry is multiplied by the same factor, {numbers[0]:.6g}, in every example."
-    return ""
-
-
-def _factor_of(record: Record, part: int) -> float | None:
-    expected, actual = record.step.expected, record.reply.value
-    if isinstance(expected, tuple):
-        if not isinstance(actual, tuple | list) or len(actual) != len(expected):
-            return None
-        expected, actual = expected[part], actual[part]
-    if not all(isinstance(value, np.ndarray | float | np.floating) for value in (expected, actual)):
-        return None
-    return factor(np.asarray(expected), np.asarray(actual), record.step.allowed)
 
 
 # What a wrong result depends on and the right one does not, or the reverse, found by moving one thing at a time.

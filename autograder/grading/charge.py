@@ -1,20 +1,13 @@
-"""What a mistake costs: each is charged once, as by a teacher who carries an error forward, here with a proof.
+"""What a mistake costs.
 
 For each function with a wrong call (`charge: mistakes` in rubric.yaml):
-1. its explanation is the smallest set of known mistakes that reproduces the most criteria (diagnosis.py) or, where none
-   reproduces all, one small edit of its own text that makes it right (repair.py), which belongs to the first wrong criterion;
-2. the criteria that these mistakes belong to are lost;
-3. every other criterion whose failing calls the explanation reproduces is earned if one of its calls passes, or if each of its
-   own misconceptions, added to the explanation, would have changed a recorded reply; otherwise it is masked, and lost;
-4. a criterion whose calls are wrong and not reproduced is lost;
-5. the same mistake in two functions of one module (one name and one sentence, or one edit that fixes both) is charged once, in
-   the first of them in the order of the rubric;
-6. criteria of form (`looks_at: form`) are lost to a breach that was seen in a function that they grade, or to a call of theirs
-   that goes wrong in a function whose every other call is right; they are earned only if at least half of those functions
-   earn a criterion of value or compute what known mistakes explain;
-7. worked examples (`looks_at: examples`) are lost with any wrong call;
-8. a function that computes nothing (it always raises, ends, or returns one and the same) loses every criterion of value that
-   grades it.
+1. its mistakes, as diagnosed (diagnosis.py, repair.py), cost the criteria that they belong to, and only these: every other
+   criterion whose wrong calls they explain is earned. A repair belongs to the first criterion with a wrong call;
+2. a mistake made in two functions of a module costs points in the first of them, in the order of the rubric;
+3. a criterion with a wrong call that is not explained is lost; so is each that grades a function which computes nothing;
+4. criteria of form (`looks_at: form`) are lost to a breach that was seen in a function that they grade, or where fewer than half of
+   these functions are right in value;
+5. worked examples (`looks_at: examples`) are lost with any wrong call.
 
 With `charge: criteria` every criterion with a wrong call is lost.
 """
@@ -23,14 +16,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from autograder.grading.diagnosis import Diagnoser, Explanation, seen
+from autograder.grading.diagnosis import Explanation, seen
 from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record
 from autograder.grading.thresholds import LEAST_OF_FORM
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Criterion, Rubric
 
-Why = Literal["right", "elsewhere", "mistake", "hidden", "unexplained", "form", "too little", "not imported"]
+Why = Literal["right", "elsewhere", "mistake", "unexplained", "form", "too little", "not imported"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +32,7 @@ class Graded:
 
     "right": every call is right; "elsewhere": earned, since the wrong values come from `mistakes`, which are charged under the
     other criteria `charged`;
-    "mistake": lost to `mistakes`; "hidden": lost, since beside `mistakes` it cannot be seen whether `unseen` are made as well;
+    "mistake": lost to `mistakes`;
     "unexplained": lost to wrong calls that no known mistake explains; "form": lost to `mistakes`, which were observed; "too
     little": lost since fewer than half of its functions earn anything; "not imported": a criterion of the integration whose
     modules cannot be imported together.
@@ -47,23 +40,20 @@ class Graded:
     `record` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
     mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
     judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
-    `at_least`: the mistakes told are not all that is wrong, or differ from what is. `beyond`: some failing calls of the function
-    are not explained by the mistake that is named under visible criteria. `fix_first` are modules that this one uses and that are
-    missing or wrong in a public call.
+    `at_least`: the mistakes told are not all that is wrong. `fix_first` are modules that this one uses, and that are missing or
+    wrong in a public call.
     """
 
     criterion: Criterion
     why: Why = "right"
     mistakes: tuple[Mistake, ...] = ()
     charged: tuple[str, ...] = ()
-    unseen: tuple[Mistake, ...] = ()
     record: Record | None = None
     shown: Record | None = None
     undecided: tuple[Mistake, ...] = ()
     blamed: tuple[str, ...] = ()
     depends: bool = False
     at_least: bool = False
-    beyond: bool = False
     fix_first: tuple[str, ...] = ()
 
     @property
@@ -75,20 +65,15 @@ class Graded:
         """As they count in the end: a dropped criterion gives none, one that is given to all gives all."""
         return self.criterion.most if self.passed or self.criterion.counts else 0.0
 
-    @property
-    def hidden_by(self) -> bool:
-        """Whether it is lost because the mistakes hide if it is met."""
-        return self.why == "hidden"
-
 
 def charges(
-    rubric: Rubric, group: str, records: Sequence[Record], explanations: Mapping[str, Explanation], diagnoser: Diagnoser
+    rubric: Rubric, group: str, records: Sequence[Record], explanations: Mapping[str, Explanation]
 ) -> dict[str, Graded]:
     """Each criterion of a module, from all records of its hidden and visible criteria."""
     of = {criterion.id: [r for r in records if r.step.criterion == criterion.id] for criterion in rubric.of(group)}
     if rubric.charge == "criteria":
         return {criterion.id: _plain(criterion, of[criterion.id], explanations) for criterion in rubric.of(group)}
-    return _Charging(rubric, group, of, explanations, diagnoser).charges()
+    return _Charging(rubric, group, of, explanations).charges()
 
 
 def _plain(criterion: Criterion, records: Sequence[Record], explanations: Mapping[str, Explanation]) -> Graded:
@@ -114,10 +99,8 @@ class _Charging:
         module: str,
         of: Mapping[str, list[Record]],
         explanations: Mapping[str, Explanation],
-        diagnoser: Diagnoser,
     ):
-        self.rubric, self.module, self.of, self.diagnoser = rubric, module, of, diagnoser
-        self.explanations = explanations
+        self.rubric, self.module, self.of, self.explanations = rubric, module, of, explanations
         # A misconception found in several functions costs points in the first of them, in the order of the rubric.
         last_first = [m for explanation in list(explanations.values())[::-1] for m in explanation.mistakes]
         first = {m.same: m.function for m in last_first}
@@ -168,27 +151,10 @@ class _Charging:
         theirs = {mistake.name for helper in helpers for mistake in self.explanations[helper].observed}
         if form and not explanation.formal and not (breach and {mistake.name for mistake in breach} <= theirs):
             return Graded(criterion, "form", breach, record=form[0])
-        if explanation.repair is not None:  # its edited text is right in every call, so nothing is hidden
-            under = self._under(explanation.mistakes)
-            return Graded(criterion, "elsewhere", explanation.mistakes, under, record=record)
-        if explanation.chosen is None or criterion.id not in explanation.chosen.criteria:
+        if not explanation.explains(criterion.id):
             return Graded(criterion, "unexplained", record=record)
-        return self._carried(criterion, explanation, record)
-
-    def _carried(self, criterion: Criterion, explanation: Explanation, record: Record) -> Graded:
-        """A criterion whose wrong values come from mistakes that belong to others.
-
-        It is masked if none of its calls passes and the misconceptions of its own would not show either.
-        """
         mistakes = (*explanation.mistakes, *explanation.helpers)
-        under = self._under(mistakes)
-        own = (r for r in self.of[criterion.id] if r.target == record.target)
-        if any(r.fault is None and r.step.kind == "call" for r in own):
-            return Graded(criterion, "elsewhere", mistakes, under, record=record)
-        unseen = self.diagnoser.hidden(explanation, criterion.id)
-        if unseen is None or unseen:
-            return Graded(criterion, "hidden", mistakes, under, unseen or (), record)
-        return Graded(criterion, "elsewhere", mistakes, under, record=record)
+        return Graded(criterion, "elsewhere", mistakes, self._under(mistakes), record=record)
 
     def _under(self, mistakes: Iterable[Mistake]) -> tuple[str, ...]:
         """Where these mistakes, or the same ones in other functions, are charged."""
@@ -220,14 +186,12 @@ class _Charging:
         """What a wrong record of a criterion of form shows of wrong form, if it comes from the function itself."""
         explanation = self.explanations[record.target.function]
         mistakes = tuple(seen(record, explanation.complete))
-        if mistakes and explanation.formal and not any(criterion.id in m.criteria for m in explanation.mistakes):
-            return None  # it comes from a mistake that is charged elsewhere, or from a helper
-        # Something may be kept between calls, by it or by its helpers: its dtype may come back.
+        # What a function, or a helper, keeps between calls may come back in another dtype.
         names = (record.target.function, *self.rubric.helpers(self.module, (record.target.function,)))
         explained = (self.explanations[name].mistakes for name in names if name in self.explanations)
-        keeping = next((own for own in explained if any(mistake.memory for mistake in own)), ())
-        if mistakes and keeping:
-            return Graded(criterion, "hidden", keeping, self._under(keeping), record=record)
+        keeps = any(mistake.memory for own in explained for mistake in own)
+        if (explanation.formal or keeps) and not any(criterion.id in m.criteria for m in explanation.mistakes):
+            return None  # it comes from a mistake that is charged elsewhere, or from a helper
         return Graded(criterion, "form", mistakes, record=record) if mistakes else None
 
     def _is_charged_nowhere(self, record: Record) -> bool:

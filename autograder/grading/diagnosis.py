@@ -1,7 +1,7 @@
 """What is wrong with a function? The fewest known mistakes that reproduce all that was recorded of it.
 
 One mistake is tried, then growing sets of them, each first beside correct helpers and then beside the helpers as they were
-explained (search.py); last one mistake in code that does the work of another function (homework/mistakes.py).
+explained (search.py).
 Values, errors and what is remembered between calls are explained so; which argument changed, and which dtype came back, is
 observed (`observed`, at the end).
 """
@@ -33,14 +33,10 @@ Helpers = tuple[tuple[str, tuple[Mistake, ...]], ...]
 class Explanation:
     """Why a function replied as it did.
 
-    `chosen` are the known mistakes that reproduce the most, `rivals` others that reproduce as much. `observed` are changed
-    arguments, wrong dtypes and the like, which come from none of these. `right_in_value`: nothing else is wrong. `empty`: the
-    function computes nothing. `repair` stands for one small edit of its text that makes every call right (repair.py);
-    `certain`: with such an edit it replies to every call as with the chosen mistake alone.
-
-    A chosen candidate that is not complete decides only what is charged: code that is wrong in another way may agree with it on
-    one criterion by chance. It is told to nobody, unless only a few wrong records are not reproduced, and no right one; or, as
-    "at least", where it is evident.
+    `chosen` are the misconceptions that reproduce every record, or one that shows beside an unknown mistake; `rivals` reproduce as
+    much. `observed` are changed arguments, wrong dtypes and the like, which come from none of these. `right_in_value`: nothing
+    else is wrong. `empty`: the function computes nothing. `repair` stands for one small edit of its text that makes every call
+    right (repair.py).
     """
 
     chosen: Candidate | None = None
@@ -49,7 +45,6 @@ class Explanation:
     right_in_value: bool = False
     empty: bool = False
     repair: Mistake | None = None
-    certain: bool = False
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:
@@ -73,6 +68,10 @@ class Explanation:
         """Whether every record is reproduced in form too."""
         return self.repair is not None or (self.chosen is not None and self.chosen.is_formal)
 
+    def explains(self, criterion: str) -> bool:
+        """Whether every record of a criterion is reproduced."""
+        return self.repair is not None or (self.chosen is not None and criterion in self.chosen.criteria)
+
     @property
     def named(self) -> tuple[Mistake, ...]:
         """The mistakes that have a name: those in every set that explains all records, and what was observed."""
@@ -81,22 +80,13 @@ class Explanation:
     @property
     def sure(self) -> tuple[Mistake, ...]:
         """The mistakes of which there is enough evidence."""
-        if not (self.complete or self._nearly or self.at_least):
-            return ()
-        if self.repair is not None or self.chosen is None:
-            return self.mistakes
-        guessed = self.chosen.changes_unseen or self.chosen.is_guess
-        return tuple(mistake for mistake in self.mistakes if not guessed and self.chosen.is_seen(mistake))
+        guessed = self.repair is None and self.chosen is not None and self.chosen.is_guess
+        return () if guessed else self.mistakes
 
     @property
     def at_least(self) -> bool:
-        """Whether the mistakes are told though they are not all that is wrong, or differ from what is."""
-        evident = self.chosen is not None and not self.complete and not self._nearly and self.chosen.is_evident
-        return self.certain or evident
-
-    @property
-    def _nearly(self) -> bool:
-        return self.chosen is not None and self.chosen.is_nearly_complete
+        """Whether the mistakes are told though they are not all that is wrong."""
+        return self.chosen is not None and not self.complete
 
     @property
     def inherited(self) -> tuple[Mistake, ...]:
@@ -143,17 +133,15 @@ class Diagnoser:
         module: str,
         records: Iterable[Record],
         left: Iterator[int] | None = None,
-        alone: Mapping[str, Record | None] | None = None,
     ) -> dict[str, Explanation]:
         """Every function of a module that has a wrong record, explained as far as it can be, in the order of the rubric.
 
-        `alone` has for functions a call that was wrong before any other was made, which nothing kept between calls explains.
         Of the records that are given nothing but these is looked at: what is shown before the due date is made from visible ones.
         """
         explanations: dict[str, Explanation] = {}
         every = list(records)
         for function in self.rubric.modules[module].functions:
-            explanations |= self.explained(module, function, every, explanations, left, (alone or {}).get(function))
+            explanations |= self.explained(module, function, every, explanations, left)
         return explanations
 
     def explained(
@@ -163,15 +151,12 @@ class Diagnoser:
         records: Iterable[Record],
         above: Mapping[str, Explanation],
         left: Iterator[int] | None = None,
-        alone: Record | None = None,
     ) -> dict[str, Explanation]:
         """One function of a module, if it has a wrong record, beside helpers that are wrong as explained `above`."""
         own = [record for record in records if record.target.function == function]
         if all(record.fault is None for record in own):
             return {}
-        # Only a wrong value speaks against what is kept between calls: it may have been given the wrong form beside it.
-        step = alone.step if alone is not None and wrong_in_value(alone) else None
-        explanation = self._explain(module, function, own, above, versions_left() if left is None else left, step)
+        explanation = self._explain(module, function, own, above, versions_left() if left is None else left)
         chosen = explanation.chosen if explanation.complete else None
         strange = [record for record in own if chosen is None or not chosen.fits_in_form(record)]
         unnamed = tuple(m for m in observed(strange, explanation.complete) if not has(explanation.named, m))
@@ -189,31 +174,6 @@ class Diagnoser:
         ranked = [(sum(map(c.fits, wrong)), c) for c in candidates if c.reproduces(right)]
         return [c for calls, c in sorted(ranked, key=lambda pair: -pair[0]) if calls >= LEAST_EVIDENCE]
 
-    def hidden(self, explanation: Explanation, criterion: str) -> tuple[Mistake, ...] | None:
-        """The criterion's own known mistakes in this function that would not show beside the explanation; () if all would.
-
-        One shows where it would change a reply that the explanation reproduces: the student's function has not made it then.
-        None where there is no such mistake to try: nothing proves then that the criterion is met.
-        """
-        chosen = explanation.chosen
-        if chosen is None:
-            return None
-        base, played = chosen.version, chosen.table.played
-        shown: dict[str, bool] = {}
-        correct = self.played(base.module, base.function)
-        own = of_function(base.module, base.function)
-        for mistake in (m for m in own if criterion in m.criteria and not has(base.mistakes, m)):
-            version = played.version((*base.mistakes, mistake))
-            if version is None or version.source == base.source:
-                continue
-            if not chosen.search.may_try(chosen.table, version.mistakes):
-                return None
-            likely = [number for number in (correct.shows_at(mistake),) if number in chosen.steps]
-            shows = played.differ(base, version, (*likely, *chosen.steps))
-            if shows or played.shows_at(mistake) is not None:  # one that never shows proves nothing
-                shown[mistake.name] = shows or shown.get(mistake.name, False)
-        return tuple({m.name: m for m in own if shown.get(m.name) is False}.values()) if shown else None
-
     def _explain(
         self,
         module: str,
@@ -221,7 +181,6 @@ class Diagnoser:
         records: list[Record],
         above: Mapping[str, Explanation],
         left: Iterator[int],
-        alone: Step | None,
     ) -> Explanation:
         wrong = [record for record in records if wrong_in_value(record)]
         if wrong and all(r.reply.ended is not None or is_absent(r) for r in wrong):
@@ -238,10 +197,10 @@ class Diagnoser:
             tables += [replace(table, given=given) for table in tables]
         # What computes nothing loses all criteria, so that what fits in one of them decides nothing, and is no two mistakes.
         empty = bool(wrong) and computes_nothing(records)
-        search = Search(self.rubric, module, function, records, tables, left, 1 if empty else None, alone)
+        search = Search(self.rubric, module, function, records, tables, left, 1 if empty else None)
         if not wrong:
             return Explanation(search.formal(), right_in_value=True)
-        candidates = search.complete() or ([] if empty else search.inlined() or search.partial())
+        candidates = search.complete()
         return Explanation(next(iter(candidates), None), tuple(candidates[1:]), empty=empty)
 
     def _tables(self, module: str, function: str, above: Mapping[str, Explanation]) -> Iterator[Table]:

@@ -296,7 +296,6 @@ class _Grading:
                 undecided=undecided,
                 blamed=tuple(blamed),
                 at_least=any(explanations[m.function].at_least for m in charge.mistakes if m.function in explanations),
-                beyond=self._is_beyond(module, function, reading),
                 depends=alone is None and bool(examples) and all(example.reply.ended is None for example in examples),
             )
             is_at_once = criterion.visible and module in self.depends and not charge.passed
@@ -322,13 +321,6 @@ class _Grading:
         public = [self.previewed[step] for step in self.script.shown(dependency) if step in self.previewed]
         missing = self.player.is_missing(dependency) or f"{dependency}.py" not in self.player.submission.files
         return missing or any(record.fault is not None for record in public)
-
-    def _is_beyond(self, module: str, function: str, reading: "_Reading") -> bool:
-        """Whether a failing call of a function is not as the mistake that visible calls show would make it."""
-        explanation = self.at_once[module].explanations.get(function)
-        chosen = explanation.chosen if explanation is not None else None
-        own = (r for r in reading.records if r.target.function == function and r.fault is not None)
-        return chosen is not None and not all(map(chosen.fits, own))
 
     def _integration(
         self, criteria: Iterable[Criterion], earned: Mapping[str, Sequence[tuple[Criterion, bool]]]
@@ -359,7 +351,7 @@ class _Grading:
         if self.player.broken(module) is not None:  # there is nothing to explain
             empty = {name: Explanation(empty=True) for name in self.rubric.modules[module].functions}
             return self._charged(_Reading(module, tuple(records), empty))
-        explanations = self.diagnoser.explain(module, records, self.left, self.alone[module])
+        explanations = self.diagnoser.explain(module, records, self.left)
         reading = self._charged(_Reading(module, tuple(records), explanations))
         wrong = reading.wrong_functions
         for function in self.rubric.modules[module].functions:
@@ -413,12 +405,12 @@ class _Grading:
         told = left or ([] if reading.explanations[function].chosen else [c for c in evident if c.is_evident])
         if len({candidate.ids for candidate in told}) != 1:
             return reading
-        explanations = reading.explanations | {function: Explanation(told[0], certain=bool(left))}
+        explanations = reading.explanations | {function: Explanation(told[0])}
         again = self._charged(replace(reading, explanations=explanations))
         return again if again.cost == reading.cost or (left and again.cost < reading.cost) else reading
 
     def _charged(self, reading: "_Reading") -> "_Reading":
-        graded = charges(self.rubric, reading.module, reading.records, reading.explanations, self.diagnoser)
+        graded = charges(self.rubric, reading.module, reading.records, reading.explanations)
         lost = [self.rubric.criteria[name] for name, charge in graded.items() if not charge.passed]
         return replace(reading, charges=graded, cost=sum(criterion.points for criterion in lost))
 

@@ -48,7 +48,6 @@ class Played:
         self._known: dict[int, dict[bytes, int]] = {number: {} for number in self.steps}
         self._found: dict[tuple[Mistake, ...], dict[int, int]] = {}
         self._alike: dict[tuple[int, int, int], bool] = {}
-        self._shows_at: dict[Mistake, int | None] = {}
 
     def version(self, mistakes: tuple[Mistake, ...]) -> Version | None:
         return made(self.module, self.function, mistakes)
@@ -85,23 +84,9 @@ class Played:
     def reply(self, version: Version, number: int) -> Reply:
         return self.classes[number][self.reply_class(version, number)]
 
-    def alone(self, version: Version, step: Step) -> Reply:
-        """A version's reply to a step before which nothing was called."""
-        return self._play(version, [step])[0]
-
     def differ(self, first: Version, second: Version, numbers: Iterable[int]) -> bool:
         """Whether two versions reply differently to any of these steps, in values."""
         return any(not self._same(n, self.reply_class(first, n), self.reply_class(second, n)) for n in numbers)
-
-    def shows_at(self, mistake: Mistake) -> int | None:
-        """A step to which a mistake alone replies otherwise than the correct function; None: it never shows."""
-        if mistake not in self._shows_at:
-            correct, version = self.version(()), self.version((mistake,))
-            # It mostly shows where it belongs.
-            steps = sorted(self.steps, key=lambda number: self.steps[number].criterion not in mistake.criteria)
-            numbers = (n for n in steps if correct and version and self.differ(correct, version, (n,)))
-            self._shows_at[mistake] = next(numbers, None)
-        return self._shows_at[mistake]
 
     def _same(self, number: int, first: int, second: int) -> bool:
         if first == second:
@@ -213,13 +198,6 @@ def _of_another_type(step: Step, reply: Reply) -> str:
         return ""
     difference, _ = compare(step.expected, reply.value, np.inf)
     return difference.text if difference is not None and difference.kind == "type" else ""
-
-
-def same_if_other_type(step: Step, first: Reply, second: Reply) -> bool:
-    """Whether two replies of another type than expected hold the same; True where the type is right."""
-    if first.error is not None or second.error is not None or not _of_another_type(step, first):
-        return True
-    return equal(first.value, second.value, step.allowed)
 
 
 def alike_in_form(step: Step, first: Reply, second: Reply) -> bool:

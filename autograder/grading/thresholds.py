@@ -27,8 +27,6 @@ MOST_VERSIONS = 4000  # tried for one submission besides single mistakes; 280 mo
 # Of a submission's processor time, charged for each of these versions; 0.4 to 0.7 ms where 500 and more were tried.
 VERSION_SECONDS = 0.001
 STEPS_OF_A_VERSION = 10  # that take as long, where a version is played on all of them: 0.04 to 0.17 ms each
-# Mistakes tried in what a function is built on, the nearest first; by count: all but some of three functions.
-MOST_INLINED = 400
 MOST_RIVALS = 8  # sets of a helper's mistakes that do the same there, tried in the functions built on it; by judgement
 SAME_REPLY = 1e-12  # share of a wrong value by which another one may differ and be the same; sums of another order differ by 1e-15
 SAME_ROUNDING = 100.0  # ratio of two errors of rounding, up to which they are of one kind; by judgement
@@ -56,7 +54,6 @@ MOST_SPENT = 0.5  # share of a submission's processor time after which no search
 # `DIGITS` in values/display.py: digits tried until two values look different. `DIGITS` in release/handout.py: the digits kept, for
 # the checks at home, of what a known mistake gives.
 
-NEARLY_ALL = 0.95  # share of the wrong records that mistakes must reproduce to be told to the student; by judgement
 MOST_MOVES = 120  # entries that are moved in one public example, one at a time; by judgement
 # The same for a module that uses others; by judgement.
 MOST_MOVES_ASKING = 40
@@ -70,7 +67,6 @@ ELSEWHERE, PLAYED = 6, 3  # sets of other numbers, and those that are played too
 EVERY = 12  # of so many trials one is held against what is said of all, and each of the first; by judgement
 MOST_SAID = 2  # sentences about what a result depends on; by judgement
 FEW = 3  # rows, columns or entries that are named; by judgement
-LONG = 64  # length of an axis above which it is said to be long; by judgement
 MOST_CHANGES = 2  # things of which each, if another, makes a result right, that are named; by judgement
 MOST_ARGUMENTS = 300  # other arguments tried for one public example; by judgement
 MOST_LINES = 2  # lines of the smallest edits that make a function right, beyond which none is told; by judgement

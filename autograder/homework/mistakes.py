@@ -20,7 +20,7 @@ import importlib
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import pairwise
 from types import CodeType
@@ -50,7 +50,7 @@ class Mistake:
     `does` says what the code probably does, `right` what is right, `read` what to read. `criteria` are full ids; the mistake
     is charged there. `edits` are (old, new) texts, or `whole` is the text of a function of its own. `memory`: it keeps
     something between calls. `inexact`: it is an error of rounding, whose size counts and not its digits. `way`: the same
-    mistake can be made in several ways, numbered from 0. `inside` is the mistake that this one makes in other code. `twice` says
+    mistake can be made in several ways, numbered from 0.  `twice` says
     what it does in words that fit each function where it is made, if `does` names one.
     """
 
@@ -66,7 +66,6 @@ class Mistake:
     memory: bool = False
     inexact: bool = False
     way: int = 0
-    inside: "Mistake | None" = field(default=None, repr=False)
     twice: str = field(default="", repr=False)
 
     @property
@@ -110,16 +109,12 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Version:
-    """A function with some mistakes in it, or with none. `source` is the text of that one function.
-
-    `inside` is the wrong version of another function that it is built on, wherever it calls for that one.
-    """
+    """A function with some mistakes in it, or with none. `source` is the text of that one function."""
 
     module: str
     function: str
     mistakes: tuple[Mistake, ...]
     source: str = field(repr=False)
-    inside: "Version | None" = field(default=None, repr=False)
 
     @property
     def memory(self) -> bool:
@@ -127,8 +122,6 @@ class Version:
 
     def fresh(self, helpers: "Mapping[str, Version] | None" = None) -> Callable[..., Any]:
         """The function without any state left by earlier calls, built on these versions of its helpers."""
-        if self.inside is not None:
-            return _assembled(self, self.inside)
         below = rubric.current().helpers(self.module, (self.function,)) if helpers else ()
         return self._defined((*below, self.function), helpers or {})[self.function]  # type: ignore[no-any-return]
 
@@ -145,10 +138,7 @@ class Version:
 
     def enter(self, names: dict[str, Any]) -> None:
         """Define the function among these names."""
-        if self.inside is not None:
-            names[self.function] = self.fresh()
-        else:
-            exec(compiled(self.source, self.function), names)
+        exec(compiled(self.source, self.function), names)
 
 
 # What a file of mistakes is written with
@@ -304,12 +294,11 @@ def of_function(module: str, function: str) -> tuple[Mistake, ...]:
 
 
 def find(id: str) -> Mistake | None:
-    """The mistake of this id, inside other code or not, if today's files have it."""
+    """The mistake of this id, if today's files have it."""
     function, _, name = id.partition(".")
     if function not in reference.functions():
         return None
-    mistakes_of = inlined if "." in name else of_function
-    mistakes = mistakes_of(rubric.current().module_of(function), function)
+    mistakes = of_function(rubric.current().module_of(function), function)
     return next((mistake for mistake in mistakes if mistake.name == name), None)
 
 
@@ -332,12 +321,9 @@ def correct(module: str, function: str) -> Version:
 
 @lru_cache(MOST_TEXTS)
 def made(module: str, function: str, mistakes: tuple[Mistake, ...]) -> Version | None:
-    """The function with these mistakes, one of which may be in what it is built on; None where they cannot stand together."""
+    """The function with these mistakes; None where they cannot be combined."""
     if not mistakes:
         return correct(module, function)
-    if inside := [mistake.inside for mistake in mistakes if mistake.inside is not None]:
-        base = made(module, function, tuple(mistake for mistake in mistakes if mistake.inside is None))
-        return Version(module, function, mistakes, base.source, inside[0].alone) if base and len(inside) == 1 else None
     if any(mistake.whole for mistake in mistakes):
         return Version(module, function, mistakes, mistakes[0].whole) if len(mistakes) == 1 else None
     edits = dict.fromkeys(edit for mistake in mistakes for edit in mistake.edits)  # some have an edit in common
@@ -386,68 +372,6 @@ def places(text: str, old: str) -> Iterator[int]:
     while start >= 0:
         yield start
         start = text.find(old, start + len(old))
-
-
-# Known mistakes in code that does the work of another function: a block may have a layer norm of its own, written out inside.
-#
-# Each is the correct function, built on a wrong version of one of the functions that it calls, directly or not.
-
-
-@cache
-def inlined(module: str, function: str) -> tuple[Mistake, ...]:
-    """The mistakes of value in the functions below this one, the nearest first. They belong to no criterion yet."""
-    values = {c.id for c in rubric.current().criteria.values() if c.looks_at == "values"}
-    below = [m for name in _below(function) for m in of_function(rubric.current().module_of(name), name)]
-    visible = (m for m in below if not m.memory and not m.inexact and values.issuperset(m.criteria))
-    here = f"In the part of `{function}` that computes"
-    return tuple(
-        replace(
-            m,
-            module=module,
-            function=function,
-            name=m.id,
-            criteria=(),
-            does=f"{here} `{m.function}`: {m.does}",
-            inside=m,
-            twice=m.does,
-        )
-        for m in visible
-    )
-
-
-@cache
-def _below(function: str) -> tuple[str, ...]:
-    """The contract functions that a correct one calls, directly or not, the nearest first."""
-    names = [function]
-    for above in names:
-        names += [below for below in _called(above) if below not in names]
-    return tuple(names[1:])
-
-
-@cache
-def _called(function: str) -> tuple[str, ...]:
-    source = correct(rubric.current().module_of(function), function).source
-    names = dict.fromkeys(_names(compiled(source, function)))
-    return tuple(name for name in names if name in reference.functions() and name != function)
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
-
-
-def _assembled(version: Version, changed: Version) -> Callable[..., Any]:
-    """A version that finds, wherever it calls for it, the changed function."""
-    names = dict(vars(reference.modules()[version.module]))
-    for name in _called(version.function):
-        if name == changed.function:
-            names[name] = changed.fresh()
-        elif changed.function in _below(name):
-            names[name] = _assembled(correct(rubric.current().module_of(name), name), changed)
-    exec(compiled(version.source, version.function), names)
-    return names[version.function]  # type: ignore[no-any-return]
 
 
 # Code that computes nothing: zeros, a constant, an argument returned, an exception, None. It must earn nothing.

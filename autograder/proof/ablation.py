@@ -1,6 +1,6 @@
 """Which rules of grading and feedback pay? Each is switched off in turn, and modules are graded with and without it.
 
-The modules are machine-made mutants of the correct solutions in other styles, these solutions themselves, and the modules in folders that
+The modules are machine-made mutants of the correct solutions in other styles, these solutions, and modules in folders that
 are given (`MODULE/*.py`). A rule that changes fewer than one module in two hundred should go, unless a false sentence or a
 lost point of a right module depends on it.
 """
@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -214,7 +213,7 @@ def _graded(grader: Grader, item: tuple[str, Subject]) -> Outcome:
     rule, subject = item
     began = time.process_time()
     with without(rule):
-        result = grader.grade(Submission(subject.name, subject.files), (subject.module,) if subject.module else ())
+        result = grader.grade(Submission(subject.name, dict(subject.files)), (subject.module,) if subject.module else ())
         said = {graded.criterion.id: messages.message(graded, result) for graded in result.graded}
     names = {g.criterion.id: tuple(m.id for m in (*g.mistakes, *g.undecided)) for g in result.graded if not g.passed}
     seconds = time.process_time() - began + grader.sandbox.processor_seconds - grader.sandbox.budget.own_seconds

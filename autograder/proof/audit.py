@@ -1,7 +1,7 @@
 """Is the grading right? Every known mistake, code that computes nothing, and correct solutions, against every criterion.
 
 What must hold, and is a problem where it does not:
-- a mistake alone loses the criteria that it belongs to, what it hides, and the worked examples that show it, nothing else;
+- a mistake alone loses the criteria that it belongs to, and the worked examples that show it, nothing else;
 - it is named as itself, or a sentence is said that it shares with those it cannot be told from; never as another one;
 - the integration is lost to a module that computes nothing or cannot be imported, to no mistake in a module that earns something;
 - code that computes nothing loses every criterion that grades its function;
@@ -150,14 +150,14 @@ def _of_nothing(row: Row) -> Iterator[str]:
 
 
 def may_lose(case: Case, graded: Graded) -> bool:
-    """Whether mistakes may lose a criterion that they do not belong to: they hide it, or it goes by all results."""
+    """Whether mistakes may lose a criterion that they do not belong to: one that goes by all results."""
     criterion = graded.criterion
     return criterion.module == case.module and (criterion.looks_at == "examples" or hides(graded))
 
 
 def hides(graded: Graded) -> bool:
-    """Whether a criterion is lost because it cannot be seen beside the mistakes: nothing shows, or runs, or too little is right."""
-    return not graded.passed and graded.why in ("hidden", "too little")
+    """Whether a criterion of form is lost because too little is right."""
+    return not graded.passed and graded.why == "too little"
 
 
 def _names(row: Row) -> Iterator[str]:
@@ -235,7 +235,7 @@ KEPT = "-"
 MEANS = {
     "N": "lost, and the message names this misconception",
     "S": "lost, and the message has the sentence it shares with equivalent misconceptions",
-    "H": "lost: this mistake masks the criterion (or nothing runs, or too little is correct)",
+    "H": "lost: too little is correct",
     "E": "lost: a worked example or the integration fails",
     "x": "lost without a name",
     "+": "earned despite wrong values, which come from this mistake and cost another criterion",
@@ -266,13 +266,6 @@ def mark(row: Row, criterion: str) -> str:
     return "S" if set(row.case.mistakes) & set(graded.undecided) and shared([graded]) else "x"
 
 
-def hidden(row: Row) -> list[str]:
-    """The criteria that the mistake of a row hides, each with the mistakes that could not be seen."""
-    lost = {name: g for name, g in row.lost.items() if name not in row.case.criteria and hides(g)}
-    unseen = {name: ", ".join(m.id for m in g.unseen) for name, g in lost.items()}
-    return [f"{name} ({ids or 'nothing runs, or nothing would show'})" for name, ids in unseen.items()]
-
-
 def unnamed(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
     """The mistakes that have no name of their own, with the ones that they cannot be told from."""
     for row in rows:
@@ -296,8 +289,6 @@ def table_lines(rows: Sequence[Row]) -> Iterator[str]:
     right = [row for row in rows if row.case.kind == "alternative"]
     yield from _listed("correct alternatives", ((row, ", ".join(row.lost) or "nothing lost") for row in right))
     written = [row for row in rows if row.case.kind == "mistake"]
-    hiding = ((row, "; ".join(sentences)) for row in written if (sentences := hidden(row)))
-    yield from _listed("criteria lost because a mistake masks them", hiding)
     yield from _listed("misconceptions that are not named, and those they cannot be distinguished from", unnamed(rows))
     named = sum(bool(row.case.ids & row.named) for row in written)
     yield f"\n{named} of {len(written)} misconceptions are named correctly."

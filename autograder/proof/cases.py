@@ -351,7 +351,7 @@ class Row:
         """The criteria, why each is lost or earned, and the mistakes, as JSON has them."""
         return {
             name: {"earned": graded.passed, "why": graded.why}
-            | {what: [m.id for m in getattr(graded, what)] for what in ("mistakes", "undecided", "unseen")}
+            | {what: [m.id for m in getattr(graded, what)] for what in ("mistakes", "undecided")}
             for name, graded in self.graded.items()
         }
 

@@ -13,7 +13,7 @@ import numpy as np
 from autograder.feedback.other_arguments import others, right_for
 from autograder.grading.experiments import Tried, is_unsteady, moved, part
 from autograder.grading.record import Record
-from autograder.grading.thresholds import EVERY, FEW, MOST_CHANGES, MOST_SAID
+from autograder.grading.thresholds import FEW
 from autograder.values.compare import equal
 from autograder.values.differences import IN_ORDER, UNSTEADY, difference
 
@@ -34,8 +34,7 @@ def observe(example: Record, examples: Sequence[Record] = (), outcomes: Sequence
         return _right_with(outcomes)
     others = [record for record in examples if record.step is not step and _returned(record)]
     wrong = [example, *(record for record in others if record.fault is not None)]
-    records = [outcome.record for outcome in (*outcomes[1:EVERY], *outcomes[EVERY::EVERY])]
-    made_up = [record for record in records if record.fault is not None]
+    made_up = [outcome.record for outcome in outcomes[1:] if outcome.record.fault is not None]
     said = _other_arguments(wrong, made_up)
     differs = said or differs_by(example)
     if said or differs.startswith(IN_ORDER):
@@ -56,7 +55,7 @@ def _right_with(outcomes: Sequence[Tried]) -> str:
     """What can be another in the call so that its result is right."""
     right = (outcome.trial.change for outcome in outcomes[1:] if outcome.record.fault is None)
     words = dict.fromkeys(filter(None, right))
-    return f"The same call is correct with {', and with '.join(list(words)[:MOST_CHANGES])}." if words else ""
+    return f"The same call is correct with {', and with '.join(list(words)[:FEW])}." if words else ""
 
 
 def _returned(record: Record) -> bool:
@@ -129,7 +128,7 @@ def dependence(outcomes: Sequence[Tried]) -> str:
             ]
             if all(array is not None for _, *arrays in pairs for array in arrays):
                 said += _of_leaf(leaf, name, pairs)
-    return " ".join(sentence for _, sentence in sorted(said, key=lambda ranked: ranked[0])[:MOST_SAID])
+    return " ".join(sentence for _, sentence in sorted(said, key=lambda ranked: ranked[0])[:FEW])
 
 
 def _again(outcome: Tried, number: int, names: Sequence[str]) -> Array:

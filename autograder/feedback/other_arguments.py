@@ -9,14 +9,13 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from functools import lru_cache, partial
-from itertools import combinations, islice, permutations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
 
 from autograder.grading.experiments import Arguments, arguments, plain
 from autograder.grading.record import Step
-from autograder.grading.thresholds import MOST_ARGUMENTS
 from autograder.homework import reference
 from autograder.values.compare import equal
 from autograder.values.tree import leaves
@@ -36,7 +35,7 @@ def others(step: Step) -> tuple[tuple[str, Any], ...]:
     kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(step.expected)]
     is_rich = all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds)  # floating numbers, or many truths
     results = []
-    for sentence, call, is_plain in islice(_calls(step, function, arguments(step)), MOST_ARGUMENTS):
+    for sentence, call, is_plain in _calls(step, function, arguments(step)):
         value = _result(call)
         if value is not None and not equal(step.expected, value, step.allowed) and (is_plain or is_rich):
             results.append((sentence, value))

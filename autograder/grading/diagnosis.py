@@ -16,7 +16,7 @@ import numpy as np
 from autograder.grading.experiments import arguments
 from autograder.grading.played import Played, wrong_in_value
 from autograder.grading.record import Record, Step
-from autograder.grading.search import Candidate, Search, Table, versions_left
+from autograder.grading.search import Candidate, Search, Table
 from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_RIVALS
 from autograder.homework import reference
 from autograder.homework.mistakes import COPIES, KEEP_DTYPE, KEPT, Mistake, of_form, of_function
@@ -132,16 +132,20 @@ class Diagnoser:
         self,
         module: str,
         records: Iterable[Record],
-        left: Iterator[int] | None = None,
+        before: Mapping[str, Explanation] | None = None,
     ) -> dict[str, Explanation]:
         """Every function of a module that has a wrong record, explained as far as it can be, in the order of the rubric.
 
-        Of the records that are given nothing but these is looked at: what is shown before the due date is made from visible ones.
+        Nothing but these records is looked at: what is shown before the due date is made from visible ones. `before` is what
+        explained some of them: what explains all of them explains these too.
         """
         explanations: dict[str, Explanation] = {}
         every = list(records)
         for function in self.rubric.modules[module].functions:
-            explanations |= self.explained(module, function, every, explanations, left)
+            some = (before or {}).get(function)
+            helpers = self.rubric.helpers(module, (function,))
+            hopeless = some is not None and not some.complete and not any(name in explanations for name in helpers)
+            explanations |= self.explained(module, function, every, explanations, hopeless)
         return explanations
 
     def explained(
@@ -150,13 +154,14 @@ class Diagnoser:
         function: str,
         records: Iterable[Record],
         above: Mapping[str, Explanation],
-        left: Iterator[int] | None = None,
+        hopeless: bool = False,
     ) -> dict[str, Explanation]:
         """One function of a module, if it has a wrong record, beside helpers that are wrong as explained `above`."""
         own = [record for record in records if record.target.function == function]
         if all(record.fault is None for record in own):
             return {}
-        explanation = self._explain(module, function, own, above, versions_left() if left is None else left)
+        nothing = Explanation(empty=computes_nothing(own))
+        explanation = nothing if hopeless else self._explain(module, function, own, above)
         chosen = explanation.chosen if explanation.complete else None
         strange = [record for record in own if chosen is None or not chosen.fits_in_form(record)]
         unnamed = tuple(m for m in observed(strange, explanation.complete) if not has(explanation.named, m))
@@ -166,7 +171,7 @@ class Diagnoser:
         """Single known mistakes whose wrong reply the function gave in a few calls at least, those with the most first; none that
         would have made a right call wrong."""
         table = Table(self.played(module, function))
-        search = Search(self.rubric, module, function, records, [table], versions_left())
+        search = Search(self.rubric, module, function, records, [table])
         exact = [m for m in of_function(module, function) if not m.inexact and not m.memory]
         right = [record for record in records if record.fault is None]
         wrong = [record for record in records if wrong_in_value(record) and record.reply.error is None]
@@ -180,7 +185,6 @@ class Diagnoser:
         function: str,
         records: list[Record],
         above: Mapping[str, Explanation],
-        left: Iterator[int],
     ) -> Explanation:
         wrong = [record for record in records if wrong_in_value(record)]
         if wrong and all(r.reply.ended is not None or is_absent(r) for r in wrong):
@@ -197,7 +201,7 @@ class Diagnoser:
             tables += [replace(table, given=given) for table in tables]
         # What computes nothing loses all criteria, so that what fits in one of them decides nothing, and is no two mistakes.
         empty = bool(wrong) and computes_nothing(records)
-        search = Search(self.rubric, module, function, records, tables, left, 1 if empty else None)
+        search = Search(self.rubric, module, function, records, tables, 1 if empty else None)
         if not wrong:
             return Explanation(search.formal(), right_in_value=True)
         candidates = search.complete()

@@ -28,7 +28,7 @@ from autograder.sandbox.student.bindings import bound_names
 if TYPE_CHECKING:
     from autograder.sandbox.student.loading import StudentModules
 
-EDITED_SECONDS, AGAIN_SECONDS = 0.3, 0.05  # processor time of an edited call; until it is told again that this is over
+EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call; until it is told again that this is over
 
 
 class Endless(BaseException):

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.record import Record, Step
-from autograder.grading.thresholds import ELSEWHERE, MOST_ENTRIES, MOST_MOVES, MOST_MOVES_ASKING, MOVES, PLAYED, RESTS
-from autograder.homework import reference, rubric
+from autograder.grading.thresholds import ELSEWHERE, MOST_ENTRIES, MOST_MOVES, MOVES, SAME
+from autograder.homework import reference
 from autograder.sandbox.messages import prepared
 from autograder.values.compare import deviations, values_agree
 from autograder.values.tree import copied
@@ -68,7 +68,7 @@ def trials(step: Step) -> tuple[Trial, ...]:
     before = [_expected(step, args) for args in others]
     for (path, entry, changed), *there in zip(*(_moves(step, args) for args in (given, *others)), strict=True):
         elsewhere = tuple(zip(before, (_expected(step, args) for _, _, args in there), strict=True))
-        both = tuple((args, after) for args, (_, _, after) in zip(others[:PLAYED], there, strict=False))
+        both = tuple((args, after) for args, (_, _, after) in zip(others, there, strict=True))
         moves += [Trial(variant, "", path, entry, elsewhere, both) for variant in _made(step, changed)]
     return (Trial(step), *changes.values(), *moves)
 
@@ -121,7 +121,7 @@ def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
     if first.shape != second.shape or np.isnan(first).any() or np.isnan(second).any():
         return None
     away = deviations(first, second)
-    return np.where(away > MOVES, 1, np.where(away <= RESTS, 0, -1))
+    return np.where(away > MOVES, 1, np.where(away <= SAME, 0, -1))
 
 
 def arguments(step: Step) -> Arguments:
@@ -222,7 +222,7 @@ def _known_words() -> set[str]:
 
 def _moves(step: Step, given: Arguments) -> Iterator[tuple[Path, tuple[int, ...] | None, Arguments]]:
     """One entry of one argument moved, as long as few are left; then all entries of one, each by another amount."""
-    left = MOST_MOVES_ASKING if rubric.current().neighbours(step.target.module) else MOST_MOVES
+    left = MOST_MOVES
     for path, value in _numbers(given):
         array = np.asarray(value)
         single = array.size <= min(MOST_ENTRIES, left)

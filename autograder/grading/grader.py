@@ -35,8 +35,8 @@ from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.repair import Repair, Repairs, charged_as
 from autograder.grading.runner import Runner
 from autograder.grading.script import Script
-from autograder.grading.search import is_boolean, versions_left
-from autograder.grading.thresholds import MOST_EVIDENT, MOST_TRIED, TIMES
+from autograder.grading.search import is_boolean
+from autograder.grading.thresholds import TIMES
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
@@ -143,7 +143,7 @@ class _Grading:
         self.records: dict[Step, Record] = {}  # from beside references
         self.previewed: dict[Step, Record] = {}  # of public calls, from the preview
         self.depends = set[str]()  # modules whose public calls differ in the preview: see _run
-        self.repairs, self.left = Repairs(player), versions_left(player.charge)
+        self.repairs = Repairs(player)
         # Of each function the wrong public examples, those first that tell much, and the first that is wrong also alone.
         self.examples: dict[str, dict[str, list[Record]]] = {}
         self.alone: dict[str, dict[str, Record | None]] = {}
@@ -226,7 +226,7 @@ class _Grading:
         explanations, alone = self.at_once[module].explanations, self.alone[module]
         unexplained = {name: own for name, own in self.examples[module].items() if not explanations[name].complete}
         examples = [alone.get(name) or own[0] for name, own in unexplained.items()]
-        wrong = [e for e in examples if e.reply.ended is None and not is_absent(e)][:MOST_TRIED]
+        wrong = [e for e in examples if e.reply.ended is None and not is_absent(e)]
         doubtful = {e.target.function for e in wrong} | (explanations.keys() - self.examples[module].keys())
         random = self._random(module, doubtful)
         unsteady = {e.step: random[e.target.function] for e in wrong if e.target.function in random}
@@ -351,7 +351,8 @@ class _Grading:
         if self.player.broken(module) is not None:  # there is nothing to explain
             empty = {name: Explanation(empty=True) for name in self.rubric.modules[module].functions}
             return self._charged(_Reading(module, tuple(records), empty))
-        explanations = self.diagnoser.explain(module, records, self.left)
+        before = None if at_once else self.at_once[module].explanations
+        explanations = self.diagnoser.explain(module, records, before)
         reading = self._charged(_Reading(module, tuple(records), explanations))
         wrong = reading.wrong_functions
         for function in self.rubric.modules[module].functions:
@@ -401,7 +402,7 @@ class _Grading:
             return reading
         search = (reading.module, function, helpers, reading.records)
         evident = self.diagnoser.evident(reading.module, function, own)
-        left = [candidate for candidate in evident[:MOST_EVIDENT] if self.repairs.beside(*search, candidate.reply)]
+        left = [candidate for candidate in evident[:1] if self.repairs.beside(*search, candidate.reply)]
         told = left or ([] if reading.explanations[function].chosen else [c for c in evident if c.is_evident])
         if len({candidate.ids for candidate in told}) != 1:
             return reading
@@ -428,7 +429,7 @@ class _Grading:
         replies = self.player.with_helpers(reading.module, helpers, steps)
         again = {r.step: r for r in judged(steps, [replies[s] for s in steps]) if r.target.function == function}
         records = tuple(again.get(record.step, record) for record in reading.records)
-        anew = self.diagnoser.explained(reading.module, function, records, {}, self.left)
+        anew = self.diagnoser.explained(reading.module, function, records, {})
         merged = {name: e for name, e in reading.explanations.items() if name != function} | anew
         order = self.rubric.modules[reading.module].functions
         explanations = {name: merged[name] for name in order if name in merged}

@@ -17,12 +17,9 @@ import numpy as np
 from autograder.grading.direct import Direct
 from autograder.grading.record import Record, Step, grouped
 from autograder.grading.thresholds import (
-    JUST_AS_WRONG,
-    NOT_ROUNDED,
     RUIN,
-    SAME_REPLY,
+    SAME,
     SAME_ROUNDING,
-    STEPS_OF_A_VERSION,
 )
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, Version, made
@@ -66,11 +63,6 @@ class Played:
     def keeps(self) -> bool:
         """Whether something is kept between calls whatever the version, so that each is played on every step."""
         return any(helper.memory for helper in self.helpers.values())
-
-    @property
-    def counts(self) -> int:
-        """The versions that one counts for which is played on all its steps: as many as take as long in a search."""
-        return 1 + len(self.every if self.keeps else self.steps) // STEPS_OF_A_VERSION
 
     @property
     def held(self) -> int:
@@ -185,11 +177,11 @@ def _explained(right: Any, version: Any, reply: Any, allowed: float) -> float:
 
 def _allowed(step: Step, value: Any) -> float:
     """What two wrong replies may differ by: more than the step allows, where that is made for a much smaller right value."""
-    if not 0 < step.allowed < SAME_REPLY:
+    if not 0 < step.allowed < SAME:
         return step.allowed
     arrays = [np.abs(leaf[np.isfinite(leaf)]) for leaf in leaves(value) if isinstance(leaf, np.ndarray)]
     largest = max((float(array.max(initial=0.0)) for array in arrays), default=0.0)
-    return max(step.allowed, SAME_REPLY * min(1.0, largest))
+    return max(step.allowed, SAME * min(1.0, largest))
 
 
 def _of_another_type(step: Step, reply: Reply) -> str:
@@ -226,7 +218,7 @@ def alike_in_rounding(step: Step, exact: Reply, inexact: Reply, reply: Reply) ->
         return alike(step, inexact, reply)
     right = step.counted(exact.value)
     far, theirs = (distance(right, step.counted(item.value)) for item in (inexact, reply))
-    if far <= step.allowed * NOT_ROUNDED:
+    if far <= step.allowed:
         return alike(step, exact, reply)
     if far > RUIN:
         return theirs > step.allowed
@@ -252,4 +244,4 @@ def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | No
     apart, left = distance(right, exact), distance(exact, value)
     if 0 <= apart <= allowed:
         return None
-    return 0 <= left <= (apart * JUST_AS_WRONG if apart > 0 else RUIN)
+    return 0 <= left <= (apart / SAME_ROUNDING if apart > 0 else RUIN)

@@ -25,10 +25,10 @@ from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.runner import Runner
 from autograder.grading.thresholds import (
+    FEW,
     FIRST_CALLS,
     MOST_ENDLESS,
     MOST_FUNCTIONS,
-    MOST_LINES,
     MOST_SPENT,
     MOST_SURVIVORS,
 )
@@ -95,7 +95,7 @@ class Repairs:
                 if places:
                     known.update(line for lines in places.values() for line in lines)
                     spots = tuple(dict.fromkeys(places.values()))
-                    shown = spots if tells and sum(map(len, spots)) <= MOST_LINES else ()
+                    shown = spots if tells and sum(map(len, spots)) <= FEW else ()
                     earlier.append(((function, chosen), _place(spots[0]), shown))
                     return earlier[-1]
         return None

@@ -88,7 +88,6 @@ class Runner:
         self.rubric = script.rubric
         self.edits = 0  # edited versions of its functions that may be tried
         self.spent: Callable[[], float] = float  # the share of its processor time that is used up
-        self.charge: Callable[[float], None] = lambda seconds: None  # processor time that the grader takes for it
         self._process: Process | None = None
         self._imported: tuple[Imports, ...] = ()  # what the process has imported
         self._shared = ""  # what it is shared for
@@ -111,7 +110,6 @@ class Runner:
         runner = cls(start, script, submission)
         runner.edits = sandbox.limits.repairs
         runner.spent = lambda: sandbox.processor_seconds / sandbox.limits.submission_seconds
-        runner.charge = sandbox.charge
         return runner
 
     def preview(self, modules: Iterable[str]) -> dict[Step, Record]:

@@ -89,10 +89,6 @@ class Sandbox:
         """Processor time that the present submission has used, in all processes."""
         return self.budget.processor_seconds
 
-    def charge(self, seconds: float) -> None:
-        """Count processor time of the caller's as that of the present submission."""
-        self.budget.own_seconds += seconds
-
     def place(self, files: Mapping[str, bytes]) -> None:
         """Make this the present submission: the last process of the one before ends, and a new budget begins."""
         self._end_process()

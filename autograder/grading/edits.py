@@ -18,7 +18,7 @@ from typing import Any
 from autograder.sandbox.student.bindings import bound_names
 
 MOST_BYTES, MOST_NODES = 100_000, 5_000  # of a text that is edited
-MOST_EDITS = 1_500  # that are tried of one function
+MOST_EDITS = 1_200  # that are tried of one function
 LARGEST = 10  # nodes that an edit exchanges
 MOST_PLACES = 6  # in which the same edit is made at once
 MOST_CONSTANTS = 12  # numbers of the text, and words of it, that are tried in the place of a constant

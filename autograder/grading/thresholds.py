@@ -35,7 +35,7 @@ FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played 
 LEAST_EVIDENCE = 3
 MOST_FUNCTIONS = 4  # of one submission that are searched; by judgement
 # Edits of one size that are played on every call of the function; where more pass the first calls, no line is told.
-MOST_SURVIVORS = 60  # by judgement
+MOST_SURVIVORS = 20  # by judgement
 MOST_ENDLESS = 5  # edits that do not end, after which a search does; by judgement
 MOST_SPENT = 0.5  # share of a submission's processor time after which no search goes on; by judgement
 

@@ -45,7 +45,7 @@ class Limits(BaseModel):
     )
     open_files: int = Field(default=64, ge=16)
     repairs: int = Field(
-        default=3000,
+        default=1500,
         ge=0,
         description="edited versions of functions that no misconception explains, tried in one submission",
     )

@@ -186,11 +186,7 @@ class _Charging:
         """What a wrong record of a criterion of form shows of wrong form, if it comes from the function itself."""
         explanation = self.explanations[record.target.function]
         mistakes = tuple(seen(record, explanation.complete))
-        # What a function, or a helper, keeps between calls may come back in another dtype.
-        names = (record.target.function, *self.rubric.helpers(self.module, (record.target.function,)))
-        explained = (self.explanations[name].mistakes for name in names if name in self.explanations)
-        keeps = any(mistake.memory for own in explained for mistake in own)
-        if (explanation.formal or keeps) and not any(criterion.id in m.criteria for m in explanation.mistakes):
+        if explanation.formal and not any(criterion.id in m.criteria for m in explanation.mistakes):
             return None  # it comes from a mistake that is charged elsewhere, or from a helper
         return Graded(criterion, "form", mistakes, record=record) if mistakes else None
 

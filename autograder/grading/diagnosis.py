@@ -80,8 +80,8 @@ class Explanation:
     @property
     def sure(self) -> tuple[Mistake, ...]:
         """The mistakes of which there is enough evidence."""
-        guessed = self.repair is None and self.chosen is not None and self.chosen.is_guess
-        return () if guessed else self.mistakes
+        chosen = self.chosen if self.repair is None else None
+        return () if chosen is not None and (chosen.is_guess or chosen.changes_unseen) else self.mistakes
 
     @property
     def at_least(self) -> bool:

@@ -145,12 +145,10 @@ def known(name: str) -> Mistake:
     return next(m for m in mistakes.of_function("layernorm", "layer_norm") if m.name == name)
 
 
-def graded(
-    criterion: str, why: Why, *names: str, undecided: tuple[str, ...] = (), unseen: tuple[str, ...] = ()
-) -> Graded:
+def graded(criterion: str, why: Why, *names: str, undecided: tuple[str, ...] = ()) -> Graded:
     """A criterion that is lost, or earned by `why`, with these mistakes of layer_norm."""
-    named, alike, hidden = (tuple(map(known, group)) for group in (names, undecided, unseen))
-    return Graded(rubrics.current().criteria[criterion], why, mistakes=named, undecided=alike, unseen=hidden)
+    named, alike = (tuple(map(known, group)) for group in (names, undecided))
+    return Graded(rubrics.current().criteria[criterion], why, mistakes=named, undecided=alike)
 
 
 def made(case: Case, *criteria: Graded) -> Row:

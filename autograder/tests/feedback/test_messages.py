@@ -113,13 +113,6 @@ def test_what_is_shown_later_is_no_place_to_refer_to() -> None:
     assert told(lost(SECRET, SAMPLE), visible).startswith(f"Same mistake as under `{EXAMPLE}`")
 
 
-def test_what_a_mistake_hides_is_lost_with_it() -> None:
-    text = told(lost("layernorm.epsilon", SAMPLE, charged=(SECRET,), why="hidden"), lost(SECRET, SAMPLE))
-    assert text.startswith(f"Not checked yet: the mistake under `{SECRET}` masks the result.")
-    alone = told(lost("layernorm.epsilon", SAMPLE, why="hidden"))
-    assert "the mistake below masks the result" in alone and "**Fix:** Divide by d." in alone
-
-
 # Earned in spite of wrong values
 
 

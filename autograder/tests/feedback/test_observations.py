@@ -23,14 +23,6 @@ def told(function: str, wrong: Callable[..., Any], *calls: PublicCall) -> str:
     return observe(next(record for record in records if record.fault is not None), records)
 
 
-def test_a_factor_is_that_of_every_example_only_where_it_is_the_same() -> None:
-    calls: list[PublicCall] = [((np.array([0, 0]), table), {}) for table in (NARROW, WIDE)]
-    same = told("embed", lambda tokens, table: table[tokens] * 3, *calls)
-    assert "the same factor, 3, in every example." in same
-    root = told("embed", lambda tokens, table: table[tokens] * np.sqrt(table.shape[1]), *calls)
-    assert root.startswith("Every entry is multiplied by the same factor, 1.73205.")
-
-
 def test_other_arguments_must_fit_every_wrong_example() -> None:
     def only_long(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
         return F["layer_norm"](x, gamma, beta if x.shape[-1] < 4 else 0 * beta, eps)

@@ -152,7 +152,7 @@ def test_audit_would_find(row: Row, said: str) -> None:
     "row",
     [
         made(WRONG, NAMED),
-        made(WRONG, NAMED, graded(OTHER, "hidden", "sample_variance", unseen=("no_gamma",))),
+        made(WRONG, NAMED, graded("layernorm.purity", "too little")),
         made(WRONG, NAMED, graded("layernorm.example", "mistake", "sample_variance")),
     ],
 )
@@ -177,12 +177,12 @@ def test_margin_would_be_found() -> None:
 
 
 def test_rows_that_are_not_as_they_were_are_told_and_no_others() -> None:
-    before = made(WRONG, NAMED, graded(OTHER, "hidden", "sample_variance"))
+    before = made(WRONG, NAMED, graded(OTHER, "unexplained", "sample_variance"))
     kept = json.loads(json.dumps({row.name: row.plain for row in (before, made(ALTERNATIVE))}))
     assert list(differing([before, made(ALTERNATIVE)], kept)) == []
     [said] = differing([made(WRONG, graded(OWN, "unexplained")), made(ALTERNATIVE)], kept)
     assert said.startswith("mistake: layer_norm.sample_variance\n")
-    assert 'layernorm.affine: {"earned": false, "why": "hidden"' in said and said.count("\n") == 2
+    assert 'layernorm.affine: {"earned": false, "why": "unexplained"' in said and said.count("\n") == 2
     assert '-> "right"' in said and '"why": "unexplained"' in said
     assert list(differing([made(NOTHING)], kept)) == ["nothing: layer_norm.zeros: a new case"]
 

@@ -38,6 +38,13 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--blind-spots", is_flag=True, help="report the input classes that no graded call covers instead")
 @click.option("--repairs", is_flag=True, help="report which unlisted mistakes a single edit repairs instead")
 @click.option("--steps", is_flag=True, help="report what each hidden test call contributes instead")
+@click.option("--ablate", is_flag=True, help="report what each rule of the grading contributes instead (an hour)")
+@click.option(
+    "--modules",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    multiple=True,
+    help="with --ablate: also grade MODULE/*.py in this folder",
+)
 def audit(
     jobs: int | None,
     only: str,
@@ -50,6 +57,8 @@ def audit(
     blind_spots: bool,
     repairs: bool,
     steps: bool,
+    ablate: bool,
+    modules: tuple[Path, ...],
 ) -> None:
     """Check the grading: every misconception, trivial code and every correct alternative, against every criterion.
 
@@ -58,6 +67,7 @@ def audit(
         autograder audit --rows before.json; (edit); autograder audit --against before.json
     """
     from autograder.cohort import pool
+    from autograder.proof import ablation
     from autograder.proof import blind_spots as blind
     from autograder.proof import mutants as machine
     from autograder.proof import public as home
@@ -76,7 +86,11 @@ def audit(
         sys.exit(machine.report_repairs(jobs, chosen))
     if steps:
         sys.exit(needed.report(chosen, jobs))
-    if public:
+    if ablate:
+        graded = ablation.subjects(modules)
+        for line in ablation.lines(ablation.run([*ablation.NEUTRAL, *ablation.RULES], graded, jobs), len(graded)):
+            click.echo(line)
+    elif public:
         for line in home.lines(home.run(chosen, jobs)):
             click.echo(line)
     elif pairs:

@@ -14,6 +14,7 @@ array code.
 """
 
 import ast
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
@@ -121,7 +122,8 @@ def named(function: str, before: str, after: str) -> str:
 
 def _is_python(source: str) -> bool:
     try:
-        compile(source, "<mutant>", "exec")
+        with warnings.catch_warnings(action="ignore"):  # of what is wrong, and Python may see
+            compile(source, "<mutant>", "exec")
     except SyntaxError:
         return False
     return True

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from autograder import __version__
-from autograder.commands import audit, doctor, grade
+from autograder.commands import audit, doctor, explain, grade
 from autograder.commands.ending import Commands
 from autograder.faults import CommandError
 from autograder.homework import kit
@@ -116,7 +116,7 @@ def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
         click.echo(line)
 
 
-for command in (audit.audit, grade.grade, grade.compare, grade.similar, grade.learn, doctor.doctor):
+for command in (audit.audit, explain.explain, grade.grade, grade.compare, grade.similar, grade.learn, doctor.doctor):
     main.add_command(command)
 
 

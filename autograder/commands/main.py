@@ -64,12 +64,24 @@ def build(out: Path, only: str) -> None:
 @main.command()
 @click.argument("name")
 def new(name: str) -> None:
-    """Add a module: draft files, an entry in rubric.yaml and notebook cells that build and grade immediately."""
+    """Add a module: draft files, an entry in rubric.yaml and notebook cells."""
     from autograder.release import new_module
 
     for path in new_module.write(name):
         click.echo(path)
-    click.echo(f"\nNext: autograder build; autograder grade solutions -o dist/graded; autograder audit --only {name}")
+    click.echo("\nReplace the text of the draft; `autograder build` names the lines that are left.")
+    click.echo(f"Then: autograder build; autograder grade solutions -o dist/graded; autograder audit --only {name}")
+
+
+@main.command()
+@click.argument("name")
+def remove(name: str) -> None:
+    """Remove a module: its files, its entry in rubric.yaml and its notebook cells."""
+    from autograder.release import new_module
+
+    for path in new_module.remove(name):
+        click.echo(path)
+    click.echo("\nNext: autograder build; autograder grade solutions -o dist/graded; autograder audit")
 
 
 @main.command()

@@ -5,6 +5,7 @@ that each submission is graded by (script.py). Since a wrong reply costs the cri
 later calls may be made from the values that `check` returns: they are the reference's.
 """
 
+import difflib
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,11 +18,11 @@ import pytest
 from autograder.grading.record import Kind, Rules, Step, Target
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.homework.rubric import INTEGRATION
+from autograder.homework.rubric import INTEGRATION, RubricError
 from autograder.sandbox.messages import Call, prepared, prepared_changes, prepared_look, prepared_write
 from autograder.sandbox.wire import Kept
 from autograder.values.compare import tolerance
-from autograder.values.tree import copied
+from autograder.values.tree import arrays, copied
 
 PLAIN = Rules()
 
@@ -46,6 +47,10 @@ class Recorder:
     def call(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any], rules: Rules, keep: bool) -> Any:
         """Record a call, and after a pure one a last look at its arguments and the same call again; the reference's value."""
         expected = self._expected(target, args, kwargs, rules)
+        if rules.within is not None and rules.within < (least := _rounding(expected)):
+            raise RubricError(
+                f"within({rules.within:g}) is less than the rounding of these results; use {least:.0e} or more"
+            )
         for name in set(rules.parts) - set(self._parts(target)):
             raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(self._parts(target))}")
         number, given = self._next(), (tuple(map(self._given, args)), {k: self._given(v) for k, v in kwargs.items()})
@@ -188,6 +193,8 @@ class Check:
 
         The contract may state one; and small results are held by their own size where nothing cancels.
         """
+        if not accuracy > 0:
+            raise RubricError(f"within({accuracy:g}): an accuracy is a number above 0, such as 1e-6")
         return self._with(within=accuracy)
 
     def part(self, *names: str) -> "Check":
@@ -217,12 +224,21 @@ class Check:
         if not self._module and name in self._modules:
             return Check(self._recorder, self._modules, name, self._rules, self._keep)
         if name not in self._modules.get(self._module, ()):
-            raise AttributeError(f"rubric.yaml has no function {name!r} in {self._module or 'this suite'}")
+            near = difflib.get_close_matches(name, self._modules.get(self._module, ()), 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise RubricError(f"rubric.yaml has no function {name!r} in {self._module or 'this suite'}{hint}")
         target = Target(self._module, name)
         return lambda *args, **kwargs: self._recorder.call(target, args, kwargs, self._rules, self._keep)
 
     def _with(self, **changes: Any) -> "Check":
         return Check(self._recorder, self._modules, self._module, replace(self._rules, **changes), self._keep)
+
+
+def _rounding(expected: Any) -> float:
+    """What a sum in another order may change of a result, as a share of max(1, largest expected magnitude)."""
+    parts = [part for part in arrays(expected) if part.dtype.kind == "f" and np.isfinite(part).any()]
+    largest = [(np.abs(part[np.isfinite(part)]).max(), np.finfo(part.dtype).eps) for part in parts]
+    return max((float(4 * eps * size / max(1.0, size)) for size, eps in largest), default=0.0)
 
 
 def rng_for(name: str) -> np.random.Generator:

@@ -7,10 +7,13 @@ found here, before anything is graded: a test that fails on the reference or nam
 import contextlib
 import difflib
 import os
+import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,6 +70,11 @@ def record(rubric: Rubric) -> Script:
         warnings.simplefilter("ignore")
         recorders = _run(rubric)
         hidden, visible = dict[str, list[Step]](), dict[str, list[Step]]()
+        tested = {recorder.criterion for recorder in recorders if recorder.steps}
+        for name in rubric.criteria.keys() - tested:
+            raise RubricError(
+                f"{rubric.place(name)}: the tests of this criterion make no call; add check.f(...) to one"
+            )
         for recorder in recorders:
             for step in recorder.steps:
                 # What is no answer to a question is said at once. Such calls have no inputs that could be given away.
@@ -136,9 +144,9 @@ class _Recording:
     def pytest_configure(self, config: pytest.Config) -> None:
         config.stash[RECORDING] = True
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self.misfits.append(f"the hidden suites cannot be used: {report.nodeid}: {_last_line(report)}")
+    def pytest_exception_interact(self, call: "pytest.CallInfo[Any]", report: Any) -> None:
+        collected = isinstance(report, pytest.CollectReport)
+        (self.misfits if collected else self.faults).append(_in_suite(call.excinfo, report.nodeid))
 
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         self.misfits = self.misfits or misfits(items, self.rubric)
@@ -146,15 +154,25 @@ class _Recording:
             items.clear()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not report.passed:
-            self.faults.append(f"{report.nodeid}: {_last_line(report)}")
+        if report.skipped:
+            self.faults.append(f"{report.nodeid} is skipped: a hidden test must run on the reference")
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self.recorders = session.config.stash.get(RECORDERS, [])
 
 
-def _last_line(report: pytest.CollectReport | pytest.TestReport) -> str:
-    return (report.longreprtext.strip().splitlines() or [report.outcome])[-1]
+def _in_suite(caught: "pytest.ExceptionInfo[Any] | None", test: str) -> str:
+    """An error in a suite on one line, with the line of the suite that it comes from."""
+    if caught is None:
+        return f"{test}: failed"
+    error = caught.value.__cause__ if isinstance(caught.value, pytest.Collector.CollectError) else caught.value
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: {error.msg}"
+    frames = traceback.extract_tb((error or caught.value).__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(kit.suites())]
+    place = f"{own[-1].filename}:{own[-1].lineno}" if own else test
+    kind = "" if isinstance(error, CommandError | AssertionError) else f"{type(error).__name__}: "
+    return f"{place}: {kind}{error}"
 
 
 def misfits(items: Sequence[pytest.Item], rubric: Rubric) -> list[str]:

@@ -19,14 +19,18 @@ two mistakes stand together unless they change the same letters. Nothing here ru
 import importlib
 import inspect
 import textwrap
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from autograder.faults import CommandError
 from autograder.homework import kit, reference, rubric
+from autograder.homework.rubric import RubricError
 
 MOST_TEXTS = (
     3000  # of versions that are kept, and as many compiled: all single mistakes, and the pairs of a few submissions
@@ -150,7 +154,7 @@ class Written:
     def __init__(self, function: Callable[..., Any]):
         self.function = function.__name__
         if self.function not in reference.functions():
-            raise ValueError(f"{function.__code__.co_filename}: {self.function} is not a function in rubric.yaml")
+            raise RubricError(f"{function.__code__.co_filename}: {self.function} is not a function in rubric.yaml")
         self.module = rubric.current().module_of(self.function)
         self.source = text_of(function)
         self.mistakes: list[Mistake] = []
@@ -173,7 +177,7 @@ class Written:
 
         Several edits are ways to make the same mistake, which give different results on some arguments. `criterion` is the
         name of a criterion of this module that grades the function. `changes_<argument>` and `float64_result` are mistakes of
-        form, whose sentences need not be written. Raises ValueError.
+        form, whose sentences need not be written. Raises RubricError.
         """
         if not does and not right:
             does, right, read = of_form(name, self.function)
@@ -228,7 +232,9 @@ class Written:
         for criterion in mistake.criteria or ("",):
             graded = rubric.current().criteria.get(criterion)
             if graded is None or self.function not in graded.grades:
-                yield f"the criterion {criterion!r} does not grade {self.function}; see rubric.yaml"
+                own = [c.id.partition(".")[2] for c in rubric.current().of(self.module) if self.function in c.grades]
+                name = criterion.partition(".")[2]
+                yield f"the criterion {name!r} does not grade {self.function}; those that do: {', '.join(own)}"
         for old, _ in mistake.edits:
             if not old or old not in self.source:
                 yield f"the text to replace, {old!r}, does not occur in {self.function}"
@@ -238,8 +244,23 @@ class Written:
         elif not is_python(changed):
             yield f"the changed function is not Python:\n{changed}"
 
-    def _error(self, name: str, text: str) -> ValueError:
-        return ValueError(f"{kit.catalogue() / self.module}: {self.function}.{name}: {text}")
+    def _error(self, name: str, text: str) -> RubricError:
+        return RubricError(f"{_line_being_run()}{self.function}.{name}: {text}")
+
+
+def _line_being_run() -> str:
+    """The line of a file of misconceptions that is being run, with a colon after it; "" outside of these."""
+    stack = (frame for frame in traceback.extract_stack() if Path(frame.filename).is_relative_to(kit.catalogue()))
+    return next((f"{frame.filename}:{frame.lineno}: " for frame in stack), "")
+
+
+def _of_file(error: Exception, path: Path) -> RubricError:
+    """An error in a file of misconceptions, on one line."""
+    if isinstance(error, SyntaxError):
+        return RubricError(f"{error.filename}:{error.lineno}: {error.msg}")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    line = f":{frames[-1].lineno}" if frames else ""
+    return RubricError(f"{path}{line}: {type(error).__name__}: {error}")
 
 
 def of_form(name: str, function: str) -> tuple[str, str, str]:
@@ -267,18 +288,23 @@ def written(function: Callable[..., Any]) -> Written:
 def known(module: str) -> dict[str, Written]:
     """The catalogue of a module, by function in the order of the rubric; empty if it has no files.
 
-    Raises ValueError.
+    Raises RubricError with file and line.
     """
     folder = kit.catalogue() / module
     tables, examples = dict[str, Written](), dict[str, list[Call]]()
     for path in sorted(folder.glob("*.py")):
-        loaded = vars(importlib.import_module(f"autograder.homework.catalogue.{module}.{path.stem}"))
+        try:
+            loaded = vars(importlib.import_module(f"autograder.homework.catalogue.{module}.{path.stem}"))
+        except CommandError:
+            raise
+        except Exception as error:
+            raise _of_file(error, path) from error
         tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
         examples |= loaded.get("EXAMPLES", {})
     functions = rubric.current().modules[module].functions
     for name, table in tables.items():
         if name not in functions:
-            raise ValueError(f"{folder}: {name} is not a function of {module}; see rubric.yaml")
+            raise RubricError(f"{folder / name}.py: {name} is not a function of {module}; see rubric.yaml")
         table.examples = examples.get(name, [])
     return {name: tables[name] for name in functions if name in tables}
 

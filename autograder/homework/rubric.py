@@ -3,6 +3,7 @@
 A rubric that is wrong is refused with a RubricError that names file, line and key and says what would be right.
 """
 
+import difflib
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache, cached_property
@@ -360,7 +361,10 @@ def explained(problem: Any, form: type[BaseModel]) -> str:
             if get_origin(annotation) is dict:
                 next(above)  # a name of a module or a criterion
         allowed = [name for name, field in form.model_fields.items() if not field.exclude]
-        return f"unknown key; known here: {', '.join(allowed)}"
+        near = [name for name in allowed if str(where[-1]).startswith(name)]
+        near += difflib.get_close_matches(str(where[-1]), allowed, 1, 0.5)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        return f"unknown key; {meant}known here: {', '.join(allowed)}"
     if problem["type"] == "missing":
         return "this key is missing" + _example(where)
     if problem["type"] == "literal_error":

@@ -14,11 +14,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 from autograder.faults import ArgumentsError, CommandError, of_system
 from autograder.grading import script
 from autograder.homework import kit, rubric
-from autograder.release import packing, rehearsal, selection
+from autograder.release import new_module, packing, rehearsal, selection
 from autograder.release.prerequisites import MASTER, clone, require_otter, temporary_folder
 
 REASON_LENGTH = 600  # characters
@@ -90,6 +91,7 @@ def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda
     """
     root = root or clone()
     require_otter()
+    new_module.refuse_placeholders(root)
     stage(ASSIGN)
     with temporary_folder("autograder-build-") as result:
         # With the kit that lies in `root`, whatever kit is installed.
@@ -103,7 +105,7 @@ def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda
             errors="replace",
         )
         if done.returncode:
-            raise CommandError(reason(done.stderr))
+            raise CommandError(_failing_check(root / "solutions") or reason(done.stderr))
         if check:
             stage(CHECK)
             _check(next((result / "autograder").glob("*.zip")), root / "solutions")
@@ -119,6 +121,22 @@ def _check(zipped: Path, solutions: Path) -> None:
     lost = [test["extra_data"]["criterion"] for test in tests if test["score"] < test["max_score"]]
     if lost:
         raise CommandError(f"the solutions do not get full marks; they lose {', '.join(lost)}")
+
+
+def _failing_check(solutions: Path) -> str:
+    """The first public check that fails on the solutions, with its line; "" if none does."""
+    with temporary_folder("autograder-checks-") as folder:
+        report = folder / "report.xml"
+        command = [sys.executable, "-m", "pytest", f"--junit-xml={report}", "-o", "junit_family=xunit1", "checks"]
+        subprocess.run(command, cwd=solutions, capture_output=True)
+        cases = ElementTree.parse(report).iter("testcase") if report.is_file() else ()
+        for case in cases:
+            failure = case.find("failure")
+            if failure is not None:
+                said = " ".join(failure.get("message", "").split())[:REASON_LENGTH]
+                place = f"{solutions / case.get('file', '')}:{int(case.get('line', '0')) + 1}"
+                return f"{place}: {case.get('name')}: this public check fails on the solution: {said}"
+    return ""
 
 
 def reason(stderr: str) -> str:

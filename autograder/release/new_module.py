@@ -6,15 +6,18 @@ really about then takes its place.
 
 import json
 import keyword
+import re
+import shutil
 import sys
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from autograder.faults import ArgumentsError
+from autograder.faults import ArgumentsError, CommandError
 from autograder.feedback.results import write_atomically
 from autograder.feedback.text import number
 from autograder.homework import rubric
+from autograder.intake import entries
 from autograder.release import prerequisites
 
 POINTS = 2  # of the new module
@@ -141,8 +144,27 @@ def test_$name():
 )
 
 
-# What a file of the same name would hide: packages, and the folders beside the students' files.
-RESERVED = ("numpy", "pytest", "matplotlib", "ipywidgets", "checks", "tour", "train", "autograder", "otter", "tests")
+# What a file of the same name would hide: packages, and the files and folders beside the students' files.
+RESERVED = {
+    "np",
+    "numpy",
+    "pytest",
+    "matplotlib",
+    "ipywidgets",
+    "checks",
+    "tour",
+    "train",
+    "autograder",
+    "otter",
+    "tests",
+}
+RESERVED |= {"conftest", "integration", "readme", "test", "total", *entries.RESERVED}
+# Text of a draft that says nothing yet.
+PLACEHOLDERS = (
+    "one sentence on what the module does and why it is needed.",
+    "Source: the paper or book of the formula.",
+    "What the module does, and what fails without it.",
+)
 
 
 def write(name: str) -> list[Path]:
@@ -167,6 +189,76 @@ def write(name: str) -> list[Path]:
     for path, text in texts.items():
         write_atomically(path, text)
     return list(texts)
+
+
+def refuse_placeholders(home: Path) -> None:
+    """Raises CommandError where text of a draft has not been replaced, which students would read."""
+    files = [*sorted((home / "solutions").glob("*.py")), home / "solutions" / prerequisites.MASTER]
+    for path in files:
+        for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            found = next((text for text in PLACEHOLDERS if text in line), "")
+            if found:
+                raise CommandError(f"{path}:{place}: replace the text of the draft: {found!r}")
+
+
+def remove(name: str) -> list[Path]:
+    """Remove a module: the reverse of `write`. Returns what was removed or changed.
+
+    Raises ArgumentsError for a module that the rubric does not have, or that others use; then nothing is changed.
+    """
+    home, current = prerequisites.clone(), rubric.current()
+    if name not in current.modules:
+        raise ArgumentsError(f"there is no module {name!r}; known modules: {', '.join(current.modules)}")
+    using = [other for other, module in current.modules.items() if name in module.uses]
+    if using or len(current.modules) == 1:
+        raise ArgumentsError(f"{name} is used by {', '.join(using)}" if using else f"{name} is the only module")
+    rules, notebook = home / "rubric.yaml", home / "solutions" / prerequisites.MASTER
+    suites = home / "autograder" / "homework" / "suites"
+    solutions = home / "solutions"
+    texts = {
+        rules: _without_entry(rules.read_text(encoding="utf-8"), name),
+        notebook: _without_cells(notebook.read_text(encoding="utf-8"), name),
+    }
+    for path, text in texts.items():
+        write_atomically(path, text)
+    catalogue = home / "autograder" / "homework" / "catalogue" / name
+    own = [solutions / f"{name}.py", solutions / "checks" / f"test_{name}.py", suites / f"test_{name}.py"]
+    own += [
+        suites / f"{name}_factors.py",
+        catalogue,
+        *(home / "autograder" / "proof" / "alternatives").glob(f"*/{name}.py"),
+    ]
+    removed = [path for path in own if path.exists()]
+    for path in removed:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return [*texts, *removed]
+
+
+def _without_entry(text: str, name: str) -> str:
+    """The rubric without a module's entry and points; comments elsewhere stay."""
+    current = rubric.current()
+    left = current.points - current.modules[name].points
+    text = re.sub(rf"^  {name}:\n(?:(?:    .*|\s*)\n)*", "", text, count=1, flags=re.MULTILINE)
+    return text.replace(f"\npoints: {number(current.points)}\n", f"\npoints: {number(left)}\n", 1)
+
+
+def _without_cells(text: str, name: str) -> str:
+    """The notebook without the module's question."""
+    notebook = json.loads(text)
+    sources = ["".join(cell["source"]) for cell in notebook["cells"]]
+    begin = next(
+        (
+            n
+            for n, source in enumerate(sources)
+            if source.startswith(f"# BEGIN QUESTION\nname: {name}\n") or source == f"# BEGIN QUESTION\nname: {name}"
+        ),
+        None,
+    )
+    if begin is None:
+        return text
+    end = sources.index("# END QUESTION", begin)
+    del notebook["cells"][begin : end + 1]
+    return json.dumps(notebook, indent=1) + "\n"
 
 
 def _with_entry(text: str, last: str, values: dict[str, str]) -> str:

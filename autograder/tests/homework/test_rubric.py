@@ -21,7 +21,11 @@ Edit = Callable[[str], str]
             "modules.layernorm.points",
             "add up to",
         ),
-        (lambda t: t.replace("about:", "abuot:", 1), "abuot", "unknown key; known here: points, about"),
+        (
+            lambda t: t.replace("about:", "abuot:", 1),
+            "abuot",
+            "unknown key; did you mean 'about'? known here: points, about",
+        ),
         (
             lambda t: t.replace("statistics: {", "statistics: {id: layernorm.statistics, "),
             "statistics.id",

@@ -49,6 +49,7 @@ def build(
     stage(RECORD)
     # First, because a rubric that does not fit is to be said in its own words, not in Otter's.
     script.record(rubric.current())
+    new_module.refuse_placeholders(clone())
     if not only:
         with assigned(stage=stage) as result:
             stage(WRITE)
@@ -91,7 +92,6 @@ def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda
     """
     root = root or clone()
     require_otter()
-    new_module.refuse_placeholders(root)
     stage(ASSIGN)
     with temporary_folder("autograder-build-") as result:
         # With the kit that lies in `root`, whatever kit is installed.

@@ -8,6 +8,7 @@ import pytest
 
 from autograder.grading.record import Step
 from autograder.grading.recorder import Check, Recorder, rng_for
+from autograder.homework.rubric import RubricError
 from autograder.sandbox.wire import Kept
 
 X = np.array([[1.0, 2.0], [3.0, 5.0]])
@@ -174,7 +175,7 @@ def test_each_step_is_told_as_soon_as_it_is_known(recorder: Recorder, check: Any
 
 
 def test_only_functions_of_the_rubric_can_be_checked(check: Any) -> None:
-    with pytest.raises(AttributeError, match="has no function 'triple'"):
+    with pytest.raises(RubricError, match="has no function 'triple'"):
         check.triple(X)
 
 

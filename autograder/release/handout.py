@@ -230,7 +230,7 @@ def grading_table(rubric: Rubric) -> str:
     rows = ["| criterion | points | what it tests | result shown |", "|---|---:|---|---|"]
     for group in rubric.groups:
         criteria = rubric.of(group)
-        title = rubric.modules[group].title if group in rubric.modules else "Everything together"
+        title = "Everything together" if group == INTEGRATION else rubric.titles[group]
         rows.append(f"| **{group}** | **{number(sum(c.most for c in criteria))}** | **{title}** | |")
         for criterion in criteria:
             about = criterion.about.replace("|", "\\|")

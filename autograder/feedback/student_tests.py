@@ -8,6 +8,7 @@ from autograder.grading.student_tests import FunctionTests
 from autograder.homework.rubric import TESTS_FILE
 from autograder.intake.submission import Submission
 from autograder.intake.text import printable
+from autograder.sandbox.messages import Reply
 from autograder.values.source import text_lines
 
 MISSING = f"There is no `{TESTS_FILE}`, or it is blank."
@@ -29,10 +30,7 @@ def told(tests: FunctionTests, submission: Submission) -> str:
         case "time":
             return f"No points: the tests of {function} take too long on correct solutions.\n"
         case "import":
-            error = outcome.reply.error
-            place = f" in line {error.line}" if error and error.line else ""
-            raised = f"{error.kind}{place}" if error else "an error"
-            return f"No points: `{TESTS_FILE}` cannot be imported beside correct solutions: {raised}.\n"
+            return f"No points: `{TESTS_FILE}` cannot be imported beside correct solutions. {_why(outcome.reply)}\n"
         case "rejects":
             return f"No points: a test rejects a correct `{tests.function}`. {CORRECT}\n\n{_rejection(tests, submission)}\n"
     if tests.undetected is None and not tests.not_run:
@@ -43,6 +41,14 @@ def told(tests: FunctionTests, submission: Submission) -> str:
     if tests.not_run:
         said += "\n\nSome misconceptions were not tried, because the tests took too long."
     return f"{said}\n"
+
+
+def _why(reply: Reply) -> str:
+    """Why the file cannot be imported."""
+    if reply.ended is not None:
+        return ended(reply.ended, (TESTS_FILE,), "import")
+    assert reply.error is not None
+    return f"It raises {reply.error.kind}" + (f" in line {reply.error.line}." if reply.error.line else ".")
 
 
 def _rejection(tests: FunctionTests, submission: Submission) -> str:

@@ -47,7 +47,7 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        return bool(self.test) or self.reply.error is not None
+        return not self.spent and (bool(self.test) or self.reply != FINE)
 
     @property
     def spent(self) -> bool:
@@ -126,50 +126,53 @@ def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list
         *(Version(style) for style in ("", *sorted(path.name for path in kit.alternatives().glob("[!_.]*/")))),
     ]
     wrong = {name: [Version(functions=(mistake.alone,)) for mistake in known(name, rubric)] for name in tests}
-    runs = [(version, names) for version in correct for names in tests.values()]
-    runs += [(version, tests[name]) for name, versions in wrong.items() for version in versions]
+    first, *runs = [(version, name) for version in correct for name in tests]
+    runs += [(version, name) for name, versions in wrong.items() for version in versions]
     random.Random(hashlib.sha256(text).digest()).shuffle(runs)
     sandbox.place({TESTS_FILE: text})
-    outcomes = dict[tuple[Version, str], Outcome]()
+    outcomes: dict[str, dict[Version, Outcome]] = {name: {} for name in tests}
     process: StudentProcess | None = None
-    for version, names in runs:
+    for version, name in (first, *runs):
+        if any(earlier.mistake is None and own.failed for earlier, own in outcomes[name].items()):
+            continue  # its tests reject a correct solution
         if process is None or process.ended is not None:
             process = sandbox.start()
             process.run([_extension()], TESTS)
-        outcomes[version, names[0]] = _outcome(process, version, names)
+        outcomes[name][version] = _outcome(process, version, tests[name])
     sandbox.place({})
-    return [
-        _of_function(rubric, name, {version: outcomes[version, own[0]] for version in (*correct, *wrong[name])})
-        for name, own in tests.items()
-    ]
+    return [_of_function(rubric, name, own) for name, own in outcomes.items()]
 
 
 def _outcome(process: StudentProcess, version: Version, names: Sequence[str]) -> Outcome:
     """The outcome of some tests on a version of the code."""
-    calls = [FRESH, _load(version), *(prepared_request("test", MODULE, name) for name in names)]
-    _, *replies = process.run(calls, TESTS)
-    for name, reply in zip(("", *names), replies, strict=False):
-        if reply.ended is not None or reply.error is not None:
-            return Outcome(name if reply != SPENT else "", reply=reply)
-        if name and reply.value != tests_session.PASSES:
-            return Outcome(name, reply.value if type(reply.value) is int else 0)
+    loaded = process.run([FRESH, _load(version)], TESTS)[-1]
+    if loaded != FINE:
+        return Outcome(reply=loaded)
+    for name in names:  # one at a time: of several requests in one message nobody could say which does not end
+        reply = process.run([prepared_request("test", MODULE, name)], TESTS)[0]
+        if reply == SPENT:
+            return Outcome(reply=reply)
+        if reply.value != tests_session.PASSES:
+            return Outcome(name, reply.value if type(reply.value) is int else 0, reply)
     return PASSED
 
 
 def _of_function(rubric: Rubric, function: str, outcomes: dict[Version, Outcome]) -> FunctionTests:
-    for version, outcome in outcomes.items():
-        if version.mistake is None and (outcome.failed or outcome.spent):
-            of_import = outcome.reply.error is not None and not outcome.test
-            problem = "time" if outcome.spent else "import" if of_import else "rejects"
+    correct = {version: outcome for version, outcome in outcomes.items() if version.mistake is None}
+    for version, outcome in correct.items():
+        if outcome.failed:
+            problem = "rejects" if outcome.test else "import"
             return FunctionTests(function, problem, style=_described(version, rubric, function), outcome=outcome)
-    wrong = {version.mistake: outcome for version, outcome in outcomes.items() if version.mistake is not None}
-    missed = [mistake for mistake, outcome in wrong.items() if not outcome.failed and not outcome.spent]
+    if any(outcome.spent for outcome in correct.values()):
+        return FunctionTests(function, "time")
+    wrong = {version.mistake: outcome for version, outcome in outcomes.items()}
+    of_each = [(mistake, wrong[mistake]) for mistake in known(function, rubric)]
     return FunctionTests(
         function,
-        detected=sum(outcome.failed for outcome in wrong.values()),
-        known=len(wrong),
-        undetected=next(iter(missed), None),
-        not_run=any(outcome.spent for outcome in wrong.values()),
+        detected=sum(outcome.failed for _, outcome in of_each),
+        known=len(of_each),
+        undetected=next((mistake for mistake, outcome in of_each if outcome == PASSED), None),
+        not_run=any(outcome.spent for _, outcome in of_each),
     )
 
 

@@ -97,6 +97,26 @@ Edit = Callable[[str], str]
             "counts",
             "add the key why",
         ),
+        (
+            lambda t: f"{t}tests: {{points: 2, criteria: {{first: {{points: 2, about: tests}}}}}}",
+            "points",
+            "the modules, the integration and the tests add up to 102",
+        ),
+        (
+            lambda t: f"{t}tests: {{points: 2, criteria: {{first: {{points: 1, about: tests}}}}}}",
+            "tests.points",
+            "the criteria add up to 1",
+        ),
+        (
+            lambda t: f"{t}tests: {{points: 2, criteria: {{first: {{points: 2, about: tests, grades: [softmax]}}}}}}",
+            "tests.criteria.first.grades",
+            "students choose what they test; remove this key",
+        ),
+        (
+            lambda t: f"{t}tests: {{points: 2, criteria: {{first: {{points: 2, about: tests, visibility: visible}}}}}}",
+            "tests.criteria.first.visibility",
+            "their results are shown later, for example after_published",
+        ),
         (lambda _: "", "", "must be keys with values; rubric.yaml has title"),
     ],
 )

@@ -132,6 +132,18 @@ def test_mistake_is_named(tmp_path: Path, edit: Edit, where: str, said: str) -> 
     assert said in str(caught.value)
 
 
+def test_the_lines_that_switch_the_tests_on_are_right(tmp_path: Path) -> None:
+    text, _, more = kit.rubric_file().read_text().replace("points: 100", "points: 106", 1).partition("# tests:")
+    path = tmp_path / "rubric.yaml"
+    path.write_text(text + "tests:" + more.replace("\n# ", "\n"))
+    own = rubric.load(path)
+    assert [criterion.id for criterion in own.of("tests")] == ["tests.first", "tests.second", "tests.third"]
+    assert (
+        "".join(f"       {line}\n" for line in ["tests:", *more.replace("\n# ", "\n").splitlines()[1:]])
+        in (kit.PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
+    )
+
+
 def test_line_is_the_right_one(tmp_path: Path) -> None:
     path = tmp_path / "rubric.yaml"
     lines = kit.rubric_file().read_text().splitlines()

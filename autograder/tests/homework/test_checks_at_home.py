@@ -1,8 +1,10 @@
 """What a student sees who runs `pytest` in the unpacked folder, on good days and on bad ones."""
 
+import itertools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -520,6 +522,39 @@ def rms_norm(x, gamma, eps=1e-6):
     said = checked(home, "layernorm", wrong)
     assert said.count("stopped after 0.5 seconds") == 1
     assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", said)
+
+
+# Watching
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize(
+    ("arguments", "first", "second"),
+    few(
+        [
+            (["causal_mask.py"], r"causal_mask +18 of 18 checks", r"layernorm +\d+ of 16 checks"),
+            (["--only", "rms_norm"], r"rms_norm +4 of 4 checks", r"rms_norm +0 of 4 checks"),
+        ],
+        1,
+    ),
+)
+def test_the_checks_of_a_module_run_again_when_it_is_saved(
+    home: Path, arguments: list[str], first: str, second: str
+) -> None:
+    write_solutions(home, "causal_mask", "layernorm")
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "pytest", "--watch", *arguments]
+    with subprocess.Popen(command, cwd=home, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert re.search(first, "".join(itertools.takewhile(WATCHING.__ne__, process.stdout)))
+        (home / "layernorm.py").write_text(RIGHT + "\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return 2 * x\n")
+        said = "".join(itertools.takewhile(WATCHING.__ne__, process.stdout))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    assert re.search(second, said) and "Next: fix rms_norm" in said and "causal_mask" not in said
+
+
+WATCHING = "Watching your files; press Ctrl-C to stop.\n"
 
 
 # Tests that students write

@@ -1,5 +1,6 @@
 """The command-line options of the public checks, and what `pytest layernorm.py` means."""
 
+import sys
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -16,6 +17,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--hint", action="count", default=0, help="also show what the code does wrong; twice: also how to fix it"
     )
+    group.addoption("--watch", action="store_true", help="run the checks of a module again whenever you save it")
+    if (CHECKS / "my_tests.py").is_file():
+        group.addoption(
+            "--test-my-tests", action="store_true", help="run test_decoder_parts.py on correct and wrong code"
+        )
+
+
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """With --watch, run the checks again and again; with --test-my-tests, the student's own tests in place of the checks."""
+    if not (config.option.watch or config.getoption("test_my_tests", False)):
+        return None
+    sys.path[:0] = [str(CHECKS), str(CHECKS.parent)]
+    if config.option.watch:
+        from watch import watch
+
+        first = [argument for argument in config.invocation_params.args if argument != "--watch"]
+        return watch(first, ["--hint"] * config.option.hint)
+    from my_tests import report
+    from student_calls import functions_in
+
+    modules = [file.stem.removeprefix("test_") for file in CHECKS.glob("test_*.py")]
+    lines, fine = report({module: functions_in(module) for module in modules})
+    print(*lines, sep="\n")
+    return 0 if fine else 1
 
 
 def pytest_configure(config: pytest.Config) -> None:

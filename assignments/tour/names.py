@@ -30,6 +30,7 @@ NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_MLP, NO_ORDER = (
 )
 SWAPPED = "post-norm weights read as pre-norm"
 NOTHING = "nothing"
+ONE_POSITION, MASK_TRANSPOSED, HEADS_REVERSED = "one position", "mask transposed", "heads reversed"  # puzzles
 CHANGES = (NOTHING, NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_MLP, NO_ORDER, SWAPPED)
 
 
@@ -191,6 +192,15 @@ def _replacement(modules: Modules, change: str) -> tuple[Any, Any]:
         return modules.causal_mask.causal_mask, lambda t: np.ones((t, t), dtype=bool)
     if change == NO_ORDER:
         return modules.decoder.positional_encoding, lambda t, d_model: np.zeros((t, d_model))
+    if change == ONE_POSITION:
+        encoding = modules.decoder.positional_encoding
+        return encoding, lambda t, d_model: np.repeat(encoding(1, d_model), t, axis=0)
+    if change == MASK_TRANSPOSED:
+        mask = modules.causal_mask.causal_mask
+        return mask, lambda t: mask(t).T
+    if change == HEADS_REVERSED:
+        merge = modules.scaled_attention.merge_heads
+        return merge, lambda x: merge(x[..., ::-1, :, :])
     if change == NO_NORMS:
         return modules.layernorm.layer_norm, lambda x, *_, **__: x
     if change == NO_SUMS:

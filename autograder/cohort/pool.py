@@ -61,6 +61,8 @@ def kit_digest() -> str:
 def _files() -> dict[str, Path]:
     """Everything that grading reads, by a name that is the same in a clone and in a wheel."""
     folders = {room: kit.PACKAGE / room for room in ROOMS} | {"solutions": kit.solutions()}
+    if rubric.current().tests:
+        folders["alternatives"] = kit.alternatives()
     return {
         f"{name}/{path.relative_to(folder).as_posix()}": path
         for name, folder in folders.items()

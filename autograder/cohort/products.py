@@ -27,7 +27,7 @@ from autograder.feedback.results import write_atomically
 from autograder.feedback.summary import reason
 from autograder.feedback.text import number
 from autograder.homework import rubric
-from autograder.homework.rubric import INTEGRATION, Criterion, Rubric
+from autograder.homework.rubric import Criterion, Rubric
 from autograder.intake.text import cell, markdown
 
 FEEDBACK = "feedback"  # the folder of the pages for students
@@ -219,8 +219,7 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     yield str(document.get("output", "")).partition("\n\n")[2].strip()  # without its own sentence on the points
     for module, parts in sections.items():
         if parts:
-            title = "The whole model" if module == INTEGRATION else rubric.modules[module].title
-            yield f"## {markdown(title)}"
+            yield f"## {markdown(rubric.titles[module])}"
             for part in parts:
                 yield f"### {part.what}: {part.points}"
                 yield part.output
@@ -247,7 +246,7 @@ def _lost_parts(
     ]
     outputs = {str(test.get("output", "")).strip() for test in own}
     if (
-        module != INTEGRATION
+        module in rubric.modules
         and len(own) > 1
         and len(outputs) == 1
         and outputs != {""}

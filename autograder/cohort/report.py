@@ -26,7 +26,6 @@ from autograder.cohort.store import Grade
 from autograder.feedback.text import number
 from autograder.homework import kit, rubric
 from autograder.homework import mistakes as known_mistakes
-from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox import layers
 
 TEMPLATES = kit.PACKAGE / "cohort" / "templates"
@@ -77,8 +76,7 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
     groups = lessons.groups({grade.key: grade.unexplained for grade in grades}, [row.student for row in run.rows])
     names = {} if anonymous else {grade.key: ", ".join(_names(run.rows, grade.key)) or grade.key for grade in grades}
     items = item_analysis(grades)
-    titles = {name: module.title for name, module in rubric.current().modules.items()}
-    titles[INTEGRATION] = "The whole model"
+    titles = rubric.current().titles
     return {
         "anonymous": anonymous,
         "picture": picture(grades, names, lambda name: _described(name)[0], {} if anonymous else _places(run.rows)),

@@ -19,11 +19,12 @@ from typing import Any
 from autograder.cohort.lessons import Guess, Unexplained
 from autograder.faults import ArgumentsError
 from autograder.feedback import results
-from autograder.homework.rubric import INTEGRATION
+from autograder.homework.rubric import INTEGRATION, TESTS
 from autograder.intake.entries import Entry, Student
 
 Document = dict[str, Any]
 RESULTS, EARLIER, RUN = "results", "earlier", "run.json"
+NO_MODULES = (f"{INTEGRATION}.", f"{TESTS}.")  # how criteria begin that grade no module
 OLD = 3600  # seconds after which a half-written file is nobody's any more
 # Kinds of notes: on an upload as a whole; on what is there; of which one upload may have many, with one sentence for all.
 WHOLE = {"archive", "no_zip", "notebook", "zip_large", "zip_many", "zip_overlaps"}
@@ -94,7 +95,7 @@ def grade_of(key: str, document: Mapping[str, Any], graded_at: float) -> Grade:
         for kinds in (("misnamed", "unwritten"), ("accepted", "replaced"))
     )
     modules = dict.fromkeys(
-        mark.criterion.partition(".")[0] for mark in marks if not mark.criterion.startswith(INTEGRATION)
+        mark.criterion.partition(".")[0] for mark in marks if not mark.criterion.startswith(NO_MODULES)
     )
     broken = {path.removesuffix(".py") for kind, path, _ in notes if kind == "import"}
     broken |= modules.keys() - set(extra.get("submitted", modules))

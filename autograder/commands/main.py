@@ -85,6 +85,23 @@ def remove(name: str) -> None:
 
 
 @main.command()
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="a new folder")
+@click.option(
+    "--level", type=int, default=1, show_default=True, help="1: the function is named; 2: it is not; 3: two lines"
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="another seed gives another puzzle")
+def puzzle(out: Path, level: int, seed: int) -> None:
+    """Write a decoder with one or two wrong lines, and a task for students, to OUT; print the solution."""
+    from autograder.release import puzzle as puzzles
+
+    made = puzzles.make(level, seed)
+    puzzles.write(made, out)
+    click.echo(f"{out / 'task.md'}\n\nSolution:")
+    for edit in made.edits:
+        click.echo(f"  {edit.file}, line {edit.line}: {edit.right.strip()}")
+
+
+@main.command()
 @click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
 def demo(out: Path) -> None:
     """Build the homework, grade a small sample class and write the report."""

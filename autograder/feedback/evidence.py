@@ -40,6 +40,7 @@ RULES: dict[Why, tuple[str, Callable[..., Any]]] = {
         "lost: fewer than half of its functions compute something correct (rule 4)",
         charge._Charging._of_form,
     ),
+    "tests": ("the share of wrong versions that the student's tests detect", charge.charges),
     "not imported": ("lost: the modules cannot be imported together", charge.charges),
 }
 

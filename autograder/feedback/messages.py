@@ -9,7 +9,7 @@ under the first lost criterion that is shown as early; the others say why they a
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autograder.feedback import whole
+from autograder.feedback import student_tests, whole
 from autograder.feedback.counterexamples import counterexample
 from autograder.feedback.sentences import (
     about_call,
@@ -61,6 +61,8 @@ def _message(graded: Graded, result: Result) -> str:
             return ""
         # What is no answer at all is no wrong answer.
         return f"{no_answer(graded.record) or 'Not correct yet. Only the score is shown for this criterion.'}\n"
+    if graded.tests is not None:
+        return student_tests.told(graded.tests, result.submission)
     if criterion.module == INTEGRATION:
         return whole.told(graded, result) if graded.blamed or not graded.passed else ""
     if graded.passed:

@@ -15,7 +15,6 @@ from autograder.feedback.text import listed, number, said
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.homework import reference, rubric
-from autograder.homework.rubric import INTEGRATION
 from autograder.intake.submission import Submission
 from autograder.intake.text import printable, shown
 from autograder.sandbox.messages import Error
@@ -90,7 +89,7 @@ def reason(lost: Iterable[tuple[str, Sequence[str]]]) -> str:
     if mistakes and all(named for _, named in criteria):
         functions = listed([f"`{mistake.partition('.')[0]}`" for mistake in mistakes])
         return f": {'one mistake' if len(mistakes) == 1 else f'{len(mistakes)} mistakes'}, in {functions}"
-    files = [f"`{module}.py`" for module, _ in criteria if module != INTEGRATION]
+    files = [f"`{file}`" for module, _ in criteria if (file := rubric.current().file_of(module))]
     return f": points were lost in {listed(files)}" if files else ""
 
 
@@ -104,7 +103,7 @@ def notes(result: Result) -> tuple[TopNote, ...]:
 
 def _of_module(module: ModuleResult, submission: Submission) -> Iterator[TopNote]:
     file = f"{module.module}.py"
-    if module.module == INTEGRATION:
+    if module.module not in rubric.current().modules:
         return
     if module.broken is not None:
         missing = submission.missing(module.module, rubric.current().files)

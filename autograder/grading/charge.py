@@ -14,7 +14,7 @@ With `charge: criteria` every criterion with a wrong call is lost.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from autograder.grading.diagnosis import Explanation, seen
 from autograder.grading.played import wrong_in_value
@@ -23,7 +23,10 @@ from autograder.grading.thresholds import LEAST_OF_FORM
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Criterion, Rubric
 
-Why = Literal["right", "elsewhere", "mistake", "unexplained", "form", "too little", "not imported"]
+if TYPE_CHECKING:
+    from autograder.grading.student_tests import FunctionTests
+
+Why = Literal["right", "elsewhere", "mistake", "unexplained", "form", "too little", "not imported", "tests"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Graded:
     "mistake": lost to `mistakes`;
     "unexplained": lost to wrong calls that no known mistake explains; "form": lost to `mistakes`, which were observed; "too
     little": lost since fewer than half of its functions earn anything; "not imported": a criterion of the integration whose
-    modules cannot be imported together.
+    modules cannot be imported together; "tests": a criterion of the students' tests that is not fully earned, see `tests`.
 
     `record` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
     mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
@@ -55,6 +58,7 @@ class Graded:
     depends: bool = False
     at_least: bool = False
     fix_first: tuple[str, ...] = ()
+    tests: "FunctionTests | None" = None
 
     @property
     def passed(self) -> bool:
@@ -63,7 +67,9 @@ class Graded:
     @property
     def points(self) -> float:
         """As they count in the end: a dropped criterion gives none, one that is given to all gives all."""
-        return self.criterion.most if self.passed or self.criterion.counts else 0.0
+        if self.passed or self.criterion.counts:
+            return self.criterion.most
+        return round(self.criterion.most * self.tests.share, 2) if self.tests is not None else 0.0
 
 
 def charges(

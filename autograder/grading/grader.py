@@ -36,11 +36,12 @@ from autograder.grading.repair import Repair, Repairs, charged_as
 from autograder.grading.runner import Runner
 from autograder.grading.script import Script
 from autograder.grading.search import is_boolean
+from autograder.grading.student_tests import graded_tests
 from autograder.grading.thresholds import TIMES
 from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
-from autograder.homework.rubric import INTEGRATION, Criterion
+from autograder.homework.rubric import INTEGRATION, TESTS, Criterion
 from autograder.intake.submission import Submission
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Reply
@@ -113,21 +114,24 @@ class Grader:
             graded_with(player, self.diagnoser, self.rubric.groups)
 
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
-        """Grade everything, or only some modules (and "integration")."""
+        """Grade everything, or only some modules (and "integration" and "tests")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
         with Runner.in_sandbox(self.sandbox, self.script, submission) as player:
-            return Result(submission, graded_with(player, self.diagnoser, names), tuple(self.sandbox.layers))
+            results = graded_with(player, self.diagnoser, names)
+        if TESTS in names:
+            results += (ModuleResult(TESTS, graded_tests(self.sandbox, self.rubric, submission)),)
+        return Result(submission, results, tuple(self.sandbox.layers))
 
 
 def graded_with(player: Runner, diagnoser: Diagnoser, names: tuple[str, ...]) -> tuple[ModuleResult, ...]:
-    """What a player's submission earns in these modules (and "integration")."""
+    """What a player's submission earns in these modules (and "integration"); its tests are graded elsewhere."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
             results = _Grading(player.script, player, diagnoser).all(names)
         finally:
             diagnoser.forget()
-    return tuple(results[name] for name in names)
+    return tuple(results[name] for name in names if name in results)
 
 
 def diagnoser_of(script: Script) -> Diagnoser:
@@ -152,7 +156,7 @@ class _Grading:
         self.first_tries: dict[str, Graded] = {}  # of criteria of the integration
 
     def all(self, names: tuple[str, ...]) -> dict[str, ModuleResult]:
-        modules = [name for name in names if name != INTEGRATION]
+        modules = [name for name in names if name in self.rubric.modules]
         whole = self.rubric.of(INTEGRATION) if INTEGRATION in names else []
         # Everything that may be shown is made before the first hidden call: a process could leave a mark for a later one.
         self.previewed = self.player.preview(modules)

@@ -24,7 +24,7 @@ from autograder.grading.recorder import RECORDERS, RECORDING, Recorder, criterio
 from autograder.homework import kit, mistakes
 from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
-from autograder.homework.rubric import INTEGRATION, Rubric, RubricError
+from autograder.homework.rubric import INTEGRATION, TESTS, Rubric, RubricError
 from autograder.values.compare import TOLERANCE, tolerance
 
 
@@ -178,7 +178,7 @@ def _in_suite(caught: "pytest.ExceptionInfo[Any] | None", test: str) -> str:
 
 def misfits(items: Sequence[pytest.Item], rubric: Rubric) -> list[str]:
     """Where tests and rubric do not know the same criteria, one line each."""
-    used = {criterion_of(item) for item in items}
+    used = {criterion_of(item) for item in items} | {criterion.id for criterion in rubric.of(TESTS)}
     unknown = {item.nodeid: criterion_of(item) for item in items if criterion_of(item) not in rubric.criteria}
     problems = []
     for name in (name for name in rubric.criteria if name not in used):

@@ -28,5 +28,10 @@ def secret() -> list[Path]:
     return [PACKAGE, home()]
 
 
+def alternatives() -> Path:
+    """Correct solutions in other styles, a folder each."""
+    return PACKAGE / "proof" / "alternatives"
+
+
 def catalogue() -> Path:
     return PACKAGE / "homework" / "catalogue"

@@ -26,6 +26,7 @@ Counts = Literal["dropped", "full"]
 Uploads = Literal["last", "best", "last_on_time"]
 Missing = Literal["empty", "zero"]
 INTEGRATION = "integration"
+TESTS, TESTS_FILE = "tests", "test_decoder_parts.py"  # the optional tests that students write, and their file
 
 
 class RubricError(CommandError):
@@ -100,6 +101,13 @@ class Integration(BaseModel, extra="forbid", frozen=True):
     criteria: dict[str, Criterion] = Field(min_length=1)
 
 
+class StudentTests(BaseModel, extra="forbid", frozen=True):
+    """The tests that students write: a criterion for each function that they test, in the order of their file."""
+
+    points: float = Field(gt=0)
+    criteria: dict[str, Criterion] = Field(min_length=1)
+
+
 class LatePolicy(BaseModel, extra="forbid", frozen=True):
     """The cost of a late submission: each started day after the grace costs points, or percent of the raw score."""
 
@@ -132,13 +140,15 @@ class Rubric(BaseModel):
     limits: Limits = Limits()
     modules: dict[str, Module] = Field(min_length=1)
     integration: Integration | None = None
+    tests: StudentTests | None = Field(default=None, description="optional: students also write tests")
     _path: Path = PrivateAttr(Path("rubric.yaml"))
     _tree: Any = PrivateAttr(None)
 
     @cached_property
     def criteria(self) -> dict[str, Criterion]:
-        """Every criterion by id, in the order of the file, integration last."""
-        groups = self.modules | ({INTEGRATION: self.integration} if self.integration else {})
+        """Every criterion by id, in the order of the file; the integration and the students' tests come last."""
+        others = {INTEGRATION: self.integration, TESTS: self.tests}
+        groups = self.modules | {name: group for name, group in others.items() if group is not None}
         return {
             f"{module}.{name}": criterion.model_copy(
                 update={
@@ -164,8 +174,18 @@ class Rubric(BaseModel):
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The groups of criteria: the modules, then the integration."""
+        """The groups of criteria: the modules, then the integration and the students' tests."""
         return tuple(dict.fromkeys(c.module for c in self.criteria.values()))
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """The title of each group, for people."""
+        others = {INTEGRATION: "The whole model", TESTS: "Tests"}
+        return {name: self.modules[name].title if name in self.modules else others[name] for name in self.groups}
+
+    def file_of(self, group: str) -> str:
+        """The file that a group of criteria grades; "" for the integration."""
+        return {INTEGRATION: "", TESTS: TESTS_FILE}.get(group, f"{group}.py")
 
     def of(self, module: str) -> list[Criterion]:
         return [c for c in self.criteria.values() if c.module == module]
@@ -199,7 +219,7 @@ class Rubric(BaseModel):
     def place(self, criterion: str) -> str:
         """Where the file has a criterion: file, line and key, as in all messages about the rubric."""
         module, _, name = criterion.partition(".")
-        where = (*([module] if module == INTEGRATION else ["modules", module]), "criteria", name)
+        where = (*([module] if module in (INTEGRATION, TESTS) else ["modules", module]), "criteria", name)
         return f"{self._path}:{line_of(self._tree, where)}: {'.'.join(where)}"
 
 
@@ -241,9 +261,11 @@ def load(path: Path | None = None) -> Rubric:
 
 
 def _inconsistencies(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
-    total = sum(m.points for m in rubric.modules.values()) + (rubric.integration.points if rubric.integration else 0)
+    others = {INTEGRATION: rubric.integration, TESTS: rubric.tests}
+    total = sum(group.points for group in (*rubric.modules.values(), *others.values()) if group)
     if abs(total - rubric.points) > 1e-9:
-        yield ("points",), f"is {rubric.points:g}, but the modules and the integration add up to {total:g}"
+        tests = ", the integration and the tests" if rubric.tests else " and the integration"
+        yield ("points",), f"is {rubric.points:g}, but the modules{tests} add up to {total:g}"
     if rubric.late and not rubric.due:
         yield ("late",), "the late policy needs the key due, for example due: 2026-11-20T23:59+01:00"
     if rubric.uploads == "last_on_time" and not rubric.due:
@@ -253,20 +275,25 @@ def _inconsistencies(rubric: Rubric) -> Iterator[tuple[tuple[str, ...], str]]:
     owners: dict[str, str] = {}
     for name, module in rubric.modules.items():
         here = ("modules", name)
-        if not name.isidentifier() or name == INTEGRATION:
-            yield here, "a module's name must be a Python name other than integration"
+        if not name.isidentifier() or name in others:
+            yield here, "a module's name must be a Python name other than integration and tests"
         yield from _of_module(here, name, module, rubric)
         for function in module.functions:
             if owners.setdefault(function, name) != name:
                 yield (*here, "functions", function), f"the module {owners[function]} already has this function"
-    if rubric.integration:
-        for key, entry in rubric.integration.criteria.items():
+    for name, group in others.items():
+        for key, entry in group.criteria.items() if group else ():
             if entry.grades:
-                yield (INTEGRATION, "criteria", key, "grades"), "the integration runs all functions; remove this key"
-        yield from _points((INTEGRATION,), rubric.integration)
+                why = "the integration runs all functions" if name == INTEGRATION else "students choose what they test"
+                yield (name, "criteria", key, "grades"), f"{why}; remove this key"
+        yield from _points((name,), group) if group else ()
+    for key in rubric.tests.criteria if rubric.tests else ():
+        if rubric.criteria[f"{TESTS}.{key}"].visible:
+            why = "the tests run on correct code, so their results are shown later, for example after_published"
+            yield (TESTS, "criteria", key, "visibility"), why
 
 
-def _points(here: tuple[str, ...], group: Module | Integration) -> Iterator[tuple[tuple[str, ...], str]]:
+def _points(here: tuple[str, ...], group: Module | Integration | StudentTests) -> Iterator[tuple[tuple[str, ...], str]]:
     total = sum(entry.points for entry in group.criteria.values())
     if abs(total - group.points) > 1e-9:
         yield (*here, "points"), f"is {group.points:g}, but the criteria add up to {total:g}"

@@ -33,7 +33,7 @@ from autograder.sandbox.messages import Error, Reply
 from autograder.values.compare import TOLERANCE, tolerance
 from autograder.values.errors import builtin_kinds
 
-ALTERNATIVES = kit.PACKAGE / "proof" / "alternatives"
+ALTERNATIVES = kit.alternatives()
 HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # what is in the place of a function
 Kind = Literal["mistake", "pair", "hole", "nothing", "mutant", "alternative"]
 

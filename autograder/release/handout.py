@@ -26,7 +26,7 @@ from autograder.feedback.other_arguments import others
 from autograder.feedback.text import number
 from autograder.grading.record import Step, Target
 from autograder.homework import kit, mistakes, reference
-from autograder.homework.rubric import INTEGRATION, Rubric
+from autograder.homework.rubric import INTEGRATION, TESTS_FILE, Rubric
 from autograder.sandbox.messages import Call
 from autograder.values.tree import copied, mapped
 
@@ -68,6 +68,10 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     shutil.copy(solutions / "conftest.py", folder)
     if rubric.agents_file:
         shutil.copy(solutions / AGENTS, folder)
+    if rubric.tests:
+        shutil.copy(solutions / TESTS_FILE, folder)
+    else:
+        (folder / "checks" / "my_tests.py").unlink(missing_ok=True)
     shutil.copytree(kit.PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
     _rewrite(folder / notebook, without_otter, folder / notebook)
     # What an instructor's own runs have left in folders that Otter copied whole.
@@ -143,11 +147,11 @@ def readme(text: str, rubric: Rubric) -> str:
     """The students' README: two marked lines are replaced by tables, and names in braces by values from the rubric.
 
     Lines "- `module.py`: ..." and the text between <!-- needs module --> and <!-- end --> are left out if the rubric does not
-    have that module. Raises CommandError unless each marker is there exactly once.
+    have that module; the group `tests` counts as one. Raises CommandError unless each marker is there exactly once.
     """
     text = re.sub(
         r"^<!-- needs (\w+) -->\n(.*?)^<!-- end -->\n",
-        lambda part: part[2] if part[1] in rubric.modules else "",
+        lambda part: part[2] if part[1] in rubric.groups else "",
         text,
         flags=re.MULTILINE | re.DOTALL,
     )
@@ -230,7 +234,7 @@ def grading_table(rubric: Rubric) -> str:
     rows = ["| criterion | points | what it tests | result shown |", "|---|---:|---|---|"]
     for group in rubric.groups:
         criteria = rubric.of(group)
-        title = rubric.modules[group].title if group in rubric.modules else "Everything together"
+        title = "Everything together" if group == INTEGRATION else rubric.titles[group]
         rows.append(f"| **{group}** | **{number(sum(c.most for c in criteria))}** | **{title}** | |")
         for criterion in criteria:
             about = criterion.about.replace("|", "\\|")

@@ -23,7 +23,7 @@ from autograder.faults import ArgumentsError
 from autograder.feedback.text import number
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.homework.rubric import INTEGRATION, Rubric
+from autograder.homework.rubric import INTEGRATION, TESTS, Rubric
 from autograder.release import packing
 from autograder.release.prerequisites import MASTER, clone, temporary_folder
 
@@ -73,7 +73,7 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
         # Of each correct alternative the modules that stay and helper files are kept; it goes where no module is left. The audit of
         # the smaller kit would otherwise try files that no criterion grades, and count them as right.
         everywhere = set(rubrics.current().modules)
-        alternatives = root / _below(kit.PACKAGE) / "proof" / "alternatives"
+        alternatives = root / _below(kit.alternatives())
         for alternative in (path for path in alternatives.iterdir() if path.is_dir()):
             there = {path.stem for path in alternative.glob("*.py")}
             for name in there & everywhere - set(retained):
@@ -113,10 +113,11 @@ def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
 
 
 def smaller_rubric(text: str, retained: Sequence[str]) -> dict[str, Any]:
-    """The rubric with some of its modules, without the integration; the points are what is left."""
+    """The rubric with some of its modules, without the integration and the tests; the points are what is left."""
     document: dict[str, Any] = yaml.safe_load(text)
     document["modules"] = {name: entry for name, entry in document["modules"].items() if name in retained}
-    document.pop(INTEGRATION, None)
+    for group in (INTEGRATION, TESTS):
+        document.pop(group, None)
     document["points"] = number(sum(entry["points"] for entry in document["modules"].values()))
     return document
 

@@ -1,8 +1,10 @@
 """What a student sees who runs `pytest` in the unpacked folder, on good days and on bad ones."""
 
+import itertools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -520,6 +522,107 @@ def rms_norm(x, gamma, eps=1e-6):
     said = checked(home, "layernorm", wrong)
     assert said.count("stopped after 0.5 seconds") == 1
     assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", said)
+
+
+# Watching
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize(
+    ("arguments", "first", "second"),
+    few(
+        [
+            (["causal_mask.py"], r"causal_mask +18 of 18 checks", r"layernorm +\d+ of 16 checks"),
+            (["--only", "rms_norm"], r"rms_norm +4 of 4 checks", r"rms_norm +0 of 4 checks"),
+        ],
+        1,
+    ),
+)
+def test_the_checks_of_a_module_run_again_when_it_is_saved(
+    home: Path, arguments: list[str], first: str, second: str
+) -> None:
+    write_solutions(home, "causal_mask", "layernorm")
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "pytest", "--watch", *arguments]
+    with subprocess.Popen(command, cwd=home, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert re.search(first, "".join(itertools.takewhile(WATCHING.__ne__, process.stdout)))
+        (home / "layernorm.py").write_text(RIGHT + "\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return 2 * x\n")
+        said = "".join(itertools.takewhile(WATCHING.__ne__, process.stdout))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    assert re.search(second, said) and "Next: fix rms_norm" in said and "causal_mask" not in said
+
+
+WATCHING = "Watching your files; press Ctrl-C to stop.\n"
+
+
+# Tests that students write
+
+
+TESTING = """
+import numpy as np
+import pytest
+from layernorm import layer_norm
+
+ROW, ONES = np.array([4.0, 2.0, 1.0, -3.0]), np.ones(4)
+
+
+@pytest.mark.parametrize("gamma", [1.0, 2.0])
+def test_layer_norm_scales(gamma):
+    np.testing.assert_allclose(layer_norm(ROW, gamma * ONES, 0 * ONES).std(), gamma, atol=1e-5)
+"""
+SHIFTS = (
+    "\ndef test_layer_norm_shifts():\n    assert layer_norm(ROW, 2 * ONES, ONES, eps=9.0).sum() == pytest.approx(4)\n"
+)
+EXACT = "\ndef test_layer_norm_exactly():\n    assert layer_norm(ROW, ONES, ONES)[0] == 2.1766959056787556\n"
+STUB = '''import numpy as np\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    """."""\n    raise NotImplementedError("x")\n'''
+
+
+@pytest.fixture
+def testing(home: Path) -> Path:
+    """The folder of a homework in which students write tests."""
+    shutil.copy(kit.solutions() / "checks" / "my_tests.py", home / "checks")
+    write_solutions(home, "layernorm")
+    (home / "test_decoder_parts.py").write_text(TESTING)
+    return home
+
+
+def test_own_tests_run_on_correct_and_wrong_code(testing: Path) -> None:
+    assert pytest_says(testing, "--test-my-tests") == (
+        "layer_norm: 1 of 3 wrong versions detected\n"
+        "  not detected: it adds beta before it scales\n"
+        "  not detected: it ignores eps\n"
+    )
+    assert "2 passed" in pytest_says(testing, "test_decoder_parts.py")
+
+
+@pytest.mark.parametrize(
+    ("tests", "module", "said"),
+    few(
+        [
+            (
+                TESTING + EXACT,
+                RIGHT,
+                r"fails on your code with other rounding, which is correct: test_decoder_parts.py, line 14\n",
+            ),
+            (
+                TESTING + SHIFTS,
+                RIGHT,
+                r"fails on your own code, so one of the two is wrong; .*has no attribute 'approx'",
+            ),
+            (TESTING, STUB, r"layer_norm is not written yet \(layernorm.py, line 3\): its tests need it"),
+            (TESTING, "1 / 0", r"layer_norm: layernorm.py, line 1: ZeroDivisionError"),
+            ("", RIGHT, r"test_decoder_parts.py has no tests"),
+            ("def test_layer_norm(:", RIGHT, r"test_decoder_parts.py has no tests"),
+        ]
+    ),
+)
+def test_own_tests_that_cannot_be_judged(testing: Path, tests: str, module: str, said: str) -> None:
+    (testing / "test_decoder_parts.py").write_text(tests)
+    (testing / "layernorm.py").write_text(module)
+    found = pytest_says(testing, "--test-my-tests")
+    assert re.search(said, found) and "Traceback" not in found
 
 
 @pytest.mark.slow

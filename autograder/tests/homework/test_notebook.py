@@ -1047,6 +1047,27 @@ def test_what_is_taken_out_hurts_as_it_is_said(homework_modules: dict[str, Modul
         assert said(text) and f"{costs[change]:.2f}" in text
 
 
+@pytest.mark.parametrize(
+    ("mistake", "writes", "loss"),
+    [
+        ("one position", "kreylisngasmare, jamellinvorildw, katortarlathhau", "The loss is 2.81."),
+        ("mask transposed", "ky, te, re, ane, re, clany, kysi", "the loss is 3.60, worse than random guessing"),
+        (
+            "heads reversed",
+            "lolonfo, lash, rlldonfn, kvttttttttttttt",
+            "2.92, and no shape is wrong",
+        ),
+    ],
+)
+def test_the_puzzles_write_what_is_said(
+    homework_modules: dict[str, ModuleType], modules: Any, mistake: str, writes: str, loss: str
+) -> None:
+    names, rng = homework_modules["names"], np.random.default_rng(1)
+    expected = writes.split(", ")
+    assert [names.sample(modules, rng, 0.8, change=mistake) for _ in expected] == expected
+    assert said(writes) and said(loss) and f"{names.costs(modules, mistake).mean():.2f}" in loss
+
+
 @pytest.mark.slow
 def test_how_likely_names_are(homework_modules: dict[str, ModuleType], modules: Any) -> None:
     figure, names = homework_modules["pictures"].likely(modules), homework_modules["names"]

@@ -101,6 +101,26 @@ Edit = Callable[[str], str]
             "counts",
             "add the key why",
         ),
+        (
+            lambda t: f"{t}tests: {{points: 2, criteria: {{first: {{points: 2, about: tests}}}}}}",
+            "points",
+            "the modules, the integration and the tests add up to 102",
+        ),
+        (
+            lambda t: f"{t}tests: {{points: 2, criteria: {{first: {{points: 1, about: tests}}}}}}",
+            "tests.points",
+            "the criteria add up to 1",
+        ),
+        (
+            lambda t: f"{t}tests: {{points: 2, criteria: {{first: {{points: 2, about: tests, grades: [softmax]}}}}}}",
+            "tests.criteria.first.grades",
+            "students choose what they test; remove this key",
+        ),
+        (
+            lambda t: f"{t}tests: {{points: 2, criteria: {{first: {{points: 2, about: tests, visibility: visible}}}}}}",
+            "tests.criteria.first.visibility",
+            "their results are shown later, for example after_published",
+        ),
         (lambda _: "", "", "must be keys with values; rubric.yaml has title"),
     ],
 )
@@ -114,6 +134,18 @@ def test_mistake_is_named(tmp_path: Path, edit: Edit, where: str, said: str) -> 
     assert str(path) in str(caught.value)
     assert where in str(caught.value)
     assert said in str(caught.value)
+
+
+def test_the_lines_that_switch_the_tests_on_are_right(tmp_path: Path) -> None:
+    text, _, more = kit.rubric_file().read_text().replace("points: 100", "points: 106", 1).partition("# tests:")
+    path = tmp_path / "rubric.yaml"
+    path.write_text(text + "tests:" + more.replace("\n# ", "\n"))
+    own = rubric.load(path)
+    assert [criterion.id for criterion in own.of("tests")] == ["tests.first", "tests.second", "tests.third"]
+    assert (
+        "".join(f"       {line}\n" for line in ["tests:", *more.replace("\n# ", "\n").splitlines()[1:]])
+        in (kit.PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
+    )
 
 
 def test_line_is_the_right_one(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,9 @@ import yaml
 from autograder.faults import CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.homework.rubric import INTEGRATION
+from autograder.homework.rubric import INTEGRATION, Rubric
 from autograder.release import handout, packing
+from autograder.tests.making import rubric_with
 
 if TYPE_CHECKING:
     from autograder.tests.running import Built
@@ -32,6 +33,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: "Built") -> None
     given = yaml.safe_load("".join(cells[0]["source"]))["files"]
     beside = packing.contents(kit.solutions())
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
+    wanted.remove("checks/my_tests.py")  # only with the tests that students write
     wanted |= {f"{handout.VALUES}/{path.name}" for path in (kit.PACKAGE / "values").glob("*.py")}
     wanted |= {
         "conftest.py",
@@ -220,15 +222,38 @@ def test_readme_has_estimates_of_time_for_the_modules_of_the_homework_only() -> 
     assert handout.readme(text, rubrics.current()).startswith("- `layernorm.py`: an hour\n| file |")
 
 
-@pytest.mark.parametrize("wanted", [True, False])
-def test_agents_file_can_be_turned_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: bool) -> None:
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Rubric], Path]:
+    """A student folder for a rubric, with a notebook of checks only."""
     monkeypatch.setattr(handout, "mistakes_table", lambda solutions, rubric: "{}")
     sources = [*(f'grader.check("{module}")' for module in rubrics.current().modules), "grader.export()"]
     cells = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
     (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}}))
-    rubric = rubrics.current().model_copy(update={"agents_file": wanted})
-    handout.write(tmp_path, kit.solutions(), rubric, "a.ipynb")
-    assert (tmp_path / "AGENTS.md").is_file() is wanted
+    shutil.copytree(kit.solutions() / "checks", tmp_path / "checks", ignore=shutil.ignore_patterns("student_values"))
+
+    def write(rubric: Rubric) -> Path:
+        handout.write(tmp_path, kit.solutions(), rubric, "a.ipynb")
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_agents_file_can_be_turned_off(written: Callable[[Rubric], Path], wanted: bool) -> None:
+    folder = written(rubrics.current().model_copy(update={"agents_file": wanted}))
+    assert (folder / "AGENTS.md").is_file() is wanted
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_students_get_what_their_own_tests_need_only_if_they_write_some(
+    written: Callable[[Rubric], Path], wanted: bool
+) -> None:
+    tests = {"points": 2, "criteria": {"first": {"points": 2, "about": "tests of a function"}}}
+    folder = written(rubric_with(points=102, tests=tests) if wanted else rubrics.current())
+    assert (folder / "test_decoder_parts.py").is_file() is wanted
+    assert (folder / "checks" / "my_tests.py").is_file() is wanted
+    readme = (folder / "README.md").read_text()
+    assert ("## Write the tests" in readme) is ("| tests.first | 2 | tests of a function |" in readme) is wanted
 
 
 def test_checks_without_a_list_of_modules() -> None:

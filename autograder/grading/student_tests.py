@@ -1,0 +1,223 @@
+"""Grades the tests that students write (the optional group `tests` of the rubric) by what they detect.
+
+The file runs in the sandbox on code of ours: correct solutions in several styles, and correct code with one misconception of the
+library. All tests of a function must pass on every correct solution; then it earns the share of its misconceptions that make at
+least one of its tests fail. Correct and wrong code come in an order that depends on the file alone, so that no test can tell
+them apart by time or number. A process runs one version after another: to import `numpy.testing` takes longer than all tests.
+"""
+
+import ast
+import hashlib
+import inspect
+import marshal
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from autograder.grading import tests_session
+from autograder.grading.charge import Graded
+from autograder.homework import kit, mistakes
+from autograder.homework import reference as references
+from autograder.homework import rubric as rubrics
+from autograder.homework.mistakes import Mistake
+from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
+from autograder.intake.submission import Submission
+from autograder.sandbox.messages import Call, Reference, Reply, prepared_extension, prepared_load, prepared_request
+from autograder.sandbox.process import SPENT, StudentProcess
+from autograder.sandbox.sandbox import Sandbox
+from autograder.values import errors, running_tests
+from autograder.values.source import definitions
+
+MODULE = TESTS_FILE.removesuffix(".py")
+FINE = Reply()
+FRESH = prepared_request("fresh", MODULE)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The first test that fails on a version of the code, at a line of the file; "" if none does.
+
+    `reply` is an import that fails, or the end of the process: what has not been run because time was up is "spent".
+    """
+
+    test: str = ""
+    line: int = 0
+    reply: Reply = FINE
+
+    @property
+    def failed(self) -> bool:
+        return not self.spent and (bool(self.test) or self.reply != FINE)
+
+    @property
+    def spent(self) -> bool:
+        return self.reply == SPENT
+
+
+PASSED = Outcome()
+
+
+@dataclass(frozen=True)
+class FunctionTests:
+    """The tests of one function: how many of the `known` misconceptions they detect, or the `problem` for which they earn nothing.
+
+    "missing": there is no file; "few": it tests no further function; "import": it cannot be imported beside correct code;
+    "rejects": a test fails on a correct solution in a `style`; `outcome` says where. "time": the correct solutions took too long.
+    `undetected` is one of the misconceptions that no test detects; `not_run`: some were not tried, because time was up.
+    """
+
+    function: str = ""
+    problem: str = ""
+    detected: int = 0
+    known: int = 0
+    undetected: Mistake | None = None
+    not_run: bool = False
+    style: str = ""
+    outcome: Outcome = PASSED
+
+    @property
+    def share(self) -> float:
+        return self.detected / self.known if self.known and not self.problem else 0.0
+
+
+@dataclass(frozen=True)
+class Version:
+    """The modules of the homework in a correct style (a folder, or "" for the reference), some functions with another text."""
+
+    style: str = ""
+    functions: tuple[mistakes.Version, ...] = ()
+
+    @property
+    def mistake(self) -> Mistake | None:
+        return next((mistake for version in self.functions for mistake in version.mistakes), None)
+
+
+def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tuple[Graded, ...]:
+    """The criteria of the students' tests: one for each tested function, in the order of the file."""
+    criteria, text = rubric.of(TESTS), submission.text(TESTS_FILE)
+    tests = by_function(text, rubric, len(criteria))
+    graded = _graded(sandbox, rubric, text, tests) if tests else []
+    few = FunctionTests(problem="few" if text.strip() else "missing")
+    graded += [few] * (len(criteria) - len(graded))
+    return tuple(
+        Graded(criterion, "right" if own.share == 1 else "tests", tests=own)
+        for criterion, own in zip(criteria, graded, strict=True)
+    )
+
+
+def by_function(text: bytes, rubric: Rubric, most: int) -> dict[str, list[str]]:
+    """The names of the tests of each tested function, for the first `most` functions of the file."""
+    functions = [name for name in references.functions() if known(name, rubric)]
+    tests = dict[str, list[str]]()
+    for name in definitions(text):
+        if name.startswith("test_") and (function := running_tests.tested(name, functions)):
+            tests.setdefault(function, []).append(name)
+    return dict(list(tests.items())[:most])
+
+
+def known(function: str, rubric: Rubric) -> list[Mistake]:
+    """The misconceptions about a function, each in its first way."""
+    return [mistake for mistake in mistakes.of_function(rubric.module_of(function), function) if mistake.way == 0]
+
+
+def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list[str]]) -> list[FunctionTests]:
+    correct = [
+        Version(functions=tuple(mistakes.correct(rubric.module_of(name), name) for name in tests)),
+        *(Version(style) for style in ("", *sorted(path.name for path in kit.alternatives().glob("[!_.]*/")))),
+    ]
+    wrong = {name: [Version(functions=(mistake.alone,)) for mistake in known(name, rubric)] for name in tests}
+    first, *runs = [(version, name) for version in correct for name in tests]
+    runs += [(version, name) for name, versions in wrong.items() for version in versions]
+    random.Random(hashlib.sha256(text).digest()).shuffle(runs)
+    sandbox.place({TESTS_FILE: text})
+    outcomes: dict[str, dict[Version, Outcome]] = {name: {} for name in tests}
+    process: StudentProcess | None = None
+    for version, name in (first, *runs):
+        if any(earlier.mistake is None and own.failed for earlier, own in outcomes[name].items()):
+            continue  # its tests reject a correct solution
+        if process is None or process.ended is not None:
+            process = sandbox.start()
+            process.run([_extension()], TESTS)
+        outcomes[name][version] = _outcome(process, version, tests[name])
+    sandbox.place({})
+    return [_of_function(rubric, name, own) for name, own in outcomes.items()]
+
+
+def _outcome(process: StudentProcess, version: Version, names: Sequence[str]) -> Outcome:
+    """The outcome of some tests on a version of the code."""
+    loaded = process.run([FRESH, _load(version)], TESTS)[-1]
+    if loaded != FINE:
+        return Outcome(reply=loaded)
+    for name in names:  # one at a time: of several requests in one message nobody could say which does not end
+        reply = process.run([prepared_request("test", MODULE, name)], TESTS)[0]
+        if reply == SPENT:
+            return Outcome(reply=reply)
+        if reply.value != tests_session.PASSES:
+            return Outcome(name, reply.value if type(reply.value) is int else 0, reply)
+    return PASSED
+
+
+def _of_function(rubric: Rubric, function: str, outcomes: dict[Version, Outcome]) -> FunctionTests:
+    correct = {version: outcome for version, outcome in outcomes.items() if version.mistake is None}
+    for version, outcome in correct.items():
+        if outcome.failed:
+            problem = "rejects" if outcome.test else "import"
+            return FunctionTests(function, problem, style=_described(version, rubric, function), outcome=outcome)
+    if any(outcome.spent for outcome in correct.values()):
+        return FunctionTests(function, "time")
+    wrong = {version.mistake: outcome for version, outcome in outcomes.items()}
+    of_each = [(mistake, wrong[mistake]) for mistake in known(function, rubric)]
+    return FunctionTests(
+        function,
+        detected=sum(outcome.failed for _, outcome in of_each),
+        known=len(of_each),
+        undetected=next((mistake for mistake, outcome in of_each if outcome == PASSED), None),
+        not_run=any(outcome.spent for _, outcome in of_each),
+    )
+
+
+def _described(version: Version, rubric: Rubric, function: str) -> str:
+    """The style of a correct solution in words; "" for the reference."""
+    path = kit.alternatives() / version.style / f"{rubric.module_of(function)}.py"
+    text = path.read_text(encoding="utf-8") if version.style and path.is_file() else ""
+    return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+
+
+# The code under test, as a process gets it
+
+
+@cache
+def _extension() -> Call:
+    """The code that a process needs to run tests."""
+    sent = []
+    for module, functions in ((errors, ()), (running_tests, ()), (tests_session, ("handlers",))):
+        code = compile(inspect.getsource(module), f"{module.__name__}.py", "exec", dont_inherit=True)
+        sent.append(Reference(module.__name__, marshal.dumps(code), functions))
+    return prepared_extension(sent)
+
+
+@cache
+def _load(version: Version) -> Call:
+    """Import the file of tests beside a version of all modules that have misconceptions: the others are answers to questions."""
+    folder = kit.alternatives() / version.style
+    files = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
+    entries = rubrics.current().modules
+    helpers = [Reference(name, _compiled(name, files[name])) for name in sorted(files.keys() - set(entries))]
+    modules = [
+        Reference(name, _compiled(name, files.get(name) or _reference(version, name)), tuple(entry.functions))
+        for name, entry in entries.items()
+        if mistakes.of_module(name)
+    ]
+    return prepared_load([MODULE], [*helpers, *modules])
+
+
+def _reference(version: Version, module: str) -> str:
+    """The text of a reference module, with the functions of a version at its end, where they take the place of its own."""
+    own = [function.source for function in version.functions if function.module == module]
+    return "\n\n".join([references.files()[f"{module}.py"].decode(), *own])
+
+
+@lru_cache(500)
+def _compiled(module: str, text: str) -> bytes:
+    """The code of a module, without docstrings: nothing but its behaviour may tell who wrote it."""
+    return marshal.dumps(compile(text, f"{module}.py", "exec", dont_inherit=True, optimize=2))

@@ -1,0 +1,251 @@
+"""`autograder puzzle`: a decoder with one or two wrong lines, and what it writes as the symptom.
+
+The functions are those of the library of misconceptions, with the signatures and docstrings of the reference, so a wrong one looks
+like the others. The model of names (solutions/tour) runs on them: only misconceptions that change what it writes become puzzles.
+"""
+
+import ast
+import contextlib
+import importlib.util
+import random
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autograder.faults import ArgumentsError, of_system
+from autograder.homework import kit, mistakes, reference, rubric
+from autograder.homework.mistakes import Mistake
+from autograder.release.prerequisites import temporary_folder
+
+MODULES = (
+    "layernorm",
+    "scaled_attention",
+    "causal_mask",
+    "transformer_block",
+    "decoder",
+)  # that the model of names uses
+LEVELS = {1: 1, 2: 1, 3: 2}  # mistakes in a puzzle; level 1 also names the function
+WRITTEN, TEMPERATURE = 12, 0.8  # names that are sampled
+VOWELS = set("aeiouy")
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """What a decoder writes with the trained weights, and its loss in nats per character on held-out names."""
+
+    names: tuple[str, ...]
+    loss: float
+
+    @property
+    def letters(self) -> str:
+        return "".join(self.names)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A wrong line of a puzzle: undoing it is the solution."""
+
+    file: str
+    line: int
+    wrong: str
+    right: str
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """The files of a decoder with mistakes, the lines that are wrong, and the symptom."""
+
+    level: int
+    mistakes: tuple[Mistake, ...]
+    files: Mapping[str, str]
+    edits: tuple[Edit, ...]
+    symptom: Symptom
+
+
+def make(level: int, seed: int) -> Puzzle:
+    """The puzzle of this level and seed: always the same one. Raises ArgumentsError for an unknown level."""
+    if level not in LEVELS:
+        raise ArgumentsError(f"there is no level {level}; choose among {', '.join(map(str, LEVELS))}")
+    rng, right = random.Random(f"{level} {seed}"), _right()
+    while True:
+        chosen = tuple(rng.sample(_candidates(), LEVELS[level]))
+        if len({mistake.function for mistake in chosen}) < len(chosen):
+            continue
+        files = _files(*chosen)
+        written = [_written(own) for own in (files, *map(_files, chosen))]
+        shows = all(names and names != right.names for names in written)  # each mistake, also alone
+        loss = _loss(files) if shows else None
+        if loss is not None:
+            return Puzzle(level, chosen, files, tuple(map(_edit, chosen)), Symptom(written[0], loss))
+
+
+def write(puzzle: Puzzle, folder: Path) -> None:
+    """Write the modules and task.md. Raises ArgumentsError if the folder is not empty."""
+    try:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise ArgumentsError(f"{folder} is not empty; give a new folder with -o")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in {**puzzle.files, "task.md": task(puzzle)}.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise of_system(error, folder) from error
+
+
+def task(puzzle: Puzzle) -> str:
+    """What students read, in Markdown."""
+    right, wrong = _right(), puzzle.symptom
+    lines = "One line of it is wrong." if len(puzzle.edits) == 1 else "Two lines of it are wrong."
+    first = puzzle.mistakes[0]
+    named = f"The wrong line is in `{first.function}`, in `{first.module}.py`.\n\n" if puzzle.level == 1 else ""
+    facts = "".join(f"- {fact}\n" for fact in _facts(right, wrong))
+    return (
+        f"# Debug this decoder (level {puzzle.level})\n\n"
+        f"The five modules in this folder are a complete decoder. {lines} Find and fix what is wrong.\n\n"
+        f"{named}"
+        "With the trained weights of the homework, a correct decoder writes:\n\n"
+        f"> {' '.join(right.names)}\n\nThis one writes:\n\n> {' '.join(name or '(nothing)' for name in wrong.names)}\n\n"
+        f"- Its loss on held-out names is {wrong.loss:.2f} nats per character; a correct decoder has {right.loss:.2f}.\n"
+        f"{facts}\n"
+        "Do not rewrite functions: the puzzle is solved by changing as few lines as are wrong. The docstrings are correct. "
+        "Submit the five `.py` files as they are otherwise.\n"
+    )
+
+
+def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
+    """What is conspicuous about the names, each a sentence."""
+    vowels = [sum(letter in VOWELS for letter in one.letters) / max(1, len(one.letters)) for one in (right, wrong)]
+    lengths = [len(one.letters) / len(one.names) for one in (right, wrong)]
+    twice = [
+        sum(a == b for name in one.names for a, b in pairwise(name)) / max(1, len(one.letters))
+        for one in (right, wrong)
+    ]
+    if vowels[1] < 0.5 * vowels[0]:
+        yield "Its names have hardly any vowels."
+    if vowels[1] > 1.5 * vowels[0]:
+        yield "Its names consist mostly of vowels."
+    if lengths[1] > 1.5 * lengths[0]:
+        yield "Its names do not end in time."
+    if lengths[1] < 0.6 * lengths[0]:
+        yield "Its names end too early."
+    if twice[1] > 2 * twice[0] + 0.05:
+        yield "It often repeats a letter."
+
+
+# The text of a puzzle
+
+
+@cache
+def _candidates() -> tuple[Mistake, ...]:
+    """The misconceptions that change one line of a function that the model of names may use."""
+    every = [mistake for name in MODULES for mistake in mistakes.of_module(name)]
+    return tuple(m for m in every if not m.whole and not m.memory and not m.inexact and _changed_line(m) is not None)
+
+
+def _changed_line(mistake: Mistake) -> tuple[str, str] | None:
+    """The only line that differs from the correct function, wrong and right; None if there are several."""
+    right = mistakes.correct(mistake.module, mistake.function).source.splitlines()
+    wrong = mistake.source.splitlines()
+    pairs = [(new, old) for new, old in zip(wrong, right, strict=False) if new != old]
+    return pairs[0] if len(pairs) == 1 and len(wrong) == len(right) else None
+
+
+def _files(*chosen: Mistake) -> dict[str, str]:
+    return {f"{name}.py": _text(name, chosen) for name in MODULES}
+
+
+def _text(module: str, chosen: Sequence[Mistake] = ()) -> str:
+    """A module with the library's functions in the place of the reference's, some with a misconception."""
+    wrong = {mistake.function: mistake for mistake in chosen}
+    text = reference.files()[f"{module}.py"].decode()
+    lines = text.splitlines()
+    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    for node in reversed(functions):
+        if node.name in rubric.current().modules[module].functions:
+            source = wrong[node.name].source if node.name in wrong else mistakes.correct(module, node.name).source
+            docstring = lines[node.body[0].lineno - 1 : node.body[0].end_lineno]
+            lines[node.lineno - 1 : _end(node, lines)] = _with_docstring(source, docstring)
+    return "\n".join(lines) + "\n"
+
+
+def _end(node: ast.FunctionDef, lines: list[str]) -> int:
+    """The last line of a function, with Otter's mark behind it."""
+    end = node.end_lineno or node.lineno
+    return end + 1 if lines[end : end + 1] == ["    # END SOLUTION"] else end
+
+
+def _with_docstring(source: str, docstring: list[str]) -> list[str]:
+    """The lines of a function of the library, which has no docstring, with one."""
+    (function,) = ast.parse(source).body
+    assert isinstance(function, ast.FunctionDef)
+    head, lines = function.body[0].lineno - 1, source.rstrip("\n").split("\n")
+    return [*lines[:head], *docstring, *lines[head:]]
+
+
+def _edit(mistake: Mistake) -> Edit:
+    """Where a mistake stands in its file."""
+    changed = _changed_line(mistake)
+    assert changed is not None
+    wrong, right = (_text(mistake.module, chosen).splitlines() for chosen in ([mistake], []))
+    line = next(number for number, (new, old) in enumerate(zip(wrong, right, strict=True), 1) if new != old)
+    return Edit(f"{mistake.module}.py", line, *changed)
+
+
+# The symptom
+
+
+@cache
+def _right() -> Symptom:
+    return Symptom(_written(_files()), _loss(_files()) or 0.0)
+
+
+def _written(files: Mapping[str, str]) -> tuple[str, ...]:
+    """The names that a decoder writes with the trained weights; none if it raises an error."""
+    names, modules, rng = _tour(), _loaded(files), np.random.default_rng(1)
+    with _quiet():
+        try:
+            return tuple(names.sample(modules, rng, TEMPERATURE, params=names.model()) for _ in range(WRITTEN))
+        except Exception:
+            return ()
+
+
+def _loss(files: Mapping[str, str]) -> float | None:
+    """The loss of a decoder on held-out names; None if it raises an error."""
+    names, modules = _tour(), _loaded(files)
+    with _quiet():
+        try:
+            return float(np.mean([names.nats(modules, name) for name in names.census()[1]]))
+        except Exception:
+            return None
+
+
+def _loaded(files: Mapping[str, str]) -> Any:
+    """The modules of a decoder, as the model of names takes them."""
+    with temporary_folder("autograder-puzzle-") as folder:
+        for file, text in files.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        return _tour().Modules(**reference.load(folder, MODULES))
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@cache
+def _tour() -> Any:
+    """The model of names."""
+    path = kit.solutions() / "tour" / "names.py"
+    spec = importlib.util.spec_from_file_location("names_of_the_tour", path)
+    assert spec is not None and spec.loader is not None
+    module: ModuleType = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,213 @@
+"""Tests that students write are graded by what they detect: they pass on correct code in any style and fail on wrong code."""
+
+import importlib
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from autograder.feedback import results
+from autograder.feedback.student_tests import told
+from autograder.grading.grader import Grader
+from autograder.grading.student_tests import FunctionTests, by_function, graded_tests
+from autograder.homework import kit
+from autograder.homework import rubric as rubrics
+from autograder.homework.rubric import TESTS_FILE, Rubric
+from autograder.intake.submission import Submission
+from autograder.release.handout import importable_checks
+from autograder.sandbox.sandbox import Sandbox
+from autograder.tests.conftest import QUICK
+from autograder.tests.making import rubric_with
+from autograder.values.running_tests import pytest_module
+
+NAMES = ("first", "second", "third")
+TESTS = {"points": 6, "criteria": {name: {"points": 2, "about": f"tests of the {name} function"} for name in NAMES}}
+IMPORTS = """
+import numpy as np
+import pytest
+from causal_mask import causal_mask
+from layernorm import layer_norm
+from scaled_attention import scaled_dot_product_attention, split_heads
+"""
+SMALL = """
+def test_layer_norm_of_one_row():
+    x, ones = np.array([4.0, 2.0, 1.0, -3.0]), np.ones(4)
+    np.testing.assert_allclose(layer_norm(x, ones, 0 * ones).mean(), 0, atol=1e-12)
+    np.testing.assert_allclose(layer_norm(x, 2 * ones, 0 * ones).std(), 2, atol=1e-5)
+"""
+Outcomes = tuple[FunctionTests, ...]
+
+
+@pytest.fixture(scope="module")
+def rubric() -> Rubric:
+    return rubric_with(points=106, tests=TESTS)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(QUICK, (), kit.secret()) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def graded(sandbox: Sandbox, rubric: Rubric) -> Callable[[str], Outcomes]:
+    """The three criteria of a file with these tests."""
+
+    def run(text: str) -> Outcomes:
+        every = graded_tests(sandbox, rubric, Submission("x", {TESTS_FILE: (IMPORTS + text).encode()}))
+        return tuple(one.tests for one in every if one.tests is not None)
+
+    return run
+
+
+def message(tests: FunctionTests, text: str) -> str:
+    return told(tests, Submission("x", {TESTS_FILE: (IMPORTS + text).encode()}))
+
+
+def public_checks(module: str, function: str) -> str:
+    """The public checks of a function as a student would write them."""
+    with importable_checks(kit.solutions()):
+        calls = importlib.import_module("student_calls")
+        own = [call for call in calls.calls_in(module) if call.function == function and call.expected is not None]
+        pairs = [(call.key, calls.source(call.expected)) for call in own]
+    return "".join(
+        f"def test_{function}_{number}():\n    np.testing.assert_allclose({call}, {expected}, atol=5e-6)\n\n"
+        for number, (call, expected) in enumerate(pairs)
+    )
+
+
+def test_the_public_checks_detect_most_misconceptions_but_not_all(graded: Callable[[str], Outcomes]) -> None:
+    functions = {"layer_norm": "layernorm", "causal_mask": "causal_mask", "split_heads": "scaled_attention"}
+    outcomes = graded("".join(public_checks(module, function) for function, module in functions.items()))
+    assert [one.function for one in outcomes] == list(functions)
+    assert not any(one.problem for one in outcomes), "the checks accept every correct style"
+    page = (kit.PACKAGE / "docs" / "how-to" / "student-tests.md").read_text()
+    said = [(int(detected), int(known)) for detected, known in re.findall(r"(\d+) of (\d+)", page)]
+    assert [(one.detected, one.known) for one in outcomes] == said
+    assert all(0.5 < one.share < 1 for one in outcomes)
+
+
+def test_a_test_that_is_always_true_earns_nothing(graded: Callable[[str], Outcomes]) -> None:
+    text = "def test_layer_norm_true():\n    layer_norm(np.ones(3), np.ones(3), np.ones(3))\n    assert True\n"
+    outcome = graded("def test_causal_mask_true():\n    assert True\n" + text)[0]
+    assert (outcome.function, outcome.detected, outcome.share) == ("causal_mask", 0, 0)
+    assert message(outcome, text).startswith(f"Your tests of `causal_mask` detect 0 of {outcome.known} known misconcep")
+
+
+def test_feedback_names_one_misconception_that_is_not_detected(graded: Callable[[str], Outcomes]) -> None:
+    outcome = graded(SMALL)[0]
+    assert 0 < outcome.detected < outcome.known
+    said = message(outcome, SMALL)
+    assert outcome.undetected is not None and said.endswith(f"would say: *{outcome.undetected.does}*\n")
+    assert outcome.undetected.right not in said and "array" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "def test_layer_norm_takes_four():\n    assert layer_norm.__code__.co_argcount == 4\n",
+            "`test_layer_norm_takes_four` fails in line 8, `assert layer_norm.__code__.co_argcount == 4`, on a correct solution in"
+            " this style: Classes: norms with a shared base class",
+        ),
+        (
+            "def test_causal_mask_of_three():\n    assert causal_mask(3)[0, 1]\n",
+            "`test_causal_mask_of_three` fails in line 8, `assert causal_mask(3)[0, 1]`, on ",
+        ),
+        (
+            "def test_split_heads_refuses():\n    with pytest.raises(TypeError):\n        split_heads(np.ones((2, 5)), 2)\n",
+            "`test_split_heads_refuses` fails in line 9, `split_heads(np.ones((2, 5)), 2)`, on ",
+        ),
+        ("def test_causal_mask_ends():\n    exit(0)\n", "`test_causal_mask_ends` fails in line 8, `exit(0)`, on "),
+        ("def test_causal_mask_endless():\n    while True:\n        pass\n", "look for an infinite loop"),
+    ],
+)
+def test_a_test_that_rejects_correct_code_earns_nothing_and_hears_why(
+    graded: Callable[[str], Outcomes], text: str, said: str
+) -> None:
+    outcome = graded(text)[0]
+    assert (outcome.problem, outcome.share) == ("rejects", 0)
+    shown = message(outcome, text)
+    assert shown.startswith(f"No points: a test rejects a correct `{outcome.function}`.")
+    assert said in shown
+
+
+def test_one_functions_tests_do_not_cost_anothers(graded: Callable[[str], Outcomes]) -> None:
+    first, second, third = graded(SMALL + "def test_causal_mask_wrong():\n    assert False\n")
+    assert first.share > 0
+    assert (second.function, second.problem) == ("causal_mask", "rejects")
+    assert third.problem == "few"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "said"),
+    [
+        (
+            "import scipy\n" + SMALL,
+            "import",
+            "cannot be imported beside correct solutions. It raises ModuleNotFoundError in line 7.",
+        ),
+        ("from concept_check import answers\n" + SMALL, "import", "It raises ModuleNotFoundError in line 7."),
+        ("while True:\n    pass\n" + SMALL, "import", "in the loop on line 7"),
+        ("def test_something():\n    pass\n", "few", "tests no further function"),
+        ("def test_layer_norm(:\n", "few", "tests no further function"),
+    ],
+)
+def test_a_file_that_cannot_be_used(graded: Callable[[str], Outcomes], text: str, problem: str, said: str) -> None:
+    outcome = graded(text)[0]
+    assert (outcome.problem, outcome.share) == (problem, 0)
+    assert said in message(outcome, text)
+
+
+def test_no_file_earns_nothing(sandbox: Sandbox, rubric: Rubric) -> None:
+    graded = graded_tests(sandbox, rubric, Submission("x", {}))
+    assert [(one.criterion.id, one.points) for one in graded] == [(f"tests.{name}", 0) for name in NAMES]
+    assert all(
+        one.tests is not None and "no `test_decoder_parts.py`" in told(one.tests, Submission("x", {})) for one in graded
+    )
+
+
+def test_a_test_belongs_to_the_longest_name_and_three_functions_count(rubric: Rubric) -> None:
+    names = ["layer_norm_backward_x", "layer_norm", "softmax_of_rows", "layer_norms", "causal_mask", "layer_norm_b"]
+    text = "".join(f"def test_{name}():\n    pass\n" for name in names)
+    assert by_function(text.encode(), rubric, 3) == {
+        "layer_norm_backward": ["test_layer_norm_backward_x"],
+        "layer_norm": ["test_layer_norm", "test_layer_norm_b"],
+        "softmax": ["test_softmax_of_rows"],
+    }
+
+
+def test_what_stands_for_pytest() -> None:
+    fake: Any = pytest_module()
+    seen = list[tuple[int, int]]()
+
+    def test(a: int, unused: int, b: int) -> None:
+        seen.append((a, b))
+
+    marked = fake.mark.parametrize("a, unused", [(1, 0), (2, 0)])(test)
+    fake.mark.parametrize("b", [3, 4])(marked)()
+    assert sorted(seen) == [(1, 3), (1, 4), (2, 3), (2, 4)]
+    with fake.raises(ValueError, match="he"):
+        raise ValueError("the text")
+    for wrong in (lambda: None, lambda: int("x")):
+        with pytest.raises(AssertionError), fake.raises(ValueError, match="other"):
+            wrong()
+    with pytest.raises(KeyError), fake.raises(ValueError):
+        raise KeyError
+
+
+def test_the_result_has_the_tests_last_and_only_if_the_rubric_has_them(
+    grader: Grader, rubric: Rubric, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = Submission("x", {**references, TESTS_FILE: (IMPORTS + SMALL).encode()})
+    without = results.gradescope(grader.grade(submission, ["concept_check", "tests"]))
+    monkeypatch.setattr(grader, "rubric", rubric)
+    monkeypatch.setattr(rubrics, "current", lambda: rubric)
+    having = results.gradescope(grader.grade(submission, ["concept_check", "tests"]))
+    assert having["tests"][: -len(NAMES)] == without["tests"]
+    first, second, third = having["tests"][-len(NAMES) :]
+    assert first["name"] == "tests.first: tests of the first function" and first["status"] == "failed"
+    assert 0 < first["score"] < first["max_score"] == 2
+    assert second["score"] == third["score"] == 0
+    assert first["visibility"] == "after_published"

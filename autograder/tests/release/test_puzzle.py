@@ -1,0 +1,78 @@
+"""Puzzles: decoders with wrong lines, which are solved by undoing these lines and nothing else."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.commands.main import main
+from autograder.grading.grader import Grader
+from autograder.homework import reference
+from autograder.intake.submission import Submission
+from autograder.release import puzzle
+from autograder.release.puzzle import MODULES, Edit, Puzzle
+from autograder.tests.making import few
+
+
+def points(grader: Grader, files: dict[str, str]) -> float:
+    """The points of the modules of a puzzle."""
+    texts = {name: text.encode() for name, text in files.items()}
+    return grader.grade(Submission("puzzle", texts), MODULES).points
+
+
+def solved(made: Puzzle, *edits: Edit) -> dict[str, str]:
+    """The files with some wrong lines undone."""
+    files = dict(made.files)
+    for edit in edits:
+        lines = files[edit.file].split("\n")
+        assert lines[edit.line - 1] == edit.wrong != edit.right
+        lines[edit.line - 1] = edit.right
+        files[edit.file] = "\n".join(lines)
+    return files
+
+
+@pytest.mark.parametrize(("level", "seed"), few([(level, seed) for seed in range(10) for level in (1, 2, 3)], 3))
+def test_a_puzzle_is_solved_by_undoing_its_wrong_lines(grader: Grader, level: int, seed: int) -> None:
+    made = puzzle.make(level, seed)
+    most = sum(grader.rubric.modules[name].points for name in MODULES)
+    assert len(made.edits) == (2 if level == 3 else 1)
+    assert points(grader, dict(made.files)) < most
+    assert points(grader, solved(made, *made.edits)) == most
+    assert level < 3 or all(points(grader, solved(made, edit)) < most for edit in made.edits), "both lines are wrong"
+
+
+def test_the_task_has_the_symptom_and_not_the_solution(tmp_path: Path) -> None:
+    made = puzzle.make(1, 1)
+    puzzle.write(made, tmp_path / "new")
+    task = (tmp_path / "new" / "task.md").read_text()
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {*made.files, "task.md"}
+    assert " ".join(made.symptom.names[:8]) in task and f"{made.symptom.loss:.2f} nats" in task and "1.95" in task
+    (mistake,) = made.mistakes
+    assert f"`{mistake.function}`, in `{mistake.module}.py`" in task
+    assert f"{mistake.function}`, in" not in puzzle.task(puzzle.make(2, 1))
+    assert not any(text in task for text in (mistake.does, mistake.right, mistake.name, made.edits[0].right.strip()))
+
+
+def test_a_puzzle_has_no_answers_and_no_marks() -> None:
+    made = puzzle.make(2, 0)
+    assert set(made.files) == {f"{name}.py" for name in MODULES}
+    assert not any("SOLUTION" in text for text in made.files.values())
+    for file, text in made.files.items():
+        assert docstrings(text) == docstrings(reference.files()[file].decode())
+
+
+def docstrings(text: str) -> dict[str, str | None]:
+    return {node.name: ast.get_docstring(node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+
+
+def test_the_command_writes_a_new_folder_only(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["puzzle", "-o", str(tmp_path / "one"), "--level", "1", "--seed", "1"])
+    assert done.exit_code == 0, done.output
+    edit = puzzle.make(1, 1).edits[0]
+    assert f"  {edit.file}, line {edit.line}: {edit.right.strip()}\n" in done.output
+    again = CliRunner().invoke(main, ["puzzle", "-o", str(tmp_path / "one")])
+    assert again.exit_code == 2 and "is not empty; give a new folder with -o" in again.output
+    other = CliRunner().invoke(main, ["puzzle", "-o", str(tmp_path / "two"), "--level", "4"])
+    assert other.exit_code == 2 and "there is no level 4; choose among 1, 2, 3" in other.output
+    assert not (tmp_path / "two").exists()

@@ -1,7 +1,11 @@
 """Your own tests of three functions of your choice.
 
 The grader runs this file on code that you cannot see. Your tests of a function must pass on every correct solution, in any style.
-They earn points for the share of known mistakes that make at least one of them fail.
+They earn points for the share of known mistakes that make at least one of them fail. An example:
+
+    def test_layer_norm_of_equal_features():
+        x, beta = np.full((2, 3), 7.0), np.array([1.0, -2.0, 0.5])
+        np.testing.assert_allclose(layer_norm(x, np.ones(3), beta), [beta, beta], atol=1e-9)
 
 - The name of a test begins with the function it tests: test_layer_norm_..., test_scaled_dot_product_attention_...,
   test_causal_mask_... or any other function of your modules. The first three functions in this file count.
@@ -15,11 +19,10 @@ Run your tests on your own functions with `pytest test_decoder_parts.py`, and on
 """
 
 import numpy as np
+import pytest
 
+from causal_mask import causal_mask
 from layernorm import layer_norm
+from scaled_attention import scaled_dot_product_attention
 
-
-def test_layer_norm_of_equal_features() -> None:
-    """A row without spread gives beta."""
-    x, beta = np.full((2, 3), 7.0), np.array([1.0, -2.0, 0.5])
-    np.testing.assert_allclose(layer_norm(x, np.ones(3), beta), [beta, beta], atol=1e-9)
+# Write your tests here.

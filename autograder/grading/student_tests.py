@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from autograder.faults import SandboxFault
 from autograder.grading import tests_session
 from autograder.grading.charge import Graded
 from autograder.homework import kit, mistakes
@@ -136,11 +137,19 @@ def _graded(sandbox: Sandbox, rubric: Rubric, text: bytes, tests: dict[str, list
         if any(earlier.mistake is None and own.failed for earlier, own in outcomes[name].items()):
             continue  # its tests reject a correct solution
         if process is None or process.ended is not None:
-            process = sandbox.start()
-            process.run([_extension()], TESTS)
+            process = _started(sandbox)
         outcomes[name][version] = _outcome(process, version, tests[name])
     sandbox.place({})
     return [_of_function(rubric, name, own) for name, own in outcomes.items()]
+
+
+def _started(sandbox: Sandbox) -> StudentProcess:
+    """A process that can run tests."""
+    process = sandbox.start()
+    error = process.run([_extension()], TESTS)[0].error
+    if error is not None:
+        raise SandboxFault(f"the code that runs tests cannot be loaded: {error.kind}: {error.text}")
+    return process
 
 
 def _outcome(process: StudentProcess, version: Version, names: Sequence[str]) -> Outcome:

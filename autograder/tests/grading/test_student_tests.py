@@ -1,7 +1,9 @@
 """Tests that students write are graded by what they detect: they pass on correct code in any style and fail on wrong code."""
 
+import ast
 import importlib
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -166,6 +168,16 @@ def test_no_file_earns_nothing(sandbox: Sandbox, rubric: Rubric) -> None:
     assert all(
         one.tests is not None and "no `test_decoder_parts.py`" in told(one.tests, Submission("x", {})) for one in graded
     )
+
+
+def test_the_file_that_students_get_earns_nothing_and_its_example_something(
+    sandbox: Sandbox, rubric: Rubric, graded: Callable[[str], Outcomes]
+) -> None:
+    given = (kit.solutions() / TESTS_FILE).read_bytes()
+    assert all(one.points == 0 for one in graded_tests(sandbox, rubric, Submission("x", {TESTS_FILE: given})))
+    docstring = ast.get_docstring(ast.parse(given)) or ""
+    example = docstring.partition("An example:\n\n")[2].partition("\n\n")[0]
+    assert 0 < graded(textwrap.dedent(example))[0].share < 0.5
 
 
 def test_a_test_belongs_to_the_longest_name_and_three_functions_count(rubric: Rubric) -> None:

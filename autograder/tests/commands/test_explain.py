@@ -42,6 +42,7 @@ def test_a_lost_criterion_is_explained(graded: Path) -> None:
     assert "rules 1 and 2" in rule and "autograder/grading/charge.py:" in rule
 
 
+@pytest.mark.slow
 def test_an_earned_criterion_is_explained(graded: Path) -> None:
     said = run("explain", str(graded / "results" / "bela.json"), "layernorm.affine")
     assert "costs layernorm.statistics" in said.output and "(rule 1)" in said.output
@@ -57,6 +58,7 @@ def test_an_unknown_criterion_is_one_line(graded: Path, criterion: str, said: st
     assert result.exit_code == 2 and said in result.output
 
 
+@pytest.mark.slow
 def test_a_submission_that_changed_or_is_gone_is_reported(graded: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(graded, out)

@@ -23,6 +23,7 @@ def test_every_threshold_is_measured_or_bounds_only_time() -> None:
     assert len(constants) <= 23
 
 
+@pytest.mark.slow
 def test_the_effect_of_a_rule_is_counted() -> None:
     files = reference.files()
     subject = Subject("two mistakes", "layernorm", files | {"layernorm.py": files["layernorm.py"] + TWO})
@@ -33,6 +34,7 @@ def test_the_effect_of_a_rule_is_counted() -> None:
     assert table[0].startswith("1 modules.") and table[2].split()[:4] == ["MOST_TOGETHER", "0", "0", "1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [*ablation.NEUTRAL, *ablation.RULES])
 def test_a_rule_that_was_off_is_on_again(rule: str) -> None:
     owners = (search, search.Candidate, played, grader._Grading, messages._Lost)
@@ -42,6 +44,7 @@ def test_a_rule_that_was_off_is_on_again(rule: str) -> None:
     assert [dict(vars(owner)) for owner in owners] == before
 
 
+@pytest.mark.slow
 def test_the_modules_are_right_ones_and_mutants_of_them() -> None:
     chosen = ablation.subjects(each=20)
     styles = [subject for subject in chosen if not subject.module]

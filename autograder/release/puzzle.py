@@ -70,9 +70,15 @@ class Puzzle:
 
 
 def make(level: int, seed: int) -> Puzzle:
-    """The puzzle of this level and seed: always the same one. Raises ArgumentsError for an unknown level."""
+    """The puzzle of this level and seed: always the same one.
+
+    Raises ArgumentsError for an unknown level, and for a homework without a decoder.
+    """
     if level not in LEVELS:
         raise ArgumentsError(f"there is no level {level}; choose among {', '.join(map(str, LEVELS))}")
+    missing = [name for name in MODULES if name not in rubric.current().modules]
+    if missing:
+        raise ArgumentsError(f"a puzzle is a whole decoder, but rubric.yaml has no module {missing[0]}")
     rng, right = random.Random(f"{level} {seed}"), _right()
     while True:
         chosen = tuple(rng.sample(_candidates(), LEVELS[level]))

@@ -7,8 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.commands.main import main
+from autograder.faults import ArgumentsError
 from autograder.grading.grader import Grader
-from autograder.homework import reference
+from autograder.homework import reference, rubric
 from autograder.intake.submission import Submission
 from autograder.release import puzzle
 from autograder.release.puzzle import MODULES, Edit, Puzzle
@@ -76,3 +77,11 @@ def test_the_command_writes_a_new_folder_only(tmp_path: Path) -> None:
     other = CliRunner().invoke(main, ["puzzle", "-o", str(tmp_path / "two"), "--level", "4"])
     assert other.exit_code == 2 and "there is no level 4; choose among 1, 2, 3" in other.output
     assert not (tmp_path / "two").exists()
+
+
+def test_a_homework_without_a_decoder_has_no_puzzles(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = rubric.current()
+    smaller = own.model_copy(update={"modules": {name: m for name, m in own.modules.items() if name != "decoder"}})
+    monkeypatch.setattr(rubric, "current", lambda: smaller)
+    with pytest.raises(ArgumentsError, match=r"but rubric\.yaml has no module decoder"):
+        puzzle.make(1, 0)

@@ -11,7 +11,7 @@ import random
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -69,6 +69,7 @@ class Puzzle:
     symptom: Symptom
 
 
+@lru_cache(8)
 def make(level: int, seed: int) -> Puzzle:
     """The puzzle of this level and seed: always the same one.
 

@@ -2,8 +2,8 @@
 
 The file runs in the sandbox on code of ours: correct solutions in several styles, and correct code with one misconception of the
 library. All tests of a function must pass on every correct solution; then it earns the share of its misconceptions that make at
-least one of its tests fail. Correct and wrong code come in an order that depends on the file alone, so that no test can tell
-them apart by time or number. A process runs one version after another: to import `numpy.testing` takes longer than all tests.
+least one of its tests fail. Correct and wrong code come in a shuffled order, which depends on the file alone, so a test cannot go
+by time or number. A process runs one version after another: to import `numpy.testing` takes longer than all tests.
 """
 
 import ast
@@ -205,7 +205,7 @@ def _extension() -> Call:
     return prepared_extension(sent)
 
 
-@cache
+@lru_cache(1000)
 def _load(version: Version) -> Call:
     """Import the file of tests beside a version of all modules that have misconceptions: the others are answers to questions."""
     folder = kit.alternatives() / version.style

@@ -11,7 +11,7 @@ import random
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -69,10 +69,17 @@ class Puzzle:
     symptom: Symptom
 
 
+@lru_cache(8)
 def make(level: int, seed: int) -> Puzzle:
-    """The puzzle of this level and seed: always the same one. Raises ArgumentsError for an unknown level."""
+    """The puzzle of this level and seed: always the same one.
+
+    Raises ArgumentsError for an unknown level, and for a homework without a decoder.
+    """
     if level not in LEVELS:
         raise ArgumentsError(f"there is no level {level}; choose among {', '.join(map(str, LEVELS))}")
+    missing = [name for name in MODULES if name not in rubric.current().modules]
+    if missing:
+        raise ArgumentsError(f"a puzzle is a whole decoder, but rubric.yaml has no module {missing[0]}")
     rng, right = random.Random(f"{level} {seed}"), _right()
     while True:
         chosen = tuple(rng.sample(_candidates(), LEVELS[level]))

@@ -26,6 +26,7 @@ from autograder.faults import CommandError
 from autograder.homework.rubric import RubricError
 from autograder.intake.entries import Entry, load
 from autograder.intake.submission import Submission
+from autograder.sandbox import layers
 from autograder.sandbox.budget import Limits
 
 TRIES = 2  # crashes of a worker that a submission may cause while it is alone with it
@@ -74,16 +75,8 @@ def run(
     """
     running: dict[Future[Document], _Job] = {}
     try:
-        try:
-            kit, layers = workers.submit(pool.describe).result()
-        except RubricError:
-            raise
-        except Exception as error:
-            raise CommandError(f"{NO_WORKERS}: {type(error).__name__}: {error}") from error
-        if kit != pool.kit_digest():
-            advice = "install the same version everywhere"
-            raise CommandError(f"{NO_WORKERS}: the workers have a different version of the kit; {advice}")
-        outcome = ClassGrades(kit, layers)
+        # Workers on this machine are started for the first submission that must be graded: often there is none.
+        outcome = ClassGrades(pool.kit_digest(), tuple(layers.holding()) if workers.is_local else _layers(workers))
         return _Batch(store, workers, limits, display, outcome, running, fresh, accept_names).all(entries)
     finally:
         with pool.undisturbed():
@@ -95,6 +88,20 @@ def run(
             for end in (workers.end, workers.close):
                 with contextlib.suppress(Exception):
                     end()
+
+
+def _layers(workers: Pool) -> tuple[str, ...]:
+    """The layers of the workers' sandbox, once they are ready. Raises RubricError, or CommandError where they cannot be."""
+    try:
+        kit, layers = workers.submit(pool.describe).result()
+    except RubricError:
+        raise
+    except Exception as error:
+        raise CommandError(f"{NO_WORKERS}: {type(error).__name__}: {error}") from error
+    if kit != pool.kit_digest():
+        advice = "install the same version everywhere"
+        raise CommandError(f"{NO_WORKERS}: the workers have a different version of the kit; {advice}")
+    return tuple(layers)
 
 
 @dataclass
@@ -112,6 +119,7 @@ class _Batch:
     suspects: deque[_Job] = field(default_factory=deque)
     failed_writes: int = 0
     breaks: int = 0
+    ready: bool = False
 
     def all(self, entries: Sequence[Entry]) -> ClassGrades:
         self.display.start(len(entries))
@@ -161,6 +169,8 @@ class _Batch:
         return bool(self.running or self.suspects)
 
     def _submit(self, job: _Job) -> None:
+        if not self.ready:
+            self.ready, self.outcome.layers = True, _layers(self.workers)
         try:
             future = self.workers.submit(pool.grade, job.submission, self.outcome.kit)
         except BrokenExecutor:

@@ -190,13 +190,25 @@ NAMED = 3  # workers that a message names
 
 
 class Pool:
-    """An executor that can be made anew: `make` makes it. It works on `width` submissions at a time."""
+    """An executor that can be made anew: `make` makes it. It works on `width` submissions at a time.
 
-    def __init__(self, make: Callable[[], Executor], width: int, close: Callable[[], object] = lambda: None):
-        self.make, self.width, self.close = make, width, close
+    `starting` is called before the first work is given to it. `is_local`: its workers are processes of this machine.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Executor],
+        width: int,
+        close: Callable[[], object] = lambda: None,
+        is_local: bool = False,
+    ):
+        self.make, self.width, self.close, self.is_local = make, width, close, is_local
+        self.starting: Callable[[], object] = lambda: None
         self.executor = make()
 
     def submit(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
+        starting, self.starting = self.starting, lambda: None
+        starting()
         # A process inherits what its parent blocks: Ctrl-C must not reach a worker before it has said how it takes it.
         with undisturbed():
             return self.executor.submit(function, *args)
@@ -230,6 +242,7 @@ def local(jobs: int) -> Pool:
     return Pool(
         lambda: ProcessPoolExecutor(jobs, mp_context=context, initializer=start, initargs=(context.Value("i", 0),)),
         jobs,
+        is_local=True,
     )
 
 

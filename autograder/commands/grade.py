@@ -8,6 +8,7 @@ commands take to run.
 import signal
 import sys
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,9 +101,11 @@ def grade(
     rows.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
-    starting = "Starting the workers; each records the hidden tests once ..."
-    for form in () if quiet else (*submissions.forms, starting):
-        click.echo(printable(form), err=True)
+    if not quiet:
+        starting = "Starting the workers; each records the hidden tests once ..."
+        workers.starting = partial(click.echo, starting, err=True)
+        for form in submissions.forms:
+            click.echo(printable(form), err=True)
     store.write_run(out, paths, submissions.entries)
     display = progress.Display(None if quiet else sys.stderr)
     try:

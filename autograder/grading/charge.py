@@ -43,8 +43,8 @@ class Graded:
     `record` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
     mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
     judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
-    `at_least`: the mistakes told are not all that is wrong. `fix_first` are modules that this one uses, and that are missing or
-    wrong in a public call.
+    `at_least`: the mistakes told are not all that is wrong. `share`: the part of its points that a lost criterion gives all the same.
+    `fix_first` are modules that this one uses, and that are missing or wrong in a public call.
     """
 
     criterion: Criterion
@@ -58,6 +58,7 @@ class Graded:
     depends: bool = False
     at_least: bool = False
     fix_first: tuple[str, ...] = ()
+    share: float = 0.0
     tests: "FunctionTests | None" = None
 
     @property
@@ -69,7 +70,7 @@ class Graded:
         """As they count in the end: a dropped criterion gives none, one that is given to all gives all."""
         if self.passed or self.criterion.counts:
             return self.criterion.most
-        return round(self.criterion.most * self.tests.share, 2) if self.tests is not None else 0.0
+        return round(self.criterion.most * self.share, 2)
 
 
 def charges(
@@ -78,8 +79,25 @@ def charges(
     """Each criterion of a module, from all records of its hidden and visible criteria."""
     of = {criterion.id: [r for r in records if r.step.criterion == criterion.id] for criterion in rubric.of(group)}
     if rubric.charge == "criteria":
-        return {criterion.id: _plain(criterion, of[criterion.id], explanations) for criterion in rubric.of(group)}
-    return _Charging(rubric, group, of, explanations).charges()
+        graded = {criterion.id: _plain(criterion, of[criterion.id], explanations) for criterion in rubric.of(group)}
+    else:
+        graded = _Charging(rubric, group, of, explanations).charges()
+    return {name: replace(g, share=_share(g, of[name], explanations)) for name, g in graded.items()}
+
+
+def _share(graded: Graded, records: Sequence[Record], explanations: Mapping[str, Explanation]) -> float:
+    """The share of the hidden tests of a lost criterion that pass, where it gives partial credit.
+
+    Code that computes nothing passes the tests that demand an error, and earns nothing.
+    """
+    criterion = graded.criterion
+    nothing = any(explanations[f].empty for f in criterion.grades if f in explanations)
+    if criterion.credit == "all" or graded.passed or nothing:
+        return 0.0
+    passes = dict[str, bool]()
+    for record in records:
+        passes[record.step.test] = passes.get(record.step.test, True) and record.fault is None
+    return sum(passes.values()) / max(1, len(passes))
 
 
 def _plain(criterion: Criterion, records: Sequence[Record], explanations: Mapping[str, Explanation]) -> Graded:

@@ -101,7 +101,7 @@ def graded_tests(sandbox: Sandbox, rubric: Rubric, submission: Submission) -> tu
     few = FunctionTests(problem="few" if text.strip() else "missing")
     graded += [few] * (len(criteria) - len(graded))
     return tuple(
-        Graded(criterion, "right" if own.share == 1 else "tests", tests=own)
+        Graded(criterion, "right" if own.share == 1 else "tests", share=own.share, tests=own)
         for criterion, own in zip(criteria, graded, strict=True)
     )
 

@@ -63,6 +63,9 @@ class Criterion(BaseModel, extra="forbid", frozen=True):
     about: str = Field(min_length=3)
     grades: tuple[str, ...] = ()
     looks_at: LooksAt = "values"
+    credit: Literal["all", "share"] = Field(
+        default="all", description="all or nothing, or the share of its tests that pass"
+    )
     visibility: Visibility = Field(default=None)  # type: ignore[arg-type]
     feedback: Feedback = Field(default=None)  # type: ignore[arg-type]
     counts: Counts | None = Field(default=None, description="dropped for everybody, or given to everybody")

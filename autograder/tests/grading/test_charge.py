@@ -170,3 +170,32 @@ def test_the_plain_rule_loses_every_criterion_with_a_wrong_call() -> None:
     functions = running.with_mistakes("layernorm", "layer_norm.no_root")
     wrong = {r.step.criterion.partition(".")[2] for r in running.records("layernorm", functions) if r.fault is not None}
     assert lost(charged("layernorm", functions, plain)) == wrong - {"", "example"}
+
+
+WRONG_FOR_ONE_ROW = """
+_right = layer_norm
+def layer_norm(x, gamma, beta, eps=1e-5):
+    return _right(x, gamma, beta, eps) + 0.25 * np.cos(np.arange(np.shape(x)[-1])) * (np.shape(x)[-1] == 70)
+"""
+
+
+@pytest.mark.parametrize("charge", ["mistakes", "criteria"])
+def test_partial_credit_is_the_share_of_the_tests_that_pass(charge: str) -> None:
+    rules = rubric.current().model_copy(deep=True)
+    name = "layernorm.statistics"
+    rules.criteria[name] = rules.criteria[name].model_copy(update={"credit": "share"})
+    rules = rules.model_copy(update={"charge": charge})
+    functions = running.with_source("layernorm", WRONG_FOR_ONE_ROW)
+    whole, share = (charged("layernorm", functions, own)["statistics"] for own in (None, rules))
+    tests = {r.step.test: 0 for r in running.records("layernorm", functions) if r.step.criterion == name}
+    assert not whole.passed and whole.points == 0
+    assert not share.passed and share.share == 1 - 1 / len(tests) and share.points == round(3 * share.share, 2)
+
+
+def test_code_that_computes_nothing_gets_no_share() -> None:
+    rules = rubric.current().model_copy(deep=True)
+    for name, criterion in rules.criteria.items():
+        rules.criteria[name] = criterion.model_copy(update={"credit": "share"})
+    zeros = [m.source for f in rules.modules["layernorm"].functions for m in mistakes.trivial("layernorm", f)[:1]]
+    found = charged("layernorm", running.with_source("layernorm", *zeros), rules)
+    assert sum(one.points for one in found.values() if one.criterion.looks_at == "values") == 0

@@ -43,7 +43,7 @@ class Graded:
     `record` is a wrong call, the first that shows the mistakes; `shown` a public example that does; `undecided` are several
     mistakes that do the same on every call; `blamed` are wrong helpers, or modules of the integration, that the criterion was
     judged beside correct versions of. `depends`: public examples were wrong after other calls, and right when called alone.
-    `at_least`: the mistakes told are not all that is wrong. `share`: the part of its points that a lost criterion gives all the same.
+    `at_least`: the mistakes told are not all that is wrong. `share`: the part of its points that a lost criterion still gives.
     `fix_first` are modules that this one uses, and that are missing or wrong in a public call.
     """
 

@@ -38,26 +38,30 @@ RECORD, ASSIGN, CHECK, WRITE = STAGES
 
 
 def build(
-    out: Path, assignments: Path | None = None, only: Sequence[str] = (), stage: Stage = lambda name: None
+    out: Path,
+    assignments: Path | None = None,
+    only: Sequence[str] = (),
+    stage: Stage = lambda name: None,
+    check: bool = True,
 ) -> list[Path]:
     """Write OUT/autograder.zip and OUT/student.zip and bring assignments/ up to date; what has been written.
 
     With `only`, the homework has these modules and no others, and its students' folder is OUT/assignments.
-    `stage` is called with the name of each stage in STAGES when it begins. Raises CommandError, also when the solutions do not
-    get full marks, RubricError, and ArgumentsError for an unusable `only`.
+    `stage` is called with the name of each stage in STAGES when it begins. `check`: the zip grades the solutions, as on Gradescope.
+    Raises CommandError, also when they do not get full marks, RubricError, and ArgumentsError for an unusable `only`.
     """
     stage(RECORD)
     # First, because a rubric that does not fit is to be said in its own words, not in Otter's.
     script.record(rubric.current())
     new_module.refuse_placeholders(clone())
     if not only:
-        with assigned(stage=stage) as result:
+        with assigned(check, stage=stage) as result:
             stage(WRITE)
             return write(result, out, assignments or kit.home() / "assignments")
     students = assignments or out / "assignments"
     if students.resolve() == kit.home() / "assignments":
         raise ArgumentsError(f"{students} is for the whole homework; give another folder with -o")
-    with selection.selected(only) as root, assigned(root=root, stage=stage) as result:
+    with selection.selected(only) as root, assigned(check, root, stage) as result:
         stage(WRITE)
         return write(result, out, students)
 

@@ -1,5 +1,5 @@
 """`python -m autograder`: the commands without an installation."""
 
-from autograder.commands.main import main
+from autograder.cli.main import main
 
 main()

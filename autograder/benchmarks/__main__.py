@@ -19,11 +19,11 @@ import psutil
 from autograder.benchmarks import floor
 from autograder.benchmarks.against import processor_seconds
 from autograder.benchmarks.mixed import mixed_class, right_styles, without_repair
-from autograder.cohort import pool
+from autograder.gradebook import pool
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit, reference
-from autograder.intake.submission import Submission
 from autograder.sandbox.messages import prepared
+from autograder.submissions.submission import Submission
 
 WORKERS = 2
 PAGE = kit.PACKAGE / "docs" / "reference" / "figures.md"
@@ -115,7 +115,7 @@ def against_floor(grader: Grader, times: int) -> dict[str, float]:
 
 
 def against_styles(grader: Grader, times: int) -> dict[str, float]:
-    """The same for right submissions in the styles of proof/alternatives, in the mean; here the calls alone are not judged."""
+    """The same for right submissions in the styles of audit/alternatives, in the mean; here the calls alone are not judged."""
     ours = lowest = 0.0
     styles = right_styles()
     for number in range(times + 1):

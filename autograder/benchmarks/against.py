@@ -35,9 +35,9 @@ def compared(other: Path, rounds: int) -> None:
 
 def classes() -> dict[str, Class]:
     """Right and wrong submissions: wrong ones have one known mistake, beside the references or in a style of another person's."""
+    from autograder.audit import cases
     from autograder.benchmarks.mixed import mixed_class, right_styles
     from autograder.homework import reference
-    from autograder.proof import cases
 
     mistakes = [case for case in cases.cases() if case.kind == "mistake"][::50]
     styled = [one for one in mixed_class(60)[::6] if one.files and "softmax.py" not in one.files]
@@ -69,7 +69,7 @@ def _asked(worker: "subprocess.Popen[bytes]", line: str) -> float:
 def work() -> None:
     """Grade the classes that are asked for, with the kit that stands first on the path."""
     from autograder.grading.grader import open_grader
-    from autograder.intake.submission import Submission
+    from autograder.submissions.submission import Submission
 
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from autograder.cohort import pool
-from autograder.intake.submission import Submission
-from autograder.proof import cases
+from autograder.audit import cases
+from autograder.gradebook import pool
+from autograder.submissions.submission import Submission
 
 
 def mixed_class(size: int, first: int = 0) -> list[Submission]:
     """Uploads of which no two are alike, and none that runs into a deadline; `first` is the number of the first one.
 
-    Two thirds are right, in the styles of proof/alternatives. Of the rest nearly all have one known mistake in such a style, each
+    Two thirds are right, in the styles of audit/alternatives. Of the rest nearly all have one known mistake in such a style, each
     another one; one of 24 ends its process at import, one is empty. Every file has a line of its own.
     """
     styles, mistakes = right_styles(), [case for case in cases.cases() if case.kind == "mistake"]
@@ -28,7 +28,7 @@ def mixed_class(size: int, first: int = 0) -> list[Submission]:
 
 
 def right_styles() -> list[Submission]:
-    """A right submission in each style of proof/alternatives."""
+    """A right submission in each style of audit/alternatives."""
     return [cases.submission(case) for case in cases.alternatives()]
 
 

@@ -27,14 +27,14 @@ from typing import Any
 
 import numpy as np
 
+from autograder.audit import audit, cases, public
 from autograder.benchmarks import peer_signatures
 from autograder.grading.grader import open_grader
 from autograder.homework import kit, mistakes, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake, trivial
-from autograder.intake.submission import Submission
-from autograder.proof import audit, cases, public
 from autograder.release import handout
+from autograder.submissions.submission import Submission
 from autograder.values.compare import equal
 
 PAGE = kit.PACKAGE / "docs" / "explanation" / "peers.md"

@@ -10,12 +10,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.cohort import report, sample
-from autograder.cohort.store import Grade, grade_of
 from autograder.feedback import results
+from autograder.gradebook import report, sample
+from autograder.gradebook.store import Grade, grade_of
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import mistakes
-from autograder.intake.submission import Submission
+from autograder.submissions.submission import Submission
 
 DOCS = Path(__file__).parent
 STUDENT, INSTRUCTOR = DOCS / "student.svg", DOCS / "instructor.svg"

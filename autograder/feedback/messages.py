@@ -33,7 +33,7 @@ from autograder.grading.record import Record
 from autograder.homework import rubric
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION
-from autograder.intake.submission import Submission
+from autograder.submissions.submission import Submission
 from autograder.values.differences import REMEMBERED, UNSTEADY
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")

@@ -14,7 +14,7 @@ from autograder.feedback.summary import notes, summary
 from autograder.feedback.text import number
 from autograder.grading.charge import Graded
 from autograder.grading.grader import Result
-from autograder.intake.text import page
+from autograder.submissions.text import page
 
 
 def gradescope(result: Result) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from functools import lru_cache
 from autograder.grading.record import Record, Target
 from autograder.homework import reference, rubric
 from autograder.homework.mistakes import Mistake
-from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error
+from autograder.submissions.submission import Submission
 from autograder.values.changes import WORK_ON_COPIES, in_words
 from autograder.values.differences import FORMS, KEEP_DTYPE, form, kind_of, what_returns
 from autograder.values.errors import advice, missing, no_such_call

@@ -7,9 +7,9 @@ from autograder.feedback.sentences import ended
 from autograder.grading.student_tests import FunctionTests
 from autograder.homework import reference
 from autograder.homework.rubric import TESTS_FILE
-from autograder.intake.submission import Submission
-from autograder.intake.text import printable
 from autograder.sandbox.messages import Reply
+from autograder.submissions.submission import Submission
+from autograder.submissions.text import printable
 from autograder.values.source import text_lines
 
 MISSING = f"There is no `{TESTS_FILE}`, or it is blank."

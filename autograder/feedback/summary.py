@@ -15,9 +15,9 @@ from autograder.feedback.text import listed, number, said
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record
 from autograder.homework import reference, rubric
-from autograder.intake.submission import Submission
-from autograder.intake.text import printable, shown
 from autograder.sandbox.messages import Error
+from autograder.submissions.submission import Submission
+from autograder.submissions.text import printable, shown
 from autograder.values.errors import advice
 from autograder.values.source import decoded, instead_of_python, newer_syntax, parsed, text_lines
 

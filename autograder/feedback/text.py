@@ -1,13 +1,13 @@
 """What a student's code has said (the text of an error), made fit to be shown: the one cleaner of this room; and numbers.
 
 It is on one line, short, and no mark in it has a meaning; folders of the machine and addresses in memory are taken out. Names of
-files are cleaned by intake/text.py, which this builds on.
+files are cleaned by submissions/text.py, which this builds on.
 """
 
 import re
 from collections.abc import Sequence
 
-from autograder.intake.text import markdown, printable
+from autograder.submissions.text import markdown, printable
 
 _QUOTED = re.compile(r"(['\"])((?:[A-Za-z]:)?[\\/][^'\"]*)(?:\1|$)")
 _PLACE = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\s'\"<>|*?:,;()\\/]+)+[\\/]?")

@@ -16,9 +16,9 @@ from autograder.grading.recorder import RECORDING, Recorder
 from autograder.grading.runner import Imports, SandboxProcess
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import read
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
+from autograder.submissions.submission import read
 
 
 class ByHand(contextlib.ExitStack):

@@ -42,10 +42,10 @@ from autograder.homework import kit
 from autograder.homework import reference as references
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import INTEGRATION, TESTS, Criterion
-from autograder.intake.submission import Submission
 from autograder.sandbox.budget import Limits
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox
+from autograder.submissions.submission import Submission
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,11 @@ from autograder.grading.record import Record, Step, with_needed
 from autograder.grading.script import Script
 from autograder.grading.thresholds import MOST_TRIALS_SPENT, RESTARTS
 from autograder.homework import reference as references
-from autograder.intake.submission import Submission
 from autograder.sandbox.budget import PREVIEW
 from autograder.sandbox.messages import Ended, Error, Reply
 from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.sandbox import Sandbox
+from autograder.submissions.submission import Submission
 
 PROBES_AT_ONCE = 32
 ALL_FILES = "all files"  # what a process is shared for that imports the submission's files together

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.grading.record import Rules, Step, Target
 from autograder.grading.recorder import RECORDERS, RECORDING, Recorder, criterion_of
 from autograder.homework import kit, mistakes

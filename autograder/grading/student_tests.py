@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from autograder.faults import SandboxFault
+from autograder.exceptions import SandboxFault
 from autograder.grading import tests_session
 from autograder.grading.charge import Graded
 from autograder.homework import kit, mistakes
@@ -23,10 +23,10 @@ from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import TESTS, TESTS_FILE, Rubric
-from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Call, Reference, Reply, prepared_extension, prepared_load, prepared_request
 from autograder.sandbox.process import SPENT, StudentProcess
 from autograder.sandbox.sandbox import Sandbox
+from autograder.submissions.submission import Submission
 from autograder.values import errors, running_tests
 from autograder.values.source import definitions
 

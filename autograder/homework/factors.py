@@ -2,7 +2,7 @@
 
 A table for each module stands beside its suite, in `suites/<module>_factors.py`. A value is a few words with a condition on the
 arguments, so that the calls of any suite can be held against it. The hidden suites make calls of every value, and of every
-pair of values of two factors that interact; `proof/blind_spots.py` looks for each such class of calls in them.
+pair of values of two factors that interact; `audit/blind_spots.py` looks for each such class of calls in them.
 """
 
 import importlib

@@ -30,7 +30,7 @@ def secret() -> list[Path]:
 
 def alternatives() -> Path:
     """Correct solutions in other styles, a folder each."""
-    return PACKAGE / "proof" / "alternatives"
+    return PACKAGE / "audit" / "alternatives"
 
 
 def catalogue() -> Path:

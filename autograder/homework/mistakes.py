@@ -28,7 +28,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.homework import kit, reference, rubric
 from autograder.homework.rubric import RubricError
 

@@ -14,7 +14,7 @@ import yaml
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import PydanticKnownError
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.homework import kit
 from autograder.sandbox.budget import Limits
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from autograder.faults import ArgumentsError, CommandError, of_system
+from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.grading import script
 from autograder.homework import kit, rubric
 from autograder.release import new_module, packing, rehearsal, selection

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from otter.assign.solutions import replace_solutions
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.feedback.other_arguments import others
 from autograder.feedback.text import number
 from autograder.grading.record import Step, Target

@@ -13,12 +13,12 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from autograder.faults import ArgumentsError, CommandError
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.feedback.results import write_atomically
 from autograder.feedback.text import number
 from autograder.homework import rubric
-from autograder.intake import entries
 from autograder.release import prerequisites
+from autograder.submissions import entries
 
 POINTS = 2  # of the new module
 
@@ -226,7 +226,7 @@ def remove(name: str) -> list[Path]:
     own += [
         suites / f"{name}_factors.py",
         catalogue,
-        *(home / "autograder" / "proof" / "alternatives").glob(f"*/{name}.py"),
+        *(home / "autograder" / "audit" / "alternatives").glob(f"*/{name}.py"),
     ]
     removed = [path for path in own if path.exists()]
     for path in removed:

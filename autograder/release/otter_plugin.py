@@ -19,13 +19,13 @@ from typing import Any
 
 from otter.plugins import AbstractOtterPlugin
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.feedback.results import gradescope
 from autograder.feedback.text import number
 from autograder.grading.grader import Result, open_grader
 from autograder.homework import kit, rubric
-from autograder.intake.submission import read
 from autograder.sandbox import box
+from autograder.submissions.submission import read
 
 FAULT_LENGTH = 500  # characters
 

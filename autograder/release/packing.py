@@ -16,7 +16,7 @@ import jinja2
 import otter.generate
 from hatchling.builders.wheel import WheelBuilder
 
-from autograder.faults import of_system
+from autograder.exceptions import of_system
 from autograder.feedback.text import number
 from autograder.homework.rubric import Rubric
 from autograder.release import prerequisites

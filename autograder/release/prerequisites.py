@@ -13,7 +13,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from autograder.faults import CommandError, of_system
+from autograder.exceptions import CommandError, of_system
 from autograder.homework import kit
 
 MASTER = "transformer.ipynb"  # the master notebook, in solutions/

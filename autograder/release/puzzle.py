@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.faults import ArgumentsError, of_system
+from autograder.exceptions import ArgumentsError, of_system
 from autograder.homework import kit, mistakes, reference, rubric
 from autograder.homework.mistakes import Mistake
 from autograder.release.prerequisites import temporary_folder

@@ -28,11 +28,11 @@ from typing import Any, Literal, NoReturn
 import yaml
 from pydantic import BaseModel, FiniteFloat, ValidationError, model_validator
 
-from autograder.faults import ArgumentsError, CommandError
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.feedback.text import number
-from autograder.intake.text import printable
 from autograder.release import prerequisites
 from autograder.release.prerequisites import require_kernel, require_otter, temporary_folder
+from autograder.submissions.text import printable
 
 # The folders and files that Gradescope makes before it calls the autograder, in a temporary folder
 

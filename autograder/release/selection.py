@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from autograder.faults import ArgumentsError
+from autograder.exceptions import ArgumentsError
 from autograder.feedback.text import number
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics

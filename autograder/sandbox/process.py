@@ -7,7 +7,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from autograder.faults import SandboxFault
+from autograder.exceptions import SandboxFault
 from autograder.sandbox import callbacks, wire
 from autograder.sandbox.budget import ENDLESS_SHARE, LOOK_SECONDS, Budget, CallSpent, Clock
 from autograder.sandbox.connection import Connection, within

@@ -20,7 +20,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from autograder.faults import SandboxFault
+from autograder.exceptions import SandboxFault
 from autograder.sandbox import box, layers
 from autograder.sandbox.budget import Budget, Limits, container_memory
 from autograder.sandbox.folders import PACKAGE, Folder, closed_places, readable_by_others

@@ -16,13 +16,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Images for containers often turn bytecode off; then each of the hundreds of processes compiles NumPy and pytest again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-from autograder.cohort import pool
 from autograder.feedback import results
+from autograder.gradebook import pool
 from autograder.grading.grader import Grader, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import Submission, read
 from autograder.sandbox.budget import Limits
+from autograder.submissions.submission import Submission, read
 
 if TYPE_CHECKING:  # imports Otter, which takes a second before any test process is started
     from autograder.tests.running import Box, Built

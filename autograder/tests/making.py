@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import yaml
 
-from autograder.cohort.store import Document, Grade, Mark, Outcome, write_run
+from autograder.audit.cases import Case, Row
 from autograder.feedback.results import dump
+from autograder.gradebook.store import Document, Grade, Mark, Outcome, write_run
 from autograder.grading.charge import Graded, Why
 from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.record import Record, Rules, Step, Target
@@ -21,11 +22,10 @@ from autograder.homework import kit, mistakes, reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Criterion, Rubric, Visibility
-from autograder.intake.entries import Entry, Student, load
-from autograder.intake.exports import Listing
-from autograder.intake.submission import Submission
-from autograder.proof.cases import Case, Row
 from autograder.sandbox.messages import Call, Ended, Error, Reply
+from autograder.submissions.entries import Entry, Student, load
+from autograder.submissions.exports import Listing
+from autograder.submissions.submission import Submission
 from autograder.values.compare import Fault, tolerance
 
 AWKWARD = (

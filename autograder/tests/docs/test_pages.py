@@ -8,7 +8,7 @@ import click
 import pytest
 import yaml
 
-from autograder.commands.main import main
+from autograder.cli.main import main
 from autograder.homework import kit, rubric
 from autograder.sandbox.budget import Limits
 

@@ -127,13 +127,13 @@ SOURCES: dict[str, Callable[[Path], Texts]] = {
     "autograder/values/*.py": strings,
     "autograder/homework/*.py": strings,
     "autograder/homework/suites/*.py": strings,
-    "autograder/intake/*.py": strings,
+    "autograder/submissions/*.py": strings,
     "autograder/grading/*.py": strings,
-    "autograder/proof/*.py": strings,
+    "autograder/audit/*.py": strings,
     "autograder/release/*.py": strings,
-    "autograder/commands/*.py": strings,
-    "autograder/cohort/*.py": strings,
-    "autograder/cohort/templates/*": lines,
+    "autograder/cli/*.py": strings,
+    "autograder/gradebook/*.py": strings,
+    "autograder/gradebook/templates/*": lines,
 }
 CHECKED = tuple(SOURCES)
 

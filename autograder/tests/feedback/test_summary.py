@@ -13,8 +13,8 @@ from autograder.grading.grader import Grader, ModuleResult
 from autograder.grading.judge import judged
 from autograder.grading.record import Record, Rules, Step, Target
 from autograder.homework import rubric
-from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error, Reply
+from autograder.submissions.submission import Submission
 from autograder.tests.making import NO_CALL, criterion, mistake, module_of, result
 from autograder.values.differences import UNSTEADY
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
+from autograder.audit.cases import InProcess, cases, sample, submission
 from autograder.feedback.messages import message
 from autograder.grading import script
 from autograder.grading.grader import Result
 from autograder.homework import rubric
-from autograder.proof.cases import InProcess, cases, sample, submission
 from autograder.tests.making import few
 
 SAMPLE = [case for case in sample([case for case in cases() if case.kind in ("mistake", "hole")], 1) if case.module]

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from autograder.audit import cases
 from autograder.grading.charge import Graded, charges
 from autograder.homework import mistakes, rubric
 from autograder.homework.mistakes import Mistake
 from autograder.homework.rubric import Rubric
-from autograder.proof import cases
 from autograder.tests import running
 
 Functions = Mapping[str, Callable[..., Any]]

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.feedback import results
 from autograder.grading.grader import open_grader
-from autograder.intake.submission import Submission
+from autograder.submissions.submission import Submission
 
 Grade = Callable[..., dict[str, Any]]
 Alter = Callable[[str, str], dict[str, str]]

@@ -2,12 +2,12 @@
 
 import pytest
 
+from autograder.audit.cases import Case, InProcess, submission
 from autograder.grading import script
 from autograder.grading.charge import Graded
 from autograder.grading.grader import shown
 from autograder.homework import mistakes
 from autograder.homework.rubric import current
-from autograder.proof.cases import Case, InProcess, submission
 from autograder.tests import running
 
 

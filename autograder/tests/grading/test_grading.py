@@ -12,9 +12,9 @@ from autograder.grading import search
 from autograder.grading.grader import Grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import Submission, read
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.student.bindings import exported_names
+from autograder.submissions.submission import Submission, read
 from autograder.tests.making import few
 
 Grade = Callable[..., dict[str, Any]]

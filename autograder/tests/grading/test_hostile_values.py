@@ -18,9 +18,9 @@ from autograder.grading.grader import Grader, open_grader
 from autograder.grading.record import Step
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import Submission
 from autograder.sandbox import wire
 from autograder.sandbox.messages import Call, Ended, Error, Reply
+from autograder.submissions.submission import Submission
 from autograder.values.changes import Change
 from autograder.values.kinds import Opaque
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
+from autograder.audit import cases
 from autograder.feedback.messages import message
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.grading.repair import Repairs
 from autograder.grading.thresholds import MOST_FUNCTIONS
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import Submission
-from autograder.proof import cases
 from autograder.sandbox import process
 from autograder.sandbox.budget import Limits
+from autograder.submissions.submission import Submission
 
 Alter = Callable[[str, str], dict[str, str]]
 
@@ -39,7 +39,7 @@ def sentences(result: Result) -> set[str]:
 
 
 def restyled(style: str, module: str, right: str, wrong: str) -> dict[str, str]:
-    """A submission in a style of proof/alternatives with one change in a module."""
+    """A submission in a style of audit/alternatives with one change in a module."""
     [case] = [case for case in cases.alternatives() if case.name == style]
     files = {name: text.decode() for name, text in cases.submission(case).files.items()}
     assert right in files[f"{module}.py"]

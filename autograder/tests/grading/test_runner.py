@@ -13,8 +13,8 @@ from autograder.grading.runner import MISSING, Imports, Runner
 from autograder.homework import reference
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION
-from autograder.intake.submission import Submission
 from autograder.sandbox.messages import Ended, Error, Reply
+from autograder.submissions.submission import Submission
 
 Event = tuple[str, int, Any]
 COMPLETE = Submission("complete", reference.files())

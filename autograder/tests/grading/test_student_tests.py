@@ -16,9 +16,9 @@ from autograder.grading.student_tests import FunctionTests, by_function, graded_
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import TESTS_FILE, Rubric
-from autograder.intake.submission import Submission
 from autograder.release.handout import importable_checks
 from autograder.sandbox.sandbox import Sandbox
+from autograder.submissions.submission import Submission
 from autograder.tests.conftest import QUICK
 from autograder.tests.making import rubric_with
 from autograder.values.running_tests import pytest_module

@@ -1,4 +1,4 @@
-"""The tables of allowed inputs fit the rubric and the references; what a mistake in them would hide is tried in proof/."""
+"""The tables of allowed inputs fit the rubric and the references; what a mistake in them would hide is tried in audit/."""
 
 import inspect
 

@@ -156,7 +156,7 @@ def test_docstrings_of_the_new_module(tree: Path) -> None:
 
 
 AUDIT = """
-from autograder.proof import audit, cases
+from autograder.audit import audit, cases
 rows = list(audit.run([case for case in cases.cases() if case.module == "dropout_mask"], 2))
 print(*(problem for problem in audit.problems(rows) if "dropout" in problem), sep="\\n")
 print(*(f"{row.name} is not named" for row, _ in audit.unnamed(rows)), sep="\\n")

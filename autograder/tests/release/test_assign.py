@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.release import build
 
 HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\n    f()\n"
@@ -20,7 +20,7 @@ HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\
             f"{HEAD}OSError: [Errno {errno.ENOSPC}] {os.strerror(errno.ENOSPC)}: 'a'",
             "no space left on the disk while Otter wrote to ",
         ),
-        (f"{HEAD}autograder.faults.CommandError: do this", "do this"),
+        (f"{HEAD}autograder.exceptions.CommandError: do this", "do this"),
         (f"{HEAD}autograder.homework.rubric.RubricError: line 3\nand line 4", "line 3 and line 4"),
         (f"{HEAD}ValueError: wrong", "otter assign failed: ValueError: wrong"),
         (f"{HEAD}KeyError: {'x' * 5000}", f"otter assign failed: KeyError: {'x' * 100}"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autograder.faults import ArgumentsError, CommandError
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.release import build, packing
 

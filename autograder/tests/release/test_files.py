@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.release import packing
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, Rubric

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.faults import ArgumentsError
+from autograder.exceptions import ArgumentsError
 from autograder.release import new_module
 
 

@@ -15,13 +15,13 @@ from otter.run import main as otter_run
 from otter.run.run_autograder import main as run_autograder
 from otter.run.run_autograder.utils import OtterRuntimeError
 
-from autograder.commands.main import main
-from autograder.faults import CommandError
+from autograder.cli.main import main
+from autograder.exceptions import CommandError
 from autograder.feedback.text import number
 from autograder.grading.grader import open_grader
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import read
 from autograder.release import build, packing
+from autograder.submissions.submission import read
 from autograder.tests.attacks.otter import OTTER
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pytest
 from otter.run import main as otter_run
 from otter.test_files import GradingResults
 
-from autograder.cohort import sample
-from autograder.faults import CommandError, SandboxFault
+from autograder.exceptions import CommandError, SandboxFault
+from autograder.gradebook import sample
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import RubricError

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from autograder.audit.cases import ALTERNATIVES
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.proof.cases import ALTERNATIVES
 from autograder.release import packing, prerequisites
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ def test_zip_carries_the_kit_as_it_is_and_tests_that_run_nothing(built: "Built")
 
 
 def test_wheel_carries_the_correct_alternatives_and_its_audit_finds_them(built: "Built", tmp_path: Path) -> None:
-    code = "from autograder.proof import cases; print(cases.__file__, *(c.name for c in cases.alternatives()))"
+    code = "from autograder.audit import cases; print(cases.__file__, *(c.name for c in cases.alternatives()))"
     environment = os.environ | {"PYTHONPATH": str(built.installed)}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     place, *found = done.stdout.split()
     assert Path(place).is_relative_to(built.installed)
     assert found == sorted(path.name for path in ALTERNATIVES.glob("[!_.]*/")) and len(found) > 10
-    carried = {name for name in packing.contents(built.installed / "autograder" / "proof") if name.endswith(".py")}
+    carried = {name for name in packing.contents(built.installed / "autograder" / "audit") if name.endswith(".py")}
     assert carried >= {f"alternatives/{name}" for name in packing.contents(ALTERNATIVES) if name.endswith(".py")}
 
 

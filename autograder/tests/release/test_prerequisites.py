@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.homework import kit
 from autograder.release import prerequisites
 

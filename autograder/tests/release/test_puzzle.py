@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder.commands.main import main
-from autograder.faults import ArgumentsError
+from autograder.cli.main import main
+from autograder.exceptions import ArgumentsError
 from autograder.grading.grader import Grader
 from autograder.homework import reference, rubric
-from autograder.intake.submission import Submission
 from autograder.release import puzzle
 from autograder.release.puzzle import MODULES, Edit, Puzzle
+from autograder.submissions.submission import Submission
 from autograder.tests.making import few
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.homework import rubric as rubrics
 from autograder.release import otter_plugin
 from autograder.release.otter_plugin import UPLOAD, grade, quarantined

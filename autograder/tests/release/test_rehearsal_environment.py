@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.faults import ArgumentsError, CommandError
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.release import rehearsal
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from autograder.faults import CommandError
+from autograder.exceptions import CommandError
 from autograder.release import rehearsal
 
 

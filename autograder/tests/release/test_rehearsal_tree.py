@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from autograder.faults import ArgumentsError
+from autograder.exceptions import ArgumentsError
 from autograder.release import rehearsal
 from autograder.tests.files import put, zipped
 

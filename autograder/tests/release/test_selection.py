@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 import yaml
 
-from autograder.faults import ArgumentsError, CommandError
+from autograder.audit import cases
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.proof import cases
 from autograder.release import build, packing, rehearsal, selection
 from autograder.release.selection import Cell
 
@@ -82,7 +82,7 @@ def test_zip_grades_by_the_smaller_rubric(small: Path, tmp_path: Path) -> None:
 
 ALTERNATIVES = """
 from autograder.grading.grader import open_grader
-from autograder.proof import audit, cases
+from autograder.audit import audit, cases
 rows = list(audit.run(cases.alternatives(), 2))
 print(audit.__file__, *(row.case.name for row in rows))
 print(*(f"{row.case.name}: {lost}" for row in rows for lost in row.lost))
@@ -100,13 +100,13 @@ def test_audit_of_the_smaller_kit_tries_its_correct_alternatives(small: Path, tm
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     tried, lost = done.stdout.splitlines() or ["", done.stderr]
     everywhere = [path.parent.name for path in cases.ALTERNATIVES.glob("*/causal_mask.py")]
-    assert tried.split() == [str(tmp_path / "kit" / "autograder" / "proof" / "audit.py"), *sorted(everywhere)]
+    assert tried.split() == [str(tmp_path / "kit" / "autograder" / "audit" / "audit.py"), *sorted(everywhere)]
     assert len(everywhere) > 10 and lost == ""
 
 
 def test_alternatives_of_no_module_that_stays_are_left_out() -> None:
     with selection.selected(["concept_check"]) as root:
-        assert [path.name for path in (root / "autograder" / "proof" / "alternatives").iterdir()] == ["ruff.toml"]
+        assert [path.name for path in (root / "autograder" / "audit" / "alternatives").iterdir()] == ["ruff.toml"]
 
 
 @pytest.mark.parametrize(("module", "there"), [("layernorm", False), ("decoder", True)])
@@ -300,7 +300,7 @@ GRADE = """
 from autograder.homework import kit
 from autograder.homework import rubric
 from autograder.grading.grader import open_grader
-from autograder.intake.submission import Submission
+from autograder.submissions.submission import Submission
 names = rubric.current().modules
 with open_grader() as grader:
     result = grader.grade(Submission("", {f"{n}.py": (kit.solutions() / f"{n}.py").read_bytes() for n in names}))

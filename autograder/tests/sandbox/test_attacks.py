@@ -33,9 +33,9 @@ from autograder.grading import script as scripts
 from autograder.grading.grader import Grader, Result, open_grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
-from autograder.intake.submission import Submission, read
 from autograder.release import otter_plugin
 from autograder.sandbox import box, layers
+from autograder.submissions.submission import Submission, read
 from autograder.tests.attacks import OTTER_ROAD, Attack, catalogue
 from autograder.tests.attacks.uploads import EARNS, UPLOADS
 from autograder.tests.files import Bomb
@@ -398,8 +398,8 @@ def test_all_of_it_as_a_plain_user(tmp_path_factory: pytest.TempPathFactory) -> 
 
 OPEN_CLONE = """
 from autograder.grading.grader import open_grader
-from autograder.intake.submission import Submission
-from autograder.faults import SandboxFault
+from autograder.submissions.submission import Submission
+from autograder.exceptions import SandboxFault
 from autograder.tests.sandbox.test_attacks import ATTACKS, shown
 
 with open_grader() as grader:

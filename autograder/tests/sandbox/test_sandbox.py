@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.faults import SandboxFault
+from autograder.exceptions import SandboxFault
 from autograder.sandbox import box
 from autograder.sandbox import sandbox as module
 from autograder.sandbox.messages import Ended, Reply, prepared

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.faults import SandboxFault
+from autograder.exceptions import SandboxFault
 from autograder.sandbox import layers
 from autograder.sandbox.messages import Reply
 from autograder.sandbox.sandbox import Sandbox

@@ -1,0 +1,400 @@
+"""What the audit submits: known mistakes alone and in pairs, unfinished work, code that computes nothing, correct alternatives."""
+
+import ast
+import json
+import os
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from itertools import combinations
+from types import CodeType, ModuleType
+from typing import Any, Literal, TypeVar
+
+from autograder.feedback import whole
+from autograder.feedback.sentences import lacking
+from autograder.grading import script as scripts
+from autograder.grading.charge import Graded
+from autograder.grading.diagnosis import Diagnoser
+from autograder.grading.direct import Direct
+from autograder.grading.grader import Result, diagnoser_of, graded_with, open_grader
+from autograder.grading.record import Record, Step
+from autograder.grading.runner import Imports, Runner
+from autograder.grading.script import Script
+from autograder.homework import kit, mistakes
+from autograder.homework import reference as references
+from autograder.homework import rubric as rubrics
+from autograder.homework.mistakes import TRIVIAL, Mistake, trivial
+from autograder.homework.rubric import INTEGRATION, Rubric
+from autograder.sandbox.messages import Error, Reply
+from autograder.submissions.submission import Submission, read
+from autograder.values.compare import TOLERANCE, tolerance
+from autograder.values.errors import builtin_kinds
+
+ALTERNATIVES = kit.alternatives()
+HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # what is in the place of a function
+Kind = Literal["mistake", "pair", "hole", "nothing", "mutant", "alternative"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One submission of the audit: a perfect one, but for one function of `module` that has these mistakes.
+
+    A "hole" is a function that was not written; `hole`, one of HOLES, says in which way. A "nothing" is code that computes
+    nothing, such as zeros, in one function or, if `function` is "", in every function of the module. A "mutant" is made by machine;
+    `changed` is its text. An "alternative" is a correct solution of all modules; its `module` is "". `name` is unique in its kind.
+    """
+
+    kind: Kind
+    name: str
+    module: str = ""
+    function: str = ""
+    mistakes: tuple[Mistake, ...] = ()
+    hole: str = ""
+    changed: str = field(default="", repr=False)
+
+    @property
+    def ids(self) -> frozenset[str]:
+        return frozenset(mistake.id for mistake in self.mistakes)
+
+    @property
+    def criteria(self) -> frozenset[str]:
+        """The criteria that the mistakes belong to."""
+        return frozenset(criterion for mistake in self.mistakes for criterion in mistake.criteria)
+
+    def is_one_of(self, only: Collection[str]) -> bool:
+        """Whether its module, its function or one of its mistakes is given; so it is if none are."""
+        return not only or not {self.module, self.function, *self.ids}.isdisjoint(only)
+
+    @property
+    def source(self) -> str:
+        """The wrong function, or functions, as a student would write it; "" for an alternative."""
+        if not self.mistakes or self.kind == "nothing":
+            return self.changed or "\n\n".join(mistake.source for mistake in self.mistakes)
+        version = mistakes.made(self.module, self.function, self.mistakes)
+        assert version is not None, f"{self.name}: these mistakes cannot be combined"
+        return version.source
+
+
+def cases(only: Collection[str] = ()) -> list[Case]:
+    """Every known mistake in each of its ways, all code that computes nothing, and every alternative.
+
+    Of some modules only, if given; of functions and mistakes, by their ids, without alternatives.
+    """
+    modules = rubrics.current().modules
+    own = [case for name in modules for case in (*singles(name), *holes(name), *nothings(name)) if case.is_one_of(only)]
+    return own + (alternatives() if not only or set(only) & set(modules) else [])
+
+
+def singles(module: str) -> list[Case]:
+    """Every known mistake of a module alone, in each of its ways."""
+    catalogue = mistakes.of_module(module)
+    ways = {m.id: sum(mistake.id == m.id for mistake in catalogue) for m in catalogue}
+    return [
+        Case("mistake", f"{m.id} ({m.way + 1} of {ways[m.id]})" if ways[m.id] > 1 else m.id, module, m.function, (m,))
+        for m in catalogue
+    ]
+
+
+def holes(module: str) -> list[Case]:
+    """Each function of a module that is explained, not done in each way."""
+    functions = rubrics.current().modules[module].functions if mistakes.of_module(module) else ()
+    return [Case("hole", f"{f}, {hole}", module, f, hole=hole) for f in functions for hole in HOLES]
+
+
+def nothings(module: str) -> list[Case]:
+    """Code that computes nothing in the place of each function of a module that is explained, then of all of them."""
+    if not mistakes.of_module(module):
+        return []
+    each = {f: trivial(module, f) for f in rubrics.current().modules[module].functions}
+    trivials = [Case("nothing", m.id, module, f, (m,)) for f, own in each.items() for m in own]
+    for number, name in enumerate((*TRIVIAL, "first_argument")):
+        together = tuple(own[number] for own in each.values() if own[number:])
+        trivials.append(Case("nothing", f"{module}.*.{name}", module, "", together))
+    return trivials
+
+
+def alternatives() -> list[Case]:
+    """The correct solutions in other styles; none where the kit was installed without them."""
+    return [Case("alternative", path.name) for path in sorted(ALTERNATIVES.glob("[!_.]*/"))]
+
+
+def containing(module: str) -> str:
+    """How many of the alternatives contain a module, in a sentence; in the others the reference stands in its place."""
+    every = alternatives()
+    number = sum((ALTERNATIVES / case.name / f"{module}.py").is_file() for case in every)
+    proved = "" if number else ": nothing shows that correct code keeps its points there"
+    return f"{number} of {len(every)} alternatives contain {module}.py{proved}"
+
+
+def pairs(only: Collection[str] = ()) -> Iterator[Case]:
+    """Every two mistakes of one function that can stand in it together; of several ways the first."""
+    for module, entry in rubrics.current().modules.items():
+        for function in entry.functions:
+            catalogue = [m for m in mistakes.of_function(module, function) if m.way == 0]
+            for both in combinations(catalogue, 2):
+                case = Case("pair", " + ".join(m.id for m in both), module, function, both)
+                if case.is_one_of(only) and mistakes.made(module, function, both) is not None:
+                    yield case
+
+
+def sample(chosen: list[Case], each: int) -> list[Case]:
+    """The same few cases of every function and kind, from the middle of equal shares of those that there are."""
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in chosen:
+        groups.setdefault((case.function, case.kind), []).append(case)
+    return [own[len(own) * (2 * n + 1) // (2 * each)] for own in groups.values() for n in range(each) if n < len(own)]
+
+
+def submission(case: Case) -> Submission:
+    """The files of a case: the references, with its own in their place."""
+    files = references.files()
+    if case.kind == "alternative":
+        return Submission(case.name, files | read(ALTERNATIVES / case.name, rubrics.current().limits).files)
+    name = f"{case.module}.py"
+    text = _with_hole(files[name].decode(), case) if case.hole else f"{files[name].decode()}\n\n{case.source}"
+    return Submission(case.name, files | {name: text.encode()})
+
+
+def _with_hole(text: str, case: Case) -> str:
+    """A module without one of its functions, or with a function that does nothing in its place."""
+    tree = ast.parse(text)
+    [function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == case.function)
+    if case.hole == "deleted":
+        tree.body.remove(function)
+    elif case.hole == "misspelt":
+        function.name += "_"
+    else:
+        unwritten = f'raise NotImplementedError("{case.function} is not written yet")'
+        body = unwritten if case.hole == "as handed out" else case.hole
+        function.body = ast.parse(f"def f(): {body}").body[0].body  # type: ignore[attr-defined]
+    return ast.unparse(tree)
+
+
+# Grades the kit's own code (references, known mistakes) by direct calls in this process, by the rules of every other grading.
+#
+# Without a sandbox a submission costs a tenth of what it costs with one, so that all pairs of mistakes can be tried. A student's
+# code never comes near this.
+
+Functions = Mapping[str, Callable[..., Any]]
+
+
+class InProcess:
+    """Grades submissions of the kit's own code on a script."""
+
+    def __init__(self, script: Script):
+        self.script, self.rubric = script, script.rubric
+        self.diagnoser: Diagnoser = diagnoser_of(script)
+        self._wanted: dict[tuple[str, frozenset[str]], frozenset[Step]] = {}
+        perfect = self._played(Submission("references", references.files()), {}, self.rubric.groups)
+        self.right = {record.step: record.reply for module in perfect.modules for record in module.records}
+
+    def grade(self, submission: Submission, module: str, function: str, whole: bool = False) -> Result:
+        """Grade a module (and, if `whole`, the integration) of a submission that is perfect but for this function ("": all)."""
+        entries = self.rubric.modules[module].functions
+        touched = frozenset(n for n in entries if function in (n, "") or function in self.rubric.helpers(module, (n,)))
+        right = {step: reply for step, reply in self.right.items() if step not in self._needed(module, touched)}
+        return self._played(submission, right, (module, INTEGRATION) if whole else (module,))
+
+    def _played(self, submission: Submission, right: Mapping[Step, Reply], names: tuple[str, ...]) -> Result:
+        player = Runner(lambda: DirectProcess(submission, self.rubric, right), self.script, submission)
+        return Result(submission, graded_with(player, self.diagnoser, names), ())
+
+    def _needed(self, module: str, touched: frozenset[str]) -> frozenset[Step]:
+        """The steps of functions that are touched by what is wrong, those whose objects they are given, and the integration."""
+        if (module, touched) not in self._wanted:
+            steps = {s.number: s for s in (*self.script.shown(module), *self.script.hidden.get(module, ()))}
+            own = {number for number, step in steps.items() if step.target.function in touched}
+            for number in sorted(own, reverse=True):  # an object comes from an earlier step
+                own |= steps[number].needs
+            whole = (*self.script.visible.get(INTEGRATION, ()), *self.script.hidden.get(INTEGRATION, ()))
+            self._wanted[module, touched] = frozenset((*(steps[number] for number in own), *whole))
+        return self._wanted[module, touched]
+
+
+class DirectProcess:
+    """Runs a submission's functions as they are. Steps whose replies are known to be `right` are not run."""
+
+    ended = None
+
+    def __init__(self, submission: Submission, rubric: Rubric, right: Mapping[Step, Reply]):
+        self.submission, self.rubric, self.right = submission, rubric, right
+        self.modules: dict[str, ModuleType] = {}
+        self.direct = Direct({})
+
+    def load(self, imports: Imports, account: str = "") -> Reply:
+        self.modules |= {name: references.modules()[name] for name in imports.references}
+        helpers = {name: references.functions()[name] for name in imports.helpers}
+        order = list(self.rubric.modules)  # a module imports those before it
+        try:
+            for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
+                if name not in self.modules:
+                    replaced = helpers if name == imports.modules[0] else {}
+                    made = ModuleType(name)
+                    with _importable(self.modules):
+                        exec(_compiled(name, self.submission.files[f"{name}.py"]), made.__dict__)  # noqa: S102 - the kit's own text
+                    vars(made).update(replaced)
+                    self.modules[name] = made
+        except ImportError as error:
+            return Reply(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
+        functions = (
+            (f, vars(made).get(f)) for m, made in self.modules.items() for f in self.rubric.modules[m].functions
+        )
+        self.direct.functions = {name: function for name, function in functions if function is not None}
+        return Reply()
+
+    def run(self, steps: Sequence[Step], account: str = "") -> list[Reply]:
+        return [self.right[step] if step in self.right else self.direct.play(step) for step in steps]
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+@lru_cache(64)
+def _compiled(name: str, text: bytes) -> CodeType:
+    return compile(text, f"{name}.py", "exec")
+
+
+@contextmanager
+def _importable(modules: Mapping[str, ModuleType]) -> Iterator[None]:
+    before = {name: sys.modules.get(name) for name in modules}
+    sys.modules.update(modules)
+    try:
+        yield
+    finally:
+        for name, module in before.items():
+            if module is None:
+                sys.modules.pop(name, None)
+            else:
+                sys.modules[name] = module
+
+
+# Cases graded in warm processes, in the sandbox or by direct calls; what came of each, as data that can travel.
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+_open = ExitStack()
+_warm: list[Any] = []  # the one grader of this process
+
+
+def each(
+    work: Callable[[Any, Item], Found], items: Iterable[Item], jobs: int | None = None, sandbox: bool = False
+) -> Iterator[Found]:
+    """`work` on a warm grader and every item, in their order, in `jobs` processes; it must be a function of a module.
+
+    The grader is an InProcess, for the kit's own code, or with `sandbox` a Grader.
+    """
+    with ProcessPoolExecutor(jobs or os.cpu_count() or 1, initializer=_warm_up, initargs=(sandbox,)) as pool:
+        yield from pool.map(partial(_do, work), items, chunksize=4)
+
+
+def _warm_up(sandbox: bool) -> None:
+    _warm.append(_open.enter_context(open_grader()) if sandbox else InProcess(scripts.current()))
+
+
+def _do(work: Callable[[Any, Item], Found], item: Item) -> Found:
+    return work(_warm[0], item)
+
+
+# What came of a case
+
+
+@dataclass(frozen=True, order=True)
+class GradedCall:
+    """One call of one test whose result is compared, and the deviation that it allows."""
+
+    module: str
+    test: str
+    number: int
+    dtype: str
+    allowed: float
+    criterion: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The grading of a case.
+
+    `graded` are the criteria that are lost, or earned though values are wrong; without their records, which do not travel. By
+    criterion, `absent` is the function that is said to be missing or not written, and `causes` are the modules that a
+    message about the integration calls the cause. `deviations` say how far results were from the expected ones.
+    """
+
+    case: Case
+    graded: dict[str, Graded]
+    absent: dict[str, str] = field(default_factory=dict)
+    causes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    deviations: dict[GradedCall, float] = field(default_factory=dict)
+
+    @property
+    def lost(self) -> dict[str, Graded]:
+        return {name: graded for name, graded in self.graded.items() if not graded.passed}
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The mistakes that the student is told."""
+        return frozenset(mistake.id for graded in self.graded.values() for mistake in graded.mistakes)
+
+    @property
+    def undecided(self) -> frozenset[str]:
+        """The mistakes of which none can be told, since they do the same."""
+        return frozenset(mistake.id for graded in self.graded.values() for mistake in graded.undecided)
+
+    @property
+    def name(self) -> str:
+        return f"{self.case.kind}: {self.case.name}"
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The criteria, why each is lost or earned, and the mistakes, as JSON has them."""
+        return {
+            name: {"earned": graded.passed, "why": graded.why}
+            | {what: [m.id for m in getattr(graded, what)] for what in ("mistakes", "undecided")}
+            for name, graded in self.graded.items()
+        }
+
+
+def row_of(case: Case, result: Result, deviations: bool = True) -> Row:
+    """The row of a graded case; without deviations if they are not wanted."""
+    graded = {g.criterion.id: g for g in result.graded if not g.passed or g.mistakes or g.undecided or g.blamed}
+    lost = {name: g for name, g in graded.items() if not g.passed and name.startswith(INTEGRATION)}
+    causes = {name: whole.causes(g, result) for name, g in lost.items()}
+    absent = {name: _absent(g.record) for name, g in graded.items() if g.record is not None and not causes.get(name)}
+    light = {name: replace(entry, record=None, shown=None) for name, entry in graded.items()}
+    return Row(case, light, absent, causes, dict(_deviations(result)) if deviations else {})
+
+
+def _absent(record: Record) -> str:
+    missing = record.unwritten or (record.reply.error is not None and record.reply.error.hint == "missing")
+    return record.target.function if missing else lacking(record)
+
+
+def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:
+    for module in result.modules:
+        for record in module.records:
+            step, kind = record.step, record.fault.kind if record.fault is not None else "value"
+            compared = step.kind == "call" and step.test and not step.rules.error and not step.rules.question
+            if compared and kind == "value" and record.reply.error is None and record.reply.ended is None:
+                dtype = "float32" if tolerance((step.args, step.kwargs)) == TOLERANCE["float32"] else "float64"
+                place = GradedCall(module.module, step.test, step.number, dtype, step.allowed, step.criterion)
+                yield place, record.deviation
+
+
+def shared(graded: Iterable[Graded]) -> str:
+    """The sentence that is told of mistakes which cannot be told apart, "" if there is none."""
+    sentences = ({mistake.right for mistake in entry.undecided} for entry in graded)
+    return next((right.pop() for right in sentences if len(right) == 1), "")
+
+
+def differing(rows: Iterable[Row], before: Mapping[str, Any]) -> Iterator[str]:
+    """The rows that are not as they were, with the criteria that differ. `before` are plain rows by name."""
+    for row in rows:
+        old, new = before.get(row.name), row.plain
+        if old is None:
+            yield f"{row.name}: a new case"
+        elif old != new:
+            names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+            both = ((n, *(json.dumps(plain.get(n, "right")) for plain in (old, new))) for n in names)
+            yield row.name + "".join(f"\n  {n}: {before} -> {after}" for n, before, after in both)

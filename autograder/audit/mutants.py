@@ -1,0 +1,412 @@
+"""Machine-made mistakes: each reference function, changed a little in one place, and held against the suites.
+
+Beside the usual changes (another operator, another constant) these are the mistakes of array code: another axis, no
+`keepdims`, `sum` for `mean`, no `.copy()`, another array that has the same shape.
+
+A mutant is killed when a call of any criterion is wrong (the plain rule, whatever the rubric says about charging). One that is
+right in all of them must be equivalent, that is, still right by the contract; equivalent_mutants.yaml says why, one line
+each, and nothing else may survive.
+
+Why ours on `ast`: cosmic-ray writes each mutant over the module and starts a test command for it; mutmut builds a package in
+which all mutants stand side by side, and forks its own pytest. Here a mutant is a case like any other, but it goes
+through the sandbox of a warm grader: some never end, or ask for more memory than there is. Nor do they make the mistakes of
+array code.
+"""
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import yaml
+
+from autograder.audit import cases
+from autograder.audit.cases import Case, each, submission
+from autograder.grading.grader import Grader
+from autograder.grading.repair import Repairs
+from autograder.grading.runner import Runner
+from autograder.homework import kit
+from autograder.homework import reference as references
+from autograder.homework import rubric as rubrics
+from autograder.submissions.submission import Submission
+
+RECORD = Path(__file__).with_name("equivalent_mutants.yaml")
+# A mutant and the steps, by their numbers, at which it is wrong; none for a survivor.
+Graded = tuple[Case, frozenset[int]]
+
+
+def run(jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Graded]:
+    """Grade mutants, in their order, in `jobs` processes; all of them unless some are chosen."""
+    every = [m for module in rubrics.current().modules for m in mutants(module)] if chosen is None else list(chosen)
+    yield from each(_grade, every, jobs, sandbox=True)
+
+
+def _grade(grader: Grader, mutant: Case) -> Graded:
+    """By the plain rule, since what is charged elsewhere was seen all the same."""
+    script, module = grader.script, mutant.module
+    steps = (*script.visible.get(module, ()), *script.hidden.get(module, ()))
+    with Runner.in_sandbox(grader.sandbox, script, submission(mutant)) as player:
+        records = player.public(module) | player.hidden(module)
+    return mutant, frozenset(step.number for step in steps if records[step].fault is not None)
+
+
+def equivalent() -> dict[str, str]:
+    """Why each recorded mutant is equivalent, by its name."""
+    record = yaml.safe_load(RECORD.read_text(encoding="utf-8")) or {}
+    reasons = {}
+    for function, entries in record.items():
+        for entry in entries:
+            changed = entry["after"] if isinstance(entry["after"], list) else [entry["after"]]
+            reasons.update({named(function, entry["before"], after): entry["why"] for after in changed})
+    return reasons
+
+
+def problems(graded: Iterable[Graded]) -> list[str]:
+    """Survivors that are not recorded as equivalent, and mutants that are, though a criterion was lost."""
+    excused, lines = equivalent(), []
+    for mutant, wrong in graded:
+        if not wrong and mutant.name not in excused:
+            lines.append(f"survives: {mutant.name}")
+        elif wrong and mutant.name in excused:
+            lines.append(f"recorded as equivalent, but loses a criterion: {mutant.name}")
+    return lines
+
+
+def report(jobs: int | None = None) -> int:
+    """Grade all mutants and print what survives; the exit status is 1 if something does that should not."""
+    graded = list(run(jobs))
+    wrong = problems(graded)
+    for line in wrong:
+        click.echo(f"PROBLEM {line}")
+    killed = sum(bool(wrong) for _, wrong in graded)
+    click.echo(f"{len(graded)} mutants, {killed} killed, {len(equivalent())} recorded as equivalent.")
+    return 1 if wrong else 0
+
+
+# The mutants
+
+
+def mutants(module: str) -> list[Case]:
+    """Every mutant of the contract functions of a reference module, no two alike."""
+    tree = ast.parse((kit.solutions() / f"{module}.py").read_text(encoding="utf-8"))
+    functions = rubrics.current().modules[module].functions
+    by_name: dict[str, Case] = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name in functions:
+            for mutant in of_function(module, node):
+                by_name.setdefault(mutant.name, mutant)
+    return list(by_name.values())
+
+
+def of_function(module: str, function: ast.FunctionDef) -> Iterator[Case]:
+    undress(function)
+    right, scope = ast.unparse(function), Scope.of(function)
+    for parent, name, place, node in list(_sites(function)):
+        for change in scope.changes(node):
+            _put(parent, name, place, ast.copy_location(change, node))
+            wrong = ast.unparse(function)
+            _put(parent, name, place, node)
+            if wrong != right and _is_python(wrong):
+                differing = named(function.name, *_differing(right, wrong))
+                yield Case("mutant", differing, module, function.name, changed=wrong)
+
+
+def named(function: str, before: str, after: str) -> str:
+    """The name of a mutant, which stays the same as long as the lines that it changes do; several lines are joined by "; "."""
+    return f"{function}: {before}  ->  {after}"
+
+
+def _is_python(source: str) -> bool:
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of what is wrong, and Python may see
+            compile(source, "<mutant>", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+def undress(function: ast.FunctionDef) -> None:
+    """Leave out what no mutation is about: the docstring and the annotations."""
+    if ast.get_docstring(function) is not None:
+        del function.body[0]
+    function.returns = None
+    for argument in function.args.args:
+        argument.annotation = None
+
+
+def _sites(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
+    """Every node below `node` that may be exchanged, with the place where it hangs; what an error says is left out."""
+    for name, value in [] if isinstance(node, ast.Raise) else ast.iter_fields(node):
+        parts = enumerate(value) if isinstance(value, list) else [(None, value)]
+        for place, part in parts:
+            if isinstance(part, ast.AST):
+                yield node, name, place, part
+                yield from () if _negative(part) else _sites(part)
+
+
+def _negative(node: ast.AST) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+
+
+def _put(parent: ast.AST, name: str, place: int | None, node: ast.AST) -> None:
+    if place is None:
+        setattr(parent, name, node)
+    else:
+        getattr(parent, name)[place] = node
+
+
+def _differing(right: str, wrong: str) -> tuple[str, str]:
+    """The lines between the common beginning and the common end of two texts."""
+    before, after = right.splitlines(), wrong.splitlines()
+    while before and after and before[0] == after[0]:
+        before, after = before[1:], after[1:]
+    while before and after and before[-1] == after[-1]:
+        before, after = before[:-1], after[:-1]
+    return "; ".join(map(str.strip, before)), "; ".join(map(str.strip, after))
+
+
+# The changes
+
+ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Sub, ast.Mult),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div, ast.Add),
+    ast.Div: (ast.Mult, ast.Sub),
+    ast.FloorDiv: (ast.Div, ast.Mult),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Pow: (ast.Mult, ast.Div),
+    ast.MatMult: (ast.Mult,),
+    ast.BitOr: (ast.BitAnd, ast.BitXor),
+}
+COMMUTATIVE = (ast.Add, ast.Mult, ast.BitOr)
+COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq, ast.GtE, ast.LtE),
+    ast.NotEq: (ast.Eq, ast.Gt, ast.Lt),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+# Names that are mistaken for one another.
+ALIKE = (
+    ("mean", "sum", "max", "min"),
+    ("var", "std"),
+    ("sin", "cos"),
+    ("tril", "triu"),
+    ("maximum", "minimum"),
+    ("any", "all"),
+    ("ones", "zeros", "eye"),
+    ("exp", "log", "expm1"),
+    ("log", "log1p", "log2"),
+    ("sqrt", "square"),
+    ("argmax", "argmin"),
+    ("float64", "float32"),
+    ("int64", "float64"),
+    ("bool", "float"),
+    ("pre_norm_block", "post_norm_block"),
+)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The names and texts that changes within one function may use."""
+
+    arguments: tuple[str, ...]
+    variables: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, function: ast.FunctionDef) -> "Scope":
+        nodes = [node for _, _, _, node in _sites(function)]
+        arguments = [arg.arg for arg in function.args.args]
+        stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id != "_"]
+        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        return cls(tuple(arguments), tuple(dict.fromkeys(arguments + stored)), tuple(dict.fromkeys(texts)))
+
+    def changes(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Everything that one node may be exchanged for."""
+        match node:
+            case ast.stmt():
+                yield from self._statement(node)
+            case ast.Constant(value=value):
+                yield from map(ast.Constant, self._constants(value))
+            case ast.Name(id=name, ctx=ast.Load()):
+                others = [variable for variable in self.variables if variable != name]
+                yield from map(ast.Name, (*(others if name in self.variables else ()), *_alike(name)))
+            case ast.expr():
+                yield from _expression(node)
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                yield from (ast.Slice(None, upper, step), ast.Slice(lower, None, step), ast.Slice(lower, upper, None))
+                yield from [ast.Slice(ast.Constant(1), upper, step)] if lower is None else []
+                yield from [ast.Slice(lower, ast.Constant(-1), step)] if upper is None else []
+
+    def _statement(self, node: ast.stmt) -> Iterator[ast.AST]:
+        match node:
+            case ast.Return():
+                yield from map(ast.Return, [ast.Constant(None), *map(ast.Name, self.arguments)])
+            case ast.If(test=test, body=body, orelse=orelse):
+                tests = [ast.Constant(True), ast.Constant(False), ast.UnaryOp(ast.Not(), test)]
+                yield from (ast.If(condition, body, orelse) for condition in tests)
+            case ast.For(target=target, iter=source, body=body):
+                bodies: list[list[ast.stmt]] = [[ast.Pass()], [*body, ast.Break()]]
+                yield from (ast.For(target, source, block, []) for block in bodies)
+            case ast.Raise():
+                yield from (ast.Pass(), ast.Raise(ast.Name("TypeError")))
+            case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=op, right=right)):
+                yield ast.Pass()
+                if ast.unparse(target) in (ast.unparse(left), ast.unparse(right)):
+                    operand = right if ast.unparse(target) == ast.unparse(left) else left
+                    yield ast.AugAssign(target, op, operand)  # type: ignore[arg-type]
+            case ast.AugAssign(target=target, op=op, value=value):
+                yield from (ast.Pass(), ast.Assign([target], value))
+                yield from (ast.AugAssign(target, operator(), value) for operator in ARITHMETIC.get(type(op), ()))
+            case ast.Break():
+                yield from (ast.Pass(), ast.Continue())
+            case ast.Assign() | ast.Expr():
+                yield ast.Pass()
+
+    def _constants(self, value: Any) -> Iterator[Any]:
+        if isinstance(value, bool):
+            yield not value
+        elif isinstance(value, int):
+            yield from dict.fromkeys((value + 1, value - 1, -value, 0, 1))
+        elif isinstance(value, float):
+            yield from (float(f"{value * 10:g}"), float(f"{value / 10:g}"), -value, 0.0)
+            yield from [int(value)] if value.is_integer() else []
+        elif isinstance(value, str):
+            yield self.texts[(self.texts.index(value) + 1) % len(self.texts)]
+            yield value + "_"
+
+
+def _alike(name: str) -> Iterator[str]:
+    yield from (similar for names in ALIKE if name in names for similar in names if similar != name)
+
+
+def _expression(node: ast.expr) -> Iterator[ast.AST]:
+    match node:
+        case ast.BinOp(left=left, op=op, right=right):
+            yield from (ast.BinOp(left, operator(), right) for operator in ARITHMETIC.get(type(op), ()))
+            yield from (left, right, *(() if isinstance(op, COMMUTATIVE) else (ast.BinOp(right, op, left),)))
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            yield from (ast.UnaryOp(ast.USub(), ast.Constant(number)) for number in (value + 1, value - 1))
+            yield ast.Constant(value)
+        case ast.UnaryOp(operand=operand):
+            yield operand
+        case ast.BoolOp(op=op, values=values):
+            yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
+            yield from values
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            text = isinstance(right, ast.Constant) and isinstance(right.value, str)
+            others = COMPARISONS[type(op)][: 1 if text else None]  # texts are not ordered
+            yield from (ast.Compare(left, [comparison()], [right]) for comparison in others)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            yield from (body, orelse, ast.IfExp(test, orelse, body))
+        case ast.Attribute(value=value, attr=attr):
+            yield from (ast.Attribute(value, similar) for similar in _alike(attr))
+            yield value
+        case ast.Call():
+            yield from _call(node)
+        case ast.Subscript(value=value):
+            yield value
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            yield from (type(node)(order) for order in (*_swapped(parts), *_shorter(parts)))
+        case ast.Dict(keys=keys, values=values):
+            yield from (ast.Dict(keys, order) for order in _swapped(values))
+
+
+def _call(node: ast.Call) -> Iterator[ast.AST]:
+    """Arguments swapped, arguments left out, the call itself left out."""
+    yield from (ast.Call(node.func, order, node.keywords) for order in _swapped(node.args))
+    yield from (ast.Call(node.func, fewer, node.keywords) for fewer in _shorter(node.args))
+    yield from (ast.Call(node.func, node.args, fewer) for fewer in _shorter(node.keywords))
+    yield from node.args[:1]
+    if isinstance(node.func, ast.Attribute):
+        yield node.func.value
+
+
+def _swapped(parts: list[Any]) -> Iterator[list[Any]]:
+    """The parts with two neighbours exchanged."""
+    for i, (left, right) in enumerate(pairwise(parts)):
+        yield [*parts[:i], right, left, *parts[i + 2 :]]
+
+
+def _shorter(parts: list[Any]) -> Iterator[list[Any]]:
+    """The parts without one of them."""
+    for i in range(len(parts)):
+        yield parts[:i] + parts[i + 1 :]
+
+
+# `autograder audit --repairs`: does one edit of the text repair what stands in no list, at its line, and two mistakes seldom?
+#
+# Machine-made mistakes in the references take the place of mistakes that nobody has listed: those count that no known mistake
+# explains. Two known mistakes in one function are to stay two: where one edit repairs both they are charged as one.
+
+EACH = 6  # mutants and pairs of a function; all of them would take hours
+What = Literal["right", "explained", "at its line", "elsewhere", "not told", "not repaired"]
+
+
+def try_repairs(jobs: int | None = None, only: Sequence[str] = (), number: int = EACH) -> Iterator[tuple[Case, What]]:
+    """Try to repair so many mutants and pairs of each function, in `jobs` processes: each, and what came of it."""
+    modules = only or tuple(rubrics.current().modules)
+    excused = equivalent()
+    made = [case for module in modules for case in mutants(module) if case.name not in excused]
+    chosen = cases.sample([*made, *cases.pairs(modules)], number)
+    yield from each(_try, chosen, jobs, sandbox=True)
+
+
+def _try(grader: Grader, case: Case) -> tuple[Case, What]:
+    text, line = _text_of(case)
+    submission = Submission(case.name, references.files() | {f"{case.module}.py": text.encode()})
+    steps = (*grader.script.shown(case.module), *grader.script.hidden.get(case.module, ()))
+    with Runner.in_sandbox(grader.sandbox, grader.script, submission) as player:
+        played = player.public(case.module) | player.hidden(case.module)
+        records = [played[step] for step in steps]
+        explanation = grader.diagnoser.explain(case.module, records).get(case.function)
+        if explanation is None:
+            return case, "right"
+        if explanation.empty or (case.kind == "mutant" and explanation.complete):
+            return case, "explained"
+        repair = Repairs(player).search(case.module, case.function, (), records)
+    if repair is None:
+        return case, "not repaired"
+    _, _, places = repair
+    if not places:
+        return case, "not told"
+    return case, "at its line" if any(line in lines for lines in places) else "elsewhere"
+
+
+def _text_of(case: Case) -> tuple[str, int]:
+    """The module with the wrong function in place of the right one, and the first line that is wrong."""
+    tree = ast.parse(references.files()[f"{case.module}.py"])
+    [function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == case.function)
+    undress(function)  # as in a mutant
+    place = tree.body.index(function)
+    right = ast.unparse(tree)
+    tree.body[place : place + 1] = ast.parse(case.source).body
+    wrong = ast.unparse(tree)
+    pairs = enumerate(zip_longest(right.splitlines(), wrong.splitlines()), 1)
+    return wrong, next((line for line, (expected, actual) in pairs if expected != actual), 0)
+
+
+def report_repairs(jobs: int | None = None, only: Sequence[str] = ()) -> int:
+    """Print both shares, and what is repaired elsewhere than where it is wrong."""
+    outcomes = list(try_repairs(jobs, only))
+    for case, what in outcomes:
+        if what == "elsewhere" and case.kind == "mutant":
+            click.echo(f"another line: {case.name}")
+    for kind, said in (("mutant", "mutants that no misconception explains"), ("pair", "pairs of misconceptions")):
+        own = [what for case, what in outcomes if case.kind == kind and what not in ("right", "explained")]
+        repaired = [what for what in own if what != "not repaired"]
+        click.echo(f"{len(repaired)} of {len(own)} {said} are repaired by one edit")
+        if kind == "mutant":
+            count = {what: repaired.count(what) for what in ("at its line", "elsewhere", "not told")}
+            click.echo("repaired: " + ", ".join(f"{number} {what}" for what, number in count.items()))
+    return 0

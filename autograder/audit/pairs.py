@@ -1,0 +1,133 @@
+"""Two mistakes in one function: both are charged, or it is known why not.
+
+A pair "costs both" where it loses the criteria of both mistakes. Where it does not, its replies are held against those of every
+other known version: a pair that replies as one of its mistakes alone is "hidden" by it, and one that replies as another
+mistake, or as another pair, is "like" that one. What is left is "wrong", and a problem.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+from autograder.audit.audit import may_lose
+from autograder.audit.cases import Case, InProcess, Row, each, row_of, submission
+from autograder.grading.played import Played, alike_in_form
+from autograder.homework import mistakes
+from autograder.homework import rubric as rubrics
+from autograder.homework.mistakes import Version, made
+
+What = Literal["both", "hidden", "like", "wrong"]
+
+
+@dataclass(frozen=True)
+class PairVerdict:
+    """The result for one pair. `of`: the mistakes that hide it, or that it replies like.
+
+    `missing` and `more`: criteria that it keeps and should lose, and those that it loses and should keep.
+    """
+
+    row: Row
+    what: What
+    of: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+
+    @property
+    def case(self) -> Case:
+        return self.row.case
+
+    def __str__(self) -> str:
+        said = {
+            "both": "costs both",
+            "hidden": f"gives the results of {' + '.join(self.of)} alone",
+            "like": f"gives the results of {' + '.join(self.of)}",
+            "wrong": f"keeps {', '.join(self.missing)}" if self.missing else f"loses {', '.join(self.more)} as well",
+        }
+        return f"{self.case.name}: {said[self.what]}"
+
+
+def run(chosen: Sequence[Case], jobs: int | None = None) -> Iterator[PairVerdict]:
+    """Try pairs of mistakes by direct calls, in their order, in `jobs` processes."""
+    yield from each(_try, chosen, jobs)
+
+
+def _try(grader: InProcess, case: Case) -> PairVerdict:
+    result = grader.grade(submission(case), case.module, case.function)
+    return judged(grader, row_of(case, result, deviations=False))
+
+
+def judged(grader: InProcess, graded: Row) -> PairVerdict:
+    """The result for a pair. It may lose more than the criteria of its mistakes only where they hide something."""
+    case = graded.case
+    missing = tuple(sorted(case.criteria - graded.lost.keys()))
+    extra = {name: entry for name, entry in graded.lost.items() if name not in case.criteria}
+    more = tuple(name for name, entry in extra.items() if not may_lose(case, entry))
+    if not missing and not more:
+        return PairVerdict(graded, "both")
+    played = grader.diagnoser.played(case.module, case.function)
+    what, of = _like(played, case, graded)
+    if what == "wrong" and not more and (hiding := _hides_form(played, case, missing)):
+        what, of = "hidden", hiding
+    return PairVerdict(graded, what, of, missing, more)
+
+
+def _like(played: Played, case: Case, graded: Row) -> tuple[What, tuple[str, ...]]:
+    """The known version that replies as the pair does."""
+    pair = made(case.module, case.function, case.mistakes)
+    assert pair is not None
+    right = played.version(())
+    if right is not None and _replies_as(played, pair, right):
+        return "like", ("the correct function",)  # two mistakes may undo one another
+    known = mistakes.of_function(case.module, case.function)
+    for mistake in (*case.mistakes, *(m for m in known if m not in case.mistakes)):
+        if _replies_as(played, pair, mistake.alone):
+            return ("hidden" if mistake.id in case.ids else "like"), (mistake.id,)
+    named = graded.named | graded.undecided
+    for first, second in product([m for m in known if m.id in named], repeat=2):
+        version = made(case.module, case.function, (first, second)) if first.id < second.id else None
+        if version is not None and {first.id, second.id} != case.ids and _replies_as(played, pair, version):
+            return "like", (first.id, second.id)
+    return "wrong", ()
+
+
+def _hides_form(played: Played, case: Case, missing: Sequence[str]) -> tuple[str, ...]:
+    """The mistake of the pair beside which the other one does not show in the criteria of form that it belongs to."""
+    pair, criteria = made(case.module, case.function, case.mistakes), rubrics.current().criteria
+    if pair is None or any(criteria[name].looks_at != "form" for name in missing):
+        return ()
+    steps = [number for number, step in played.steps.items() if step.criterion in missing]
+    return next(((m.id,) for m in case.mistakes if _replies_as(played, pair, m.alone, steps)), ())
+
+
+def _replies_as(played: Played, first: Version, second: Version, numbers: Iterable[int] | None = None) -> bool:
+    """Whether two versions reply alike to every step, or to those of these numbers, in values and in form."""
+    for number in played.steps if numbers is None else numbers:
+        step = played.steps[number]
+        if played.differ(first, second, (number,)):
+            return False
+        if not alike_in_form(step, played.reply(first, number), played.reply(second, number)):
+            return False
+    return True
+
+
+def lines(verdicts: Iterable[PairVerdict]) -> Iterator[str]:
+    """For each function how its pairs came out, and all that do not cost both, by what hides them."""
+    groups: dict[str, list[PairVerdict]] = {}
+    for verdict in verdicts:
+        groups.setdefault(verdict.case.function, []).append(verdict)
+    for function, own in groups.items():
+        count = Counter(verdict.what for verdict in own)
+        named = sum(verdict.what == "both" and verdict.case.ids <= verdict.row.named for verdict in own)
+        yield (
+            f"{function}: {len(own)} pairs; {count['both']} cost both, {named} of them with both names; "
+            f"{count['hidden']} are masked by one of the two, {count['like']} are equivalent to another known version, "
+            f"{count['wrong']} are wrong"
+        )
+        yield from (f"  {verdict}" for verdict in own if verdict.what in ("hidden", "like"))
+
+
+def problems(verdicts: Iterable[PairVerdict]) -> list[str]:
+    """The pairs that cost less than both, or more, without a reason."""
+    return [str(verdict) for verdict in verdicts if verdict.what == "wrong"]

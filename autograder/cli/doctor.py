@@ -1,0 +1,89 @@
+"""`autograder doctor`: which layers of the sandbox this machine has, each proved by trying what it forbids.
+
+Every layer is tried almost alone, so that it is this layer and no other that refuses. What is tried runs in a student's
+process and is harmless where it succeeds.
+"""
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+from autograder.cli import probes
+from autograder.exceptions import SandboxFault
+from autograder.homework import rubric as rubrics
+from autograder.sandbox import layers
+from autograder.sandbox.layers import landlock
+from autograder.sandbox.messages import Reply, prepared
+from autograder.sandbox.sandbox import Sandbox
+
+BELOW = {  # the layers that one needs below it to be tried
+    "landlock": ("no_new_privileges",),
+    "seccomp": ("no_new_privileges",),
+    "not_dumpable": ("user",),
+}
+MEANS = {
+    "fork": "processes are forked from a warm server instead of each starting an interpreter",
+    "session": "a student's process has its own session and is killed with its whole process group",
+    "limits": "memory, file size, open files and processor time are limited",
+    "user": "a student's process runs as an unprivileged user",
+    "no_new_privileges": "no started program can gain privileges, for example through setuid",
+    "landlock": "only the interpreter, NumPy and the submission can be read; only its own folder can be written",
+    "seccomp": "no sockets, no processes, no signals to other processes, no tracing, no mounts",
+    "not_dumpable": "the memory of the grader and of the fork server cannot be read through /proc",
+}
+
+
+def diagnose() -> dict[str, tuple[str, str]]:
+    """Every layer of the sandbox on this machine, tried: "holds", "missing" or "fails", and why that is said.
+
+    Raises SandboxFault where not even a sandbox without layers can be set up.
+    """
+    missing, there = layers.available(), layers.holding()
+    return {layer: _tried(layer) if layer in there else ("missing", missing[layer]) for layer in layers.NAMES}
+
+
+def _tried(layer: str) -> tuple[str, str]:
+    try:
+        reply, started = attempt(layer, (layer, *BELOW.get(layer, ())))
+    except SandboxFault as fault:
+        return "fails", str(fault)
+    if reply.value == []:
+        proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
+        return "holds", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else "")
+    possible = ", ".join(map(str, reply.value)) if isinstance(reply.value, list) else f"the probe ended with {reply}"
+    return "fails", f"a student's process {possible}: please report this to the kit's maintainers"
+
+
+def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Reply, float]:
+    """Try what a layer forbids in a process that has only the layers `enabled`; and how long its process took to start."""
+    without = tuple(name for name in layers.NAMES if name not in enabled and name != "fork")
+    with Sandbox(rubrics.current().limits, without=without) as sandbox, tempfile.TemporaryDirectory() as outside:
+        os.chmod(outside, 0o777)
+        sandbox.place({"probes.py": Path(probes.__file__).read_bytes()})
+        sandbox.start().close()  # the first one waits for the fork server to come up
+        began = time.monotonic()
+        with sandbox.start() as student:
+            started = time.monotonic() - began
+            failed = student.load(["probes"])
+            if failed != Reply():
+                return failed, started
+            return student.run([prepared("probes", layer, (__file__, outside, os.getpid()))])[0], started
+
+
+@click.command()
+def doctor() -> None:
+    """Test which sandbox layers work on this machine."""
+    findings = diagnose()
+    for layer, (state, why) in findings.items():
+        click.echo(f"{layer:<18} {state:<8} {why}")
+    lost = [layer for layer, (state, _) in findings.items() if state != "holds"]
+    if not lost:
+        click.echo("\nAll sandbox layers work.")
+        return
+    click.echo("\nGrading still works: student code runs in separate processes with deadlines.")
+    click.echo("Missing on this machine:")
+    for layer in lost:
+        click.echo(f"- {MEANS[layer]} ({layer})")

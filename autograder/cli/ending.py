@@ -1,0 +1,58 @@
+"""How a command ends: the one place that turns an exception into a line and an exit status.
+
+0: done; 1: a fault of the grader, its machine or its rubric, never a student's; 2: unusable arguments; 130: Ctrl-C.
+What is not listed here is a mistake in the kit, and keeps its traceback.
+"""
+
+import errno
+import os
+from concurrent.futures import BrokenExecutor
+from typing import Any
+
+import click
+
+from autograder.exceptions import CommandError
+from autograder.submissions.text import printable
+
+FAULT, USAGE, INTERRUPTED = 1, 2, 130
+LINES, WIDTH = 100, 400  # of one message: a table may be wrong in many lines, an error may quote a whole file
+
+
+def explained(error: Exception) -> tuple[str, int] | None:
+    """What an exception has to say, and the exit status; None for what should not happen."""
+    if isinstance(error, CommandError):
+        text = str(error)
+        if any(os.strerror(n) in text for n in (errno.ENOSPC, errno.EROFS, errno.EDQUOT)) and "TMPDIR" not in text:
+            text += "; free some space for temporary files, or use another folder: TMPDIR=... autograder ..."
+        return text, error.status
+    if isinstance(error, BrokenExecutor):
+        return "the worker processes crash immediately, perhaps for lack of memory; `--jobs 1` needs the least", FAULT
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        what = error.strerror or str(error) or type(error).__name__
+        if error.errno == errno.EROFS and str(error.filename or "/dev/shm").startswith("/dev/shm"):
+            what += "; processes share their locks in /dev/shm, which must be writable"  # that error names no file
+        return f"{where}{what}. No file is half written. Fix the cause and run the same command again.", FAULT
+    return None
+
+
+class Commands(click.Group):
+    """The group of all commands; a fault that a person can mend is a line, not a traceback."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except BrokenPipeError:  # `autograder compare ... | head`: nobody reads on, which is no fault
+            context.exit(0)
+        except KeyboardInterrupt:
+            text, status = "interrupted", INTERRUPTED
+        except Exception as error:
+            ended = None if isinstance(error, click.ClickException | click.exceptions.Exit) else explained(error)
+            if ended is None:
+                raise
+            text, status = ended
+        lines = text.splitlines() or [""]
+        more = [f"... and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
+        for number, line in enumerate([*lines[:LINES], *more]):
+            click.echo(("" if number else "autograder: ") + printable(line, most=WIDTH), err=True)
+        raise click.exceptions.Exit(status)

@@ -1,0 +1,320 @@
+"""`autograder grade`: a whole class, from exports to results, tables and report; and what is done with the folders of such
+runs: `autograder compare`, `similar` and `learn`.
+
+What they need is imported inside the functions that need it: NumPy, pytest and the templates take longer to start than most
+commands take to run.
+"""
+
+import signal
+import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import starmap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from autograder.cli.ending import FAULT, INTERRUPTED
+from autograder.exceptions import CommandError
+from autograder.submissions.text import printable
+
+if TYPE_CHECKING:  # not imported when the command line starts: NumPy and the sandbox take a second
+    from autograder.gradebook.batch import ClassGrades
+    from autograder.gradebook.compare_results import ScoreChange
+    from autograder.gradebook.report import Run
+    from autograder.gradebook.rows import StudentRow
+    from autograder.gradebook.store import Store
+    from autograder.submissions.exports import Listing
+
+SMALL = 40  # students whose scores are printed, faults that are
+Folder = click.Path(path_type=Path)
+SHOWN = 30  # lines that are printed; page and csv have all
+FILE_WIDTH = 200  # columns where the output goes to a file, whose lines no terminal breaks
+
+
+def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    """Cells may hold anything; what a terminal could take for a command is left out."""
+    table = Table(*head, box=None, pad_edge=False)
+    for line in lines:
+        table.add_row(*(Text(printable(cell)) for cell in line))
+    Console(width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)
+
+
+@click.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=Folder)
+@click.option("-o", "--out", required=True, type=Folder, help="folder for results, grades.csv and report.html")
+@click.option("--jobs", type=click.IntRange(min=1), help="submissions to grade in parallel [default: number of cores]")
+@click.option("--fresh", is_flag=True, help="grade everything again, including unchanged submissions")
+@click.option(
+    "--accept-names",
+    is_flag=True,
+    help="grade misnamed files, e.g. `layernorm (1).py`, `LayerNorm.py`, `layernorm.py.txt` as layernorm.py",
+)
+@click.option("--cluster", metavar="ADDRESS", help="grade on the workers of the Dask scheduler at ADDRESS")
+@click.option(
+    "--roster", type=Folder, help="CSV file of all students: names, sections, due dates; lists missing submissions"
+)
+@click.option(
+    "--overrides",
+    type=Folder,
+    multiple=True,
+    help="CSV file of manual overrides: student, criterion, points, reason; repeatable",
+)
+@click.option("--assignment", default="", metavar="TITLE|ID", help="Canvas assignment for canvas.csv")
+@click.option("--feedback", is_flag=True, help="write a feedback page for each student: OUT/feedback/*.html and *.md")
+@click.option("--anonymous", is_flag=True, help="also write a report without names, to show to the class")
+@click.option("--quiet", is_flag=True, help="print only notes and errors")
+def grade(
+    paths: tuple[Path, ...],
+    out: Path,
+    jobs: int | None,
+    fresh: bool,
+    accept_names: bool,
+    cluster: str | None,
+    roster: Path | None,
+    overrides: tuple[Path, ...],
+    assignment: str,
+    feedback: bool,
+    anonymous: bool,
+    quiet: bool,
+) -> None:
+    """Grade submissions in any supported format.
+
+    PATH is a folder or zip of one submission or of many, a Gradescope export, a Canvas or Moodle download, or .py
+    files. To continue an interrupted run, run the same command again.
+    """
+    # Imported here for the start-up time of all other commands.
+    from autograder.gradebook import batch, pool, products, progress, rows, store
+    from autograder.homework import rubric
+    from autograder.submissions.exports import listing
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, a shutdown: ends as Ctrl-C does
+    current = rubric.current()
+    people = rows.roster(roster, current) if roster else []
+    by_hand, unusable = rows.overrides(overrides, current)
+    submissions = listing(paths, out)
+    unusable += rows.problems(submissions.entries, current, people, by_hand)
+    rows.refuse(unusable)  # before an hour of grading, not after it
+    results = store.Store(out)
+    workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
+    if not quiet:
+        starting = "Starting the workers; each records the hidden tests once ..."
+        workers.starting = partial(click.echo, starting, err=True)
+        for form in submissions.forms:
+            click.echo(printable(form), err=True)
+    store.write_run(out, paths, submissions.entries)
+    display = progress.Display(None if quiet else sys.stderr)
+    try:
+        grades = batch.run(submissions.entries, results, workers, current.limits, display, fresh, accept_names)
+    except KeyboardInterrupt:
+        ended = CommandError(f"interrupted; finished results are in {out}. Run the same command again to continue.")
+        ended.status = INTERRUPTED
+        raise ended from None
+    graded = rows.finished(submissions.entries, grades.grades, grades.faults, current, people, by_hand)
+    store.write_run(out, paths, submissions.entries, [row.outcome for row in graded])
+    notes = [*_uploads(graded, accept_names), *rows.notes(graded, current, people)]
+    run = _run(submissions, grades, results, graded, notes)
+    products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
+    if not quiet:
+        _print_scores(run.rows)
+        click.echo(f"{_graded(run)}; see {out / 'report.html'}")
+    for problem in run.problems:
+        click.echo(f"note: {printable(problem)}", err=True)
+    reasons: dict[str, list[str]] = {}
+    for key, why in run.faults.items():
+        reasons.setdefault(why, []).append(key)
+    for why, keys in list(reasons.items())[:SMALL]:
+        more = f" and {len(keys) - 1} more" if len(keys) > 1 else ""
+        click.echo(f"ERROR {keys[0]}{more}: {printable(why)}", err=True)
+    if len(reasons) > SMALL:
+        click.echo(f"ERROR and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
+    if grades.stopped:
+        click.echo(f"autograder: stopped: {grades.stopped}. Fix the cause and run the same command again.", err=True)
+    sys.exit(FAULT if grades.faults or grades.stopped else 0)
+
+
+# After grading
+
+
+def _run(
+    submissions: "Listing", grades: "ClassGrades", store: "Store", rows: "list[StudentRow]", notes: list[str]
+) -> "Run":
+    """The contents of the report."""
+    from autograder.gradebook import report, similar
+    from autograder.homework import rubric
+
+    criteria = rubric.current().criteria.values()
+    problems = [
+        *submissions.problems,
+        *(f"{criterion.id} {criterion.counted}" for criterion in criteria if criterion.counts),
+        *notes,
+        *similar.notices(store.out),
+        *_left_over(submissions, store),
+        *_layers(grades.layers),
+    ]
+    return report.Run(rows, grades.faults, problems, len(grades.grades), grades.kept, grades.kit)
+
+
+def _uploads(rows: "list[StudentRow]", accept_names: bool) -> list[str]:
+    """Notes on uploads with nothing to grade, and on files under another name than a module's."""
+    grades = {row.grade.key: row.grade for row in rows if row.grade}.values()
+    names = {grade.key: [row.student.name for row in rows if row.entry.key == grade.key] for grade in grades}
+    who = {key: ", ".join(name for name in own if name) for key, own in names.items()}
+    who = {key: f"{own} ({key})" if own not in ("", key) else key for key, own in who.items()}
+    said = [f"{who[grade.key]}: {grade.empty}" for grade in grades if grade.empty]
+    accepted = [grade for grade in grades if grade.accepted]
+    misnamed = [grade for grade in grades if grade.misnamed]
+    said += [f"graded despite the file name: {who[grade.key]}: {', '.join(grade.accepted)}" for grade in accepted]
+    said += [
+        f"not graded because of the file name: {who[grade.key]}: {', '.join(grade.misnamed)}" for grade in misnamed
+    ]
+    if misnamed:
+        taken = "use --accept-names to grade misnamed files when the intended module is unambiguous"
+        left = "if two different files match, neither is used: rename one in the unpacked export, or set points with --overrides"
+        said.append(left if accept_names else taken)
+    return said
+
+
+def _layers(used: tuple[str, ...]) -> list[str]:
+    """A word on layers of the sandbox that this machine does not have."""
+    from autograder.sandbox import layers
+
+    missing = [layer for layer in layers.NAMES if layer not in used]
+    advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
+    return [f"the sandbox lacks {', '.join(missing)}; {advice}"] if missing else []
+
+
+def _left_over(submissions: "Listing", store: "Store") -> list[str]:
+    """A word on results that earlier runs have left in the same folder."""
+    others = sorted(store.keys() - {entry.key for entry in submissions.entries})
+    if not others:
+        return []
+    named = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
+    return [f"{store.results} also has {len(others)} results from other runs, which are not in grades.csv: {named}"]
+
+
+def _graded(run: "Run") -> str:
+    """How many submissions were graded, and the median, which is that of the report."""
+    from autograder.gradebook import report
+
+    earlier = f" ({run.kept} unchanged since an earlier run)" if run.kept else ""
+    counting = report.submissions_that_count(run.rows)
+    overview = report.overview(counting)
+    most = max((grade.max_score for grade in counting), default=0)
+    median = f", median {round(overview['median'], 1):g} of {most:g}" if overview else ""
+    return f"{run.graded} graded{earlier}{median}"
+
+
+def _print_scores(rows: "Sequence[StudentRow]") -> None:
+    """The scores of a small class."""
+    if len(rows) > SMALL:
+        return
+    lines = []
+    for row in rows:
+        score = row.status.lower() if row.score is None else f"{row.score:g}"
+        score += f" of {row.grade.max_score:g}" if row.grade else ""
+        lines.append((row.student.name, row.entry.key, score))
+    print_table(("Student", "Submission", "Score"), lines)
+
+
+# What is done with the folders of runs
+
+
+@click.command()
+@click.argument("old", type=Folder)
+@click.argument("new", type=Folder)
+def compare(old: Path, new: Path) -> None:
+    """Show how grades differ between two runs of `grade`, by criterion and student."""
+    from autograder.gradebook import compare_results
+
+    comparison = compare_results.compare_runs(old, new)
+    totals = [change for change in comparison.changes if change.old != change.new]
+    click.echo(
+        f"Students in both runs: {comparison.compared}; {len(comparison.changes)} differ, {len(totals)} in their total."
+    )
+    if comparison.criteria:
+        click.echo("\nCriteria")
+        print_table(("Criterion", "gain", "lose", "points"), starmap(_criterion_line, comparison.criteria))
+    if totals:
+        click.echo("\nStudents whose total differs")
+        print_table(("Submission", "Student", "old", "new", "change", "by"), map(_student_line, totals[:SHOWN]))
+    for keys, where in ((comparison.only_old, "first"), (comparison.only_new, "second")):
+        if keys:
+            more = f" and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
+            click.echo(f"\nOnly in the {where}: {printable(', '.join(keys[:SHOWN]))}{more}")
+    click.echo(f"\nFull comparison: {compare_results.write(comparison, old, new)} and compare.csv")
+
+
+def _criterion_line(name: str, gain: int, lose: int, points: tuple[float | None, float | None]) -> tuple[str, ...]:
+    before, after = ("none" if number is None else f"{number:g}" for number in points)
+    return name, str(gain), str(lose), f"{before} -> {after}" if points[0] != points[1] else after
+
+
+def _student_line(change: "ScoreChange") -> tuple[str, ...]:
+    scores = ("no score" if total is None else f"{total:g}" for total in (change.old, change.new))
+    return change.key, change.who, *scores, f"{change.difference:+g}" if change.difference else "0", change.where
+
+
+@click.command()
+@click.argument("out", type=Folder)
+@click.option(
+    "--least",
+    type=click.IntRange(1, 100),
+    default=60,
+    show_default=True,
+    help="minimum shared percentage of the shorter submission's own code",
+)
+def similar(out: Path, least: int) -> None:
+    """Find submissions in OUT that likely share code; write a side-by-side view to OUT/similar.html."""
+    from autograder.gradebook import similar as similarity
+    from autograder.gradebook import store
+
+    pairs, works = similarity.found(out, least / 100)
+    names = store.names(out)
+    similarity.write(out, pairs, works, names)
+    lines = [(f"{p.share:.0%}", names.get(p.one) or p.one, names.get(p.other) or p.other) for p in pairs]
+    if lines:
+        print_table(("Shared", "One", "Other"), lines[:SHOWN])
+    number = "1 pair" if len(pairs) == 1 else f"{len(pairs)} pairs"
+    click.echo(f"{number} among {len(works)} submissions likely share code; see {out / 'similar.html'}")
+
+
+@click.command()
+@click.argument("out", type=Folder, required=False)
+@click.option(
+    "--least", type=click.IntRange(1), default=2, show_default=True, help="minimum number of submissions for a draft"
+)
+@click.option("--accept", type=Folder, help="add a draft that you have completed to the misconception library")
+def learn(out: Path | None, least: int, accept: Path | None) -> None:
+    """Draft misconceptions from wrong results that several submissions in OUT share; write them to OUT/drafts."""
+    if (out is None) == (accept is None):
+        raise click.UsageError("give the OUT folder of a run, or --accept FILE")
+    if accept is not None:
+        from autograder.audit import learning
+
+        click.echo(f"{learning.accept(accept)} updated. Next: autograder build, then autograder audit")
+    if out is not None:
+        from autograder.audit import learning
+        from autograder.feedback.results import write_atomically
+        from autograder.gradebook import lessons, store
+        from autograder.grading.grader import open_grader
+
+        people = [student for who in store.students(out).values() for student in who]
+        every = lessons.groups({key: grade.unexplained for key, grade in store.read_all(out).items()}, people)
+        lines = []
+        with open_grader() as grader:
+            for group in (group for group in every if len(group) >= least):
+                name, text = learning.draft(grader, group)
+                function = lessons.shortest(group).function
+                where = "none: no function fails only because of this mistake"
+                if text:
+                    where = str(out / "drafts" / f"{function}.{name}.txt")
+                    write_atomically(Path(where), text)
+                lines.append((str(len(group)), function, where))
+        if lines:
+            print_table(("Submissions", "Function", "Draft"), lines)
+        click.echo(f"Unexplained wrong results that {least} or more submissions share: {len(lines)}.")

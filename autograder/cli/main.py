@@ -1,0 +1,153 @@
+"""The commands: arguments and printed lines. How they end, and with which status, stands in ending.py.
+
+What a command needs is imported inside it, for the start-up time of all other commands.
+"""
+
+import sys
+from pathlib import Path
+
+import click
+
+from autograder import __version__
+from autograder.cli import audit, doctor, explain, grade
+from autograder.cli.ending import Commands
+from autograder.exceptions import CommandError
+from autograder.homework import kit
+
+PROBLEMS = 8  # of a results.json, that are shown
+NEXT = (
+    ("graded/report.html", "open the class report in a browser"),
+    ("student.zip", "give this to students"),
+    ("autograder.zip", "upload this to Gradescope"),
+)
+GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose result depends on which kit is installed
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="autograder")
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Grade homework: a Transformer decoder in NumPy."""
+    if context.invoked_subcommand in GRADING and (line := other_kit(Path.cwd())):
+        click.echo(line, err=True)
+
+
+def other_kit(folder: Path) -> str:
+    """A line if `folder` lies in a clone that is not the kit's own home, else "".
+
+    With two clones, or after `pip install .` without -e, later edits of rubric.yaml would be ignored without a word.
+    """
+    parts = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
+    places = (folder, *folder.parents)
+    clone = next((place for place in places if all((place / part).exists() for part in parts)), None)
+    if clone is None or clone == kit.home():
+        return ""
+    advice = f"to use the one here: pip install -e {clone}"
+    return f"note: this uses {kit.rubric_file()}, not the rubric.yaml in {clone}; {advice}"
+
+
+@main.command()
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
+@click.option("--only", default="", help="build a smaller homework from these modules, separated by commas")
+def build(out: Path, only: str) -> None:
+    """Run `otter assign`, refresh assignments/, and write OUT/autograder.zip and OUT/student.zip."""
+    from autograder.gradebook import progress
+    from autograder.release import build as building
+
+    modules = [name.strip() for name in only.split(",") if name.strip()]
+    with progress.stages(building.STAGES, sys.stderr) as stage:
+        written = building.build(out, only=modules, stage=stage)
+    for path in written:
+        click.echo(path)
+
+
+@main.command()
+@click.argument("name")
+def new(name: str) -> None:
+    """Add a module: draft files, an entry in rubric.yaml and notebook cells."""
+    from autograder.release import new_module
+
+    for path in new_module.write(name):
+        click.echo(path)
+    click.echo("\nReplace the text of the draft; `autograder build` names the lines that are left.")
+    click.echo(f"Then: autograder build; autograder grade solutions -o dist/graded; autograder audit --only {name}")
+
+
+@main.command()
+@click.argument("name")
+def remove(name: str) -> None:
+    """Remove a module: its files, its entry in rubric.yaml and its notebook cells."""
+    from autograder.release import new_module
+
+    for path in new_module.remove(name):
+        click.echo(path)
+    click.echo("\nNext: autograder build; autograder grade solutions -o dist/graded; autograder audit")
+
+
+@main.command()
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="a new folder")
+@click.option(
+    "--level", type=int, default=1, show_default=True, help="1: the function is named; 2: it is not; 3: two lines"
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="another seed gives another puzzle")
+def puzzle(out: Path, level: int, seed: int) -> None:
+    """Write a decoder with one or two wrong lines, and a task for students, to OUT; print the solution."""
+    from autograder.release import puzzle as puzzles
+
+    made = puzzles.make(level, seed)
+    puzzles.write(made, out)
+    click.echo(f"{out / 'task.md'}\n\nSolution:")
+    for edit in made.edits:
+        click.echo(f"  {edit.file}, line {edit.line}: {edit.right.strip()}")
+
+
+@main.command()
+@click.option("-o", "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("dist"), show_default=True)
+def demo(out: Path) -> None:
+    """Build the homework, grade a small sample class and write the report."""
+    from autograder.gradebook import progress, sample
+    from autograder.release import build as building
+
+    with progress.stages(building.STAGES, sys.stdout) as stage:
+        building.build(out, stage=stage, check=False)  # the sample class has the solutions
+    sample.make(out / "sample")
+    status: int | str | None = 0
+    try:
+        grade.grade.main([str(out / "sample"), "-o", str(out / "graded"), "--fresh"], standalone_mode=False)
+    except SystemExit as ended:
+        status = ended.code
+    click.echo("\nNext steps")
+    for number, (name, what) in enumerate(NEXT, 1):
+        click.echo(f"  {number}. {what}: {out / name}")
+    sys.exit(status)
+
+
+@main.command()
+@click.argument("zipped", metavar="ZIP", type=click.Path(path_type=Path))
+@click.argument("upload", metavar="PATH", type=click.Path(path_type=Path))
+@click.option("--here", is_flag=True, help="use the installed Python packages; needs no network")
+@click.option("--brief", is_flag=True, help="print only the first message of each group")
+def rehearse(zipped: Path, upload: Path, here: bool, brief: bool) -> None:
+    """Grade PATH with the Gradescope zip as Gradescope would, and print what students and instructors see.
+
+    PATH is a folder or zip of what a student uploads, or one file.
+    """
+    from autograder.release import rehearsal
+
+    if not here:
+        tool = "uv" if rehearsal.uv() else "pip, which takes a minute or two"
+        click.echo(f"Installing the zip's requirements into a fresh environment with {tool} ...", err=True)
+    done = rehearsal.rehearse(zipped, upload, here)
+    problems = rehearsal.problems(done.document)
+    if problems:
+        raise CommandError("\n  ".join(["results.json is not in Gradescope's format:", *problems[:PROBLEMS]]))
+    for line in rehearsal.lines(done, rehearsal.Results.model_validate(done.document), brief):
+        click.echo(line)
+
+
+for command in (audit.audit, explain.explain, grade.grade, grade.compare, grade.similar, grade.learn, doctor.doctor):
+    main.add_command(command)
+
+
+if __name__ == "__main__":
+    main()

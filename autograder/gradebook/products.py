@@ -1,0 +1,286 @@
+"""Everything that is made of a class's results: grades.csv and canvas.csv, the report, pages for students.
+
+grades.csv has one row a student, one column a criterion. Its first columns are those that Canvas's importer wants
+(instructure/canvas-lms, lib/gradebook_importer.rb: Student, ID, SIS User ID, SIS Login ID, Section), the next those of
+Gradescope's own grade tables. Canvas would make an assignment of every further column, so canvas.csv holds the total alone.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import inf
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from autograder.exceptions import CommandError
+from autograder.feedback.results import write_atomically
+from autograder.feedback.summary import reason
+from autograder.feedback.text import number
+from autograder.gradebook import report, store
+from autograder.gradebook.report import Run
+from autograder.gradebook.rows import StudentRow
+from autograder.homework import rubric
+from autograder.homework.rubric import Criterion, Rubric
+from autograder.submissions.text import cell, markdown
+
+FEEDBACK = "feedback"  # the folder of the pages for students
+CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+MOODLE = ("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Last modified (grade)")
+GRADESCOPE = ("Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID", "Submission Time")
+OWN = ("Late", "Other Submissions", "Remark")
+FINAL = ("Raw Score", "Late Deduction")  # only where there is a due date, or something was set by hand
+DUE = "Due"  # the last column, where a student has a date of their own
+
+
+def write(out: Path, run: Run, title: str, anonymous: bool = False, feedback: bool = False) -> None:
+    """Write tables and report; the report without names and the pages for students if asked for.
+
+    `title` is the assignment in Canvas, see `assignment`. Raises CommandError.
+    """
+    pages: dict[str, Callable[[], str]] = {
+        "grades.csv": lambda: table(run.rows),
+        "canvas.csv": lambda: canvas_table(run.rows, title),
+        **({"moodle.csv": lambda: moodle_table(run.rows)} if any(row.student.moodle for row in run.rows) else {}),
+        "report.html": lambda: report.html(run, pages=page_names(run.rows) if feedback else ()),
+    }
+    if anonymous:
+        pages["report-anonymous.html"] = lambda: report.html(run, anonymous=True)
+    for name, make in pages.items():
+        _write(out / name, make())
+    if feedback:
+        documents = store.documents(out, {row.entry.key for row in run.rows if row.grade})
+        for name, text, page in student_pages(run.rows, documents, rubric.current()):
+            _write(out / FEEDBACK / f"{name}.md", text)
+            _write(out / FEEDBACK / f"{name}.html", page)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_atomically(path, text.encode("utf-8", "replace").decode())
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written ({error.strerror or error}); the results are safe") from error
+
+
+# Tables
+
+
+def table(rows: Sequence[StudentRow]) -> str:
+    """grades.csv; a fault has no score, and says so."""
+    graded = dict.fromkeys(mark.criterion for row in rows if row.grade for mark in row.grade.marks)
+    criteria = list(graded or rubric.current().criteria)
+    own_dates = any(row.due for row in rows)
+    final = rubric.current().due is not None or own_dates or any(row.overrides for row in rows)
+    lines: list[list[object]] = [
+        [*CANVAS, *GRADESCOPE, *(FINAL if final else ()), *OWN, *criteria, *([DUE] if own_dates else ())]
+    ]
+    for row in rows:
+        points = row.grade.points if row.grade else {}
+        marks = [number(points[name]) if name in points else "" for name in criteria]
+        raw, less = number(row.grade.score) if row.grade else "", 0 if row.grade else ""
+        due = [row.due.isoformat(timespec="seconds") if row.due else ""] if own_dates else []
+        student, entry = row.student, row.entry
+        scores = ["" if row.score is None else number(row.score), number(row.grade.max_score) if row.grade else ""]
+        uploads = "; ".join(upload.key for upload in row.others)
+        lines.append(
+            [
+                *_canvas(row),
+                *[student.name, student.sid, student.email, *scores, row.status, entry.key, _submitted(row)],
+                *((raw, number(row.deduction) if row.late else less) if final else ()),
+                *[row.late or ("late" if row.entry.late else ""), uploads, row.remark],
+                *marks,
+                *due,
+            ]
+        )
+    return csv_text(lines)
+
+
+def _submitted(row: StudentRow) -> str:
+    """The time of a submission, in the time zone of its due date."""
+    due = row.due or rubric.current().due
+    if due is None or not row.entry.created_at:
+        return row.entry.created_at
+    return datetime.fromisoformat(row.entry.created_at).astimezone(due.tzinfo).isoformat(timespec="seconds")
+
+
+def canvas_table(rows: Sequence[StudentRow], title: str) -> str:
+    """canvas.csv: the total as one assignment, EX for who is excused; other rows without a score are left out, so that they
+    overwrite nothing.
+
+    `title` is the heading of the assignment; Canvas takes one that ends in `(id)` for the assignment of that id.
+    """
+    lines: list[list[object]] = [[*CANVAS, title]]
+    scores = [(row, "EX" if row.excused else row.score) for row in rows]
+    lines += [[*_canvas(row), number(s) if isinstance(s, float | int) else s] for row, s in scores if s is not None]
+    return csv_text(lines)
+
+
+def moodle_table(rows: Sequence[StudentRow]) -> str:
+    """moodle.csv: a grading worksheet with the columns that Moodle's importer wants, and names for people.
+
+    Source: moodle/moodle, mod/assign/feedback/offline/importlib.php. Rows without a score are left out.
+    """
+    lines: list[list[object]] = [list(MOODLE)]
+    for row in rows:
+        if row.student.moodle and row.score is not None:
+            who, most = row.student, number(row.grade.max_score) if row.grade else ""
+            lines.append([f"Participant {who.moodle}", who.name, who.email, row.status, number(row.score), most, ""])
+    return csv_text(lines)
+
+
+def assignment(wanted: str, title: str) -> str:
+    """The heading for an assignment that exists, given by its id, its title, or both as Canvas writes them."""
+    return f"{title} ({wanted})" if wanted.isdigit() else wanted or title
+
+
+def _canvas(row: StudentRow) -> list[object]:
+    student = row.student
+    return [student.name, student.canvas, student.sid, student.email, row.section]
+
+
+def csv_text(lines: Iterable[Iterable[object]]) -> str:
+    """A table that is safe to open."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows([[cell(value) for value in line] for line in lines])
+    return stream.getvalue()
+
+
+# A page for each student: `feedback/<submission>.md`, and the same as .html, complete in itself and fit to be printed.
+#
+# All that it says about the work is the text of results/<submission>.json, as Gradescope would show it after publishing. First
+# comes a sentence, then what was lost, each under the id of its criterion, to which every mention of it leads; the rest is folded.
+
+# Nothing in a page may become a link, a picture or HTML: parts of it were chosen by a student.
+_READER = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink", "html_inline", "html_block"])
+REST = "## Everything else"
+
+
+def student_pages(
+    rows: Sequence[StudentRow], documents: Mapping[str, Any], rubric: Rubric
+) -> Iterator[tuple[str, str, str]]:
+    """For each row with a result: a name for its files, the page in Markdown and in HTML."""
+    for row, name in zip(rows, page_names(rows), strict=True):
+        document = documents.get(row.entry.key)
+        if not name or document is None:
+            continue
+        text = "\n\n".join(filter(None, _blocks(row, document, rubric))) + "\n"
+        shown, _, rest = text.partition(f"\n{REST}\n")
+        shown, rest = _linked(_READER.render(shown), rubric), _linked(_READER.render(rest), rubric)
+        given = {"title": rubric.title, "name": row.student.name, "body": Markup(shown), "rest": Markup(rest)}
+        yield name, text, (report.rendered("student.html", **given) + "\n")
+
+
+def page_names(rows: Sequence[StudentRow]) -> list[str]:
+    """The name of each row's page, "" for one without a result."""
+    names: list[str] = []
+    shared: dict[str, int] = {}
+    for row in rows:
+        # Members of a group may differ in what was set by hand, so each has a page.
+        shared[row.entry.key] = nth = shared.get(row.entry.key, 0) + (row.grade is not None)
+        names.append("" if row.grade is None else row.entry.key if nth == 1 else f"{row.entry.key}-{nth}")
+    return names
+
+
+def _linked(markup: str, rubric: Rubric) -> str:
+    """The headings and lines of criteria as targets, and every other mention of an id as a link to its own."""
+    ids = "|".join(map(re.escape, rubric.criteria))
+    markup = re.sub(rf"<(h3|li)>(\s*(?:<p>)?)<code>({ids})</code>: ", r'<\1 id="\3">\2<b>\3</b>: ', markup)
+    return re.sub(rf"<code>({ids})</code>", r'<a href="#\1"><code>\1</code></a>', markup)
+
+
+def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Iterator[str]:
+    yield f"# {markdown(rubric.title)}"
+    if row.student.name:
+        yield f"For {markdown(row.student.name)}"
+    tests = [test for test in document["tests"] if test.get("visibility") != "hidden"]
+    assert row.grade is not None
+    points = row.grade.points  # none of a criterion that was dropped
+    lost = [test for test in tests if points.get(test["extra_data"]["criterion"], inf) < test["max_score"]]
+    if row.score is None:
+        yield "**Excused: no score.**"
+    else:
+        cause = reason((_criterion(test, rubric).module, test["extra_data"].get("misconceptions", [])) for test in lost)
+        yield f"**{number(row.score)} of {number(row.grade.max_score)} points{cause}.**"
+    if row.deduction:
+        raw, less = number(row.grade.score), number(row.deduction)
+        yield f"The submission earned {raw} points; {less} were deducted because it was {row.late}."
+    for override in row.overrides:
+        yield f"Manual override: {markdown(override)}"
+    sections = {module: list(_lost_parts(module, tests, lost, rubric, row)) for module in rubric.groups}
+    if lost:
+        yield "Lost points, explained below:"
+        yield "\n".join(f"- {part.points} points: {part.what}" for parts in sections.values() for part in parts)
+    yield str(document.get("output", "")).partition("\n\n")[2].strip()  # without its own sentence on the points
+    for module, parts in sections.items():
+        if parts:
+            yield f"## {markdown(rubric.titles[module])}"
+            for part in parts:
+                yield f"### {part.what}: {part.points}"
+                yield part.output
+    yield from _rest([test for test in tests if test not in lost], rubric, row)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A lost criterion of a page, or a file of which all criteria were lost for one reason."""
+
+    what: str
+    points: str
+    output: str
+
+
+def _lost_parts(
+    module: str, tests: Sequence[Mapping[str, Any]], lost: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow
+) -> Iterator[_Part]:
+    """The lost criteria of a module; as one part where all have the same message, because the file could not be used."""
+    assert row.grade is not None
+    points = row.grade.points
+    own = [
+        test for test in tests if _criterion(test, rubric).module == module and _criterion(test, rubric).id in points
+    ]
+    outputs = {str(test.get("output", "")).strip() for test in own}
+    if (
+        module in rubric.modules
+        and len(own) > 1
+        and len(outputs) == 1
+        and outputs != {""}
+        and all(test in lost for test in own)
+    ):
+        earned = sum(points[_criterion(test, rubric).id] for test in own)
+        most = sum(test["max_score"] for test in own)
+        yield _Part(f"`{module}.py`, all {len(own)} criteria", f"{number(earned)} of {number(most)}", *outputs)
+        return
+    for test in own:
+        if test in lost:
+            yield _Part(*_described(test, rubric, row), str(test.get("output", "")).strip())
+
+
+def _criterion(test: Mapping[str, Any], rubric: Rubric) -> Criterion:
+    return rubric.criteria[test["extra_data"]["criterion"]]
+
+
+def _rest(tests: Sequence[Mapping[str, Any]], rubric: Rubric, row: StudentRow) -> Iterator[str]:
+    """The others, on a line each but for those with something to be said."""
+    if tests:
+        yield REST
+        for test in tests:
+            yield f"- {_line(test, rubric, row)}"
+            yield indent(str(test.get("output", "")).strip(), "  ")
+
+
+def _line(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> str:
+    return ": ".join(_described(test, rubric, row))
+
+
+def _described(test: Mapping[str, Any], rubric: Rubric, row: StudentRow) -> tuple[str, str]:
+    """A criterion by its id and what it is about, and its points, after what was dropped, given or overridden."""
+    assert row.grade is not None
+    criterion, points = _criterion(test, rubric), row.grade.points
+    earned = f"{number(points[criterion.id])} of {number(test['max_score'])}" if criterion.id in points else "dropped"
+    return f"`{criterion.id}`: {markdown(criterion.about)}", earned

@@ -1,0 +1,207 @@
+"""The downloads of Gradescope, Canvas and Moodle; each is recognised by the names of its files and folders."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from autograder.submissions.entries import Entry, Student
+from autograder.submissions.tree import Source, Tree, UnusableError, is_junk, is_litter
+
+# Gradescope's "Export Submissions": a folder for each submission, `submission_metadata.yml` with the names.
+#
+# The yml has Ruby's symbols as keys (`:submitters:`). It is read with every scalar as text and every tag as
+# plain data, which is stricter than a safe load: nothing is constructed, and a name like `No` or an id like
+# `007` stays what it is.
+
+METADATA = "submission_metadata.yml"
+LARGEST = 2**28  # bytes of the yml that are read; it holds all results of a class
+_FOLDER = re.compile(r"submission_\d{1,18}")
+_WRAPPER = re.compile(r"assignment_\d+_export.*", re.DOTALL)
+_MISSING = {"", "~", "null"}
+
+
+def is_export_part(name: str) -> bool:
+    """Whether a file or folder belongs to an export."""
+    return name == METADATA or _FOLDER.fullmatch(name) is not None
+
+
+def is_export_name(name: str) -> bool:
+    """Whether Gradescope names a folder, or a zip without its suffix, so."""
+    return _WRAPPER.fullmatch(name) is not None
+
+
+def is_export(tree: Tree, inside: bool) -> bool:
+    """Whether this is an export: the yml, and beside it folders that Gradescope has named, at least one and no others.
+
+    A student can hand in such a yml, and it would say whose other submissions are. So it is believed only at the top
+    of what the command was given, or (`inside`) in a folder there that bears Gradescope's own name or that of its zip.
+    """
+    named = is_export_name(tree.name) or (tree.zipped and tree.name == tree.place.stem)
+    if METADATA not in tree.files or (inside and not named):
+        return False
+    return bool(tree.folders) and all(map(_FOLDER.fullmatch, tree.folders))
+
+
+def gradescope_entries(tree: Tree) -> tuple[list[Entry], list[str]]:
+    """One entry a folder, one with a problem for each submission without a folder; and what is odd."""
+    problems = []
+    counting: dict[str, Entry] = {}
+    earlier: dict[str, Entry] = {}  # the submissions before those, which belong to the same students
+    try:
+        text = tree.files[METADATA].read(LARGEST)
+        document = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+        for name, value in document.items() if isinstance(document, dict) else ():
+            students = _students(value)
+            counting[str(name)] = Entry(str(name), None, students, created_at=_time(_get(value, "created_at")))
+            for old in _list(_get(value, "history")):
+                folder = f"submission_{_plain(_get(old, 'id'))}"
+                earlier[folder] = Entry(folder, None, students, created_at=_time(_get(old, "created_at")))
+    except (yaml.YAMLError, UnusableError) as error:
+        problems = [f"{METADATA} cannot be read, so no names are known: {' '.join(str(error).split())[:200]}"]
+    # submission_9 before submission_10
+    folders = sorted(
+        tree.folders, key=lambda name: [(int(n) if n.isdigit() else 0, n) for n in re.split(r"(\d+)", name)]
+    )
+    entries = [_with_upload(tree.folders[name], name, counting.get(name) or earlier.get(name)) for name in folders]
+    unknown = [entry.key for entry in entries if not entry.students and not problems]
+    problems += [f"{key}: {METADATA} names no student; it was graded anyway" for key in unknown]
+    problem = f"it is in {METADATA}, but the export has no folder for it"
+    lost = [replace(entry, problem=problem) for name, entry in counting.items() if name not in folders]
+    return entries + lost, problems
+
+
+def _with_upload(upload: Tree, name: str, entry: Entry | None) -> Entry:
+    if entry is None:
+        return Entry(name, upload, remark=f"not in {METADATA}")
+    return replace(entry, upload=upload, remark="" if entry.students else f"nobody is named in {METADATA}")
+
+
+# The yml
+
+
+def _students(value: Any) -> tuple[Student, ...]:
+    """The submitters; one about whom nothing is said is none."""
+    parts = [[_plain(_get(who, key)) for key in ("name", "sid", "email")] for who in _list(_get(value, "submitters"))]
+    return tuple(dict.fromkeys(Student(*own) for own in parts if any(own)))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+
+
+def _get(value: Any, key: str) -> Any:
+    """A Ruby symbol or a plain key."""
+    return value.get(f":{key}", value.get(key)) if isinstance(value, dict) else None
+
+
+def _plain(value: Any) -> str:
+    text = value.strip() if isinstance(value, str) else ""
+    return "" if text in _MISSING else text
+
+
+def _time(value: Any) -> str:
+    """A time in UTC, of fixed width, so that the order of the texts is that of the times; "" if it is none."""
+    text = re.sub(r"(\.\d{6})\d+", r"\1", _plain(value))
+    text = re.sub(r"\s+(Z|UTC|[+-]\d\d:?\d\d)$", r"\1", text).replace("UTC", "+00:00")
+    try:
+        time = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        return ""
+    return time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+# Canvas's bulk download: one flat folder, each file named after its student.
+#
+# Names as Canvas's ContentZipper makes them: `<name>_<LATE_>?<user id>_<file id>_<file name>`; in an anonymous
+# assignment `<LATE_>?anon_<code>_<file id>_<file name>`; a text or a link instead of files ends in `_text.html`
+# or `_link.html`. A file name with a backslash makes a folder of it, and so does whoever unpacks a student's zip.
+
+_CANVAS_NAME = re.compile(
+    r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<user>anon_[A-Za-z0-9]+|\d+)_"
+    r"(?:(?P<number>\d{1,18})_(?P<file>.+)|(?P<page>text\.html|link\.html))",
+    re.DOTALL,
+)
+_AGAIN = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,18})(?P<end>\.(?:py|zip))", re.IGNORECASE | re.DOTALL)
+
+
+def is_canvas_name(name: str) -> bool:
+    return _CANVAS_NAME.fullmatch(name) is not None
+
+
+def is_canvas(tree: Tree) -> bool:
+    """Whether files named as Canvas does it are most of what could be work, other folders counted as one each."""
+    work = [name for name in tree.files if name.lower().endswith((".py", ".zip", ".html")) and not is_litter(name)]
+    strangers = [name for name in tree.folders if not is_canvas_name(f"{name}/") and not is_junk(name)]
+    return 2 * sum(map(is_canvas_name, work)) > len(work) + len(strangers)
+
+
+def canvas_entries(files: Mapping[str, Source], place: Path) -> list[Entry]:
+    """One entry a student, with the newest version of each of the files, by path."""
+    users: dict[str, list[re.Match[str]]] = {}
+    for path in files:
+        match = _CANVAS_NAME.fullmatch(path)
+        if match is not None:
+            users.setdefault(match["user"], []).append(match)
+    return [_canvas_entry(user, matches, files, place) for user, matches in users.items()]
+
+
+def _canvas_entry(user: str, matches: Sequence[re.Match[str]], files: Mapping[str, Source], place: Path) -> Entry:
+    versions: list[tuple[tuple[int, int], str, Source]] = []
+    for match in matches:
+        file, again = (match["file"] or match["page"]).lstrip("/"), 0
+        repeated = _AGAIN.fullmatch(file)
+        if repeated is not None:
+            file, again = repeated["stem"] + repeated["end"], int(repeated["number"])
+        versions.append(((again, int(match["number"] or 0)), file, files[match.string]))
+    newest = {file: source for _, file, source in sorted(versions, key=lambda version: version[0])}
+    name, number = matches[0]["name"], user if user.isdigit() else ""
+    key = f"{name}_{user}" if name else user
+    student = Student(name or user, sid="" if number else user, canvas=number)
+    return Entry(key, Tree(key, place, newest), (student,), any(match["late"] for match in matches))
+
+
+# Moodle's "Download all submissions": a folder for each student, or one flat folder, both named after their students.
+#
+# Names as Moodle makes them (moodle/moodle, mod/assign/locallib.php, download_submissions): `<name>_<participant id>_
+# assignsubmission_file/`, in older versions with a `_` at the end, or the same in front of each file's name;
+# `..._assignsubmission_onlinetext` for text instead of files.
+
+_MOODLE_NAME = re.compile(
+    r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)(?:_(?P<file>.*))?", re.DOTALL
+)
+
+
+def is_moodle(tree: Tree) -> bool:
+    """Whether most of what lies directly here is named as Moodle does it."""
+    names = [name for name in (*tree.folders, *tree.files) if not name.startswith(".") and not is_litter(name)]
+    return 2 * sum(map(is_moodle_name, names)) > len(names)
+
+
+def is_moodle_name(name: str) -> bool:
+    return _MOODLE_NAME.fullmatch(name) is not None
+
+
+def moodle_entries(tree: Tree) -> list[Entry]:
+    """One entry a student."""
+    names: dict[str, tuple[str, str]] = {}  # of the student, and of the first folder or file
+    uploads: dict[str, dict[str, Source]] = {}
+    parts: list[tuple[str, Mapping[str, Source]]] = [(name, folder.sources) for name, folder in tree.folders.items()]
+    parts += [(name, {name: source}) for name, source in tree.files.items()]
+    for name, sources in parts:
+        match = _MOODLE_NAME.fullmatch(name)
+        if match is None:
+            continue
+        names.setdefault(match["id"], (match["name"], name))
+        file = match["file"] if name in sources else ""
+        uploads.setdefault(match["id"], {}).update({file: sources[name]} if file else sources)
+    entries = []
+    for number, own in uploads.items():
+        name, part = names[number]
+        upload = Tree(part, tree.place, own, tree.zipped)
+        entries.append(Entry(f"{name}_{number}", upload, (Student(name, moodle=number),)))
+    return entries

@@ -1,0 +1,52 @@
+"""`autograder audit --ablate`: a rule is off while a module is graded, and on again afterwards."""
+
+import pytest
+
+from autograder.audit import ablation
+from autograder.audit.ablation import Subject
+from autograder.feedback import messages
+from autograder.grading import grader, played, search, thresholds
+from autograder.homework import reference
+
+TWO = b"""
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    var = (centred**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1)
+    return gamma * centred / (np.sqrt(var) + eps) + beta
+"""
+
+
+def test_every_threshold_is_measured_or_bounds_only_time() -> None:
+    constants = {name for name in vars(thresholds) if name.isupper()}
+    assert constants == {*ablation.NEUTRAL, *ablation.LIMITS}
+    assert len(constants) <= 23
+
+
+@pytest.mark.slow
+def test_the_effect_of_a_rule_is_counted() -> None:
+    files = reference.files()
+    subject = Subject("two mistakes", "layernorm", files | {"layernorm.py": files["layernorm.py"] + TWO})
+    pairs, rounding = ablation.run(["MOST_TOGETHER", "RUIN"], [subject], jobs=1)
+    assert (pairs.names, pairs.fewer) == (("two mistakes",), ())
+    assert not (rounding.more or rounding.fewer or rounding.names or rounding.messages)
+    table = list(ablation.lines([pairs], 1))
+    assert table[0].startswith("1 modules.") and table[2].split()[:4] == ["MOST_TOGETHER", "0", "0", "1"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", [*ablation.NEUTRAL, *ablation.RULES])
+def test_a_rule_that_was_off_is_on_again(rule: str) -> None:
+    owners = (search, search.Candidate, played, grader._Grading, messages._Lost)
+    before = [dict(vars(owner)) for owner in owners]
+    with ablation.without(rule):
+        pass
+    assert [dict(vars(owner)) for owner in owners] == before
+
+
+@pytest.mark.slow
+def test_the_modules_are_right_ones_and_mutants_of_them() -> None:
+    chosen = ablation.subjects(each=20)
+    styles = [subject for subject in chosen if not subject.module]
+    assert len(chosen) == len(styles) + 20 and len(styles) > 10
+    assert len({subject.name for subject in chosen}) == len(chosen)

@@ -1,0 +1,210 @@
+"""The audit: every known mistake is charged where it belongs and named, code that computes nothing earns nothing, and what is
+correct loses nothing."""
+
+import json
+import pickle
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from autograder.audit import audit, cases
+from autograder.audit.cases import Case, GradedCall, Row, differing
+from autograder.homework import mistakes
+from autograder.homework.rubric import current
+from autograder.tests.making import graded, made
+
+MODULES = [name for name in current().modules if mistakes.of_module(name)]
+
+
+def singles() -> list[Case]:
+    """Every known mistake, of several ways the first."""
+    return [case for module in MODULES for case in cases.singles(module) if case.mistakes[0].way == 0]
+
+
+@pytest.fixture(
+    scope="module", params=[MODULES[:1], pytest.param(MODULES, marks=pytest.mark.slow)], ids=["one module", "all"]
+)
+def rows(request: pytest.FixtureRequest) -> list[Row]:
+    """One of the known mistakes for each criterion of these modules, graded as a student's modules are."""
+    some = [case for case in singles() if case.module in request.param]
+    chosen = {name: case for case in some for name in case.mistakes[0].criteria}.values()
+    return list(
+        audit.side_by_side(list(dict.fromkeys(chosen)), 1)
+    )  # a second process would play all known versions again
+
+
+@pytest.fixture(scope="module")
+def sandboxed() -> list[Row]:
+    """A fixed few of every function and every alternative: whole submissions, with the integration."""
+    empty = [case for module in MODULES for case in cases.nothings(module) if not case.function]
+    chosen = [*cases.sample(singles(), 1), *cases.sample(list(cases.pairs()), 1), *empty[:: len(empty) // 6]]
+    return list(audit.in_sandbox([*chosen, *cases.alternatives()], 2))
+
+
+def problems(rows: list[Row]) -> list[str]:
+    """Which pairs do the same as another single mistake, and so get its name, is looked at in test_pairs.py."""
+    found = audit.problems(rows, complete=False)
+    return [problem for problem in found if not (" + " in problem and " is named " in problem)]
+
+
+def test_a_mistake_alone_is_charged_where_it_belongs_and_named(rows: list[Row]) -> None:
+    assert len(rows) >= 8 * len({row.case.module for row in rows})
+    assert problems(rows) == []
+
+
+@pytest.mark.slow
+def test_every_mistake_is_charged_and_named_as_a_students() -> None:
+    assert problems(list(audit.side_by_side(singles(), 2))) == []
+
+
+@pytest.mark.slow
+def test_a_hole_costs_what_looks_at_it_in_every_way_not_to_write_a_function() -> None:
+    holes = [case for module in MODULES for case in cases.holes(module)]
+    rows = list(audit.side_by_side(holes, 2))
+    assert len(rows) == 135 and audit.problems(rows, complete=False) == []
+
+
+def test_every_criterion_is_lost_by_a_known_mistake(rows: list[Row]) -> None:
+    lost = {name for row in rows for name in row.lost}
+    told = {c.id for c in current().criteria.values() if c.module in {row.case.module for row in rows}}
+    assert told <= lost
+
+
+def test_mistakes_are_named_as_themselves(rows: list[Row]) -> None:
+    alone = [row for row in rows if row.case.kind == "mistake"]
+    assert alone and [row.case.name for row in alone if not row.case.ids & row.named] == []
+
+
+@pytest.mark.slow
+def test_both_mistakes_of_a_pair_are_named() -> None:
+    """Of one pair for each function, in all but one; a change here is to be understood, not to be waved through."""
+    both = list(audit.in_sandbox(cases.sample(list(cases.pairs()), 1), 1))
+    assert problems(both) == []
+    unnamed = [row.case.name for row in both if not row.case.ids <= row.named]
+    assert (len(both), unnamed) == (27, ["transformer_stack.last_block_shared + transformer_stack.mask_in_last_block"])
+
+
+@pytest.mark.slow
+def test_in_the_sandbox_no_more_is_lost_and_nothing_else_is_named(sandboxed: list[Row]) -> None:
+    assert problems(sandboxed) == []
+
+
+@pytest.mark.slow
+def test_in_the_sandbox_a_mistake_costs_what_it_costs_by_direct_calls(sandboxed: list[Row]) -> None:
+    alone = [row.case for row in sandboxed if row.case.kind == "mistake"]
+    direct = {row.case: row for row in audit.run(alone, 2)}
+    for row in sandboxed:
+        if row.case.kind == "mistake":
+            assert row.lost.keys() == direct[row.case].lost.keys(), row.case.name
+
+
+def test_there_are_six_alternatives_for_each_module() -> None:
+    for module in MODULES:
+        assert len(list(cases.ALTERNATIVES.glob(f"*/{module}.py"))) >= 6
+
+
+# What the audit would find
+
+WRONG = next(case for case in cases.singles("layernorm") if case.name == "layer_norm.sample_variance")
+NOTHING = next(case for case in cases.nothings("layernorm") if case.name == "layer_norm.zeros")
+HOLE = next(case for case in cases.holes("layernorm") if case.function == "layer_norm")
+ALTERNATIVE = Case("alternative", "loops")
+OWN, OTHER = "layernorm.statistics", "layernorm.affine"
+NAMED = graded(OWN, "mistake", "sample_variance")
+ALIKE = ("sample_variance", "no_root")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (made(WRONG), "keeps full marks"),
+        (made(WRONG, graded(OTHER, "mistake", "sample_variance")), f"keeps {OWN}, the criterion it should cost"),
+        (made(WRONG, NAMED, graded(OTHER, "mistake", "sample_variance")), f"loses {OTHER} as well (mistake)"),
+        (made(WRONG, graded(OWN, "mistake", "eps_missing")), "is named layer_norm.eps_missing"),
+        (made(WRONG, graded(OWN, "unexplained")), "is not named"),
+        (
+            made(WRONG, graded(OWN, "mistake", undecided=ALIKE)),
+            "cannot be distinguished from layer_norm.no_root, and shares no sentence with them",
+        ),
+        (made(WRONG, NAMED, graded("integration.norms", "unexplained")), "loses integration.norms as well"),
+        (
+            made(WRONG, NAMED, graded("scaled_attention.softmax", "unexplained")),
+            "loses scaled_attention.softmax as well",
+        ),
+        (made(NOTHING, NAMED), f"keeps {OTHER}, although it computes nothing"),
+        (
+            replace(made(NOTHING, NAMED), causes={"integration.norms": ("layernorm", "decoder")}),
+            "integration.norms reports that decoder.py earns nothing",
+        ),
+        (made(HOLE, NAMED), f"keeps {OTHER}, although the function is missing"),
+        (replace(made(HOLE, NAMED), absent={OWN: "rms_norm"}), "reports rms_norm as missing or not written"),
+        (made(ALTERNATIVE, NAMED), f"the correct alternative loops loses {OWN}"),
+        (made(ALTERNATIVE), "layernorm.rms: no misconception costs it"),
+        (made(WRONG, NAMED), "there are no correct alternatives"),
+    ],
+)
+def test_audit_would_find(row: Row, said: str) -> None:
+    assert any(said in problem for problem in audit.problems([row]))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        made(WRONG, NAMED),
+        made(WRONG, NAMED, graded("layernorm.purity", "too little")),
+        made(WRONG, NAMED, graded("layernorm.example", "mistake", "sample_variance")),
+    ],
+)
+def test_audit_finds_nothing_wrong_with(row: Row) -> None:
+    assert list(audit.of_case(row)) == []
+
+
+def test_mistakes_that_share_a_sentence_are_no_problem() -> None:
+    one, other = graded(OWN, "mistake", undecided=ALIKE).undecided
+    alike = replace(graded(OWN, "mistake"), undecided=(one, replace(other, right=one.right)))
+    assert list(audit.of_case(made(WRONG, alike))) == []
+
+
+def test_margin_would_be_found() -> None:
+    close, far = GradedCall("layernorm", "t", 1, "float64", 1e-8), GradedCall("layernorm", "t", 2, "float64", 1e-8, OWN)
+    right = Row(ALTERNATIVE, {}, deviations={close: 2e-9})
+    wrong = Row(WRONG, {}, deviations={far: 5e-8})
+    assert audit.too_close(audit.margins([right, wrong])) == [close]
+    assert audit.unclear([right, wrong]) == [WRONG.name]
+    clear = {replace(far, number=3): 1e-3}
+    assert audit.unclear([replace(wrong, deviations=wrong.deviations | clear)]) == []
+
+
+def test_rows_that_are_not_as_they_were_are_told_and_no_others() -> None:
+    before = made(WRONG, NAMED, graded(OTHER, "unexplained", "sample_variance"))
+    kept = json.loads(json.dumps({row.name: row.plain for row in (before, made(ALTERNATIVE))}))
+    assert list(differing([before, made(ALTERNATIVE)], kept)) == []
+    [said] = differing([made(WRONG, graded(OWN, "unexplained")), made(ALTERNATIVE)], kept)
+    assert said.startswith("mistake: layer_norm.sample_variance\n")
+    assert 'layernorm.affine: {"earned": false, "why": "unexplained"' in said and said.count("\n") == 2
+    assert '-> "right"' in said and '"why": "unexplained"' in said
+    assert list(differing([made(NOTHING)], kept)) == ["nothing: layer_norm.zeros: a new case"]
+
+
+def test_rows_travel_between_processes(rows: list[Row]) -> None:
+    for row in rows:
+        assert all(one.record is None is one.shown for one in row.graded.values())
+        assert pickle.loads(pickle.dumps(row)).plain == row.plain
+
+
+def names(chosen: Iterator[Case] | list[Case]) -> list[str]:
+    return [case.name for case in chosen]
+
+
+def test_cases_of_one_module_alone() -> None:
+    chosen = cases.cases(["causal_mask"])
+    assert {case.module for case in chosen} == {"causal_mask", ""}
+    assert len(set(names(chosen))) == len(chosen)
+
+
+def test_a_sample_is_the_same_each_time_and_has_some_of_every_function() -> None:
+    every = list(cases.pairs(["layernorm"]))
+    chosen = cases.sample(every, 3)
+    assert chosen == cases.sample(every, 3)
+    assert [case.function for case in chosen] == [f for f in current().modules["layernorm"].functions for _ in range(3)]

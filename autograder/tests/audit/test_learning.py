@@ -1,0 +1,110 @@
+"""One mistake on its way from a class into the catalogue: a draft, a person who reads it, and its name in the next run."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.gradebook import sample
+from autograder.homework import kit
+
+pytestmark = pytest.mark.slow  # a copy of the kit grades a class twice
+
+MEDIAN = """
+
+def rms_norm(x, gamma, eps=1e-6):
+    return {}(gamma * x / np.sqrt(np.median(x**2, axis=-1, keepdims=True) + eps)).astype(x.dtype)
+"""
+NAME = "rms_norm.median"
+
+
+def command(root: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    """Run `autograder ...` in the copy, with the copy."""
+    line = [sys.executable, "-m", "autograder", *map(str, words)]
+    return subprocess.run(line, cwd=root, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the kit in which a class of three has been graded, and drafts were written."""
+    root = tmp_path_factory.mktemp("learning") / "kit"
+    shutil.copytree(kit.home(), root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
+    right = sample.references()
+    for name, way in (("ada", ""), ("grace", "1 * "), ("hedy", None)):
+        wrong = MEDIAN.format(way) if way is not None else ""
+        sample.write(root / "dist" / "class" / name, right | {"layernorm.py": right["layernorm.py"] + wrong})
+    assert command(root, "grade", "dist/class", "-o", "dist/out").returncode == 0
+    done = command(root, "learn", "dist/out")
+    assert done.returncode == 0, done.stderr
+    return root
+
+
+def draft(tree: Path) -> Path:
+    (found,) = (tree / "dist" / "out" / "drafts").iterdir()
+    return found
+
+
+def misconceptions(tree: Path, student: str) -> set[str]:
+    document: Any = json.loads((tree / "dist" / "out" / "results" / f"{student}.json").read_text())
+    return {name for test in document["tests"] for name in test["extra_data"]["misconceptions"]}
+
+
+def test_a_draft_that_nobody_has_filled_in_is_refused_and_changes_nothing(tree: Path) -> None:
+    path = tree / "autograder" / "homework" / "catalogue" / "layernorm" / "rms_norm.py"
+    before = path.read_bytes()
+    done = command(tree, "learn", "--accept", draft(tree))
+    assert done.returncode == 2 and "`does` must be a sentence with a full stop" in done.stderr
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["", "import os\n", "def f(:", "import os\n\n\ndef rms_norm__x(x):\n    pass\n"])
+def test_what_is_no_draft_is_refused(tree: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "draft.txt").write_text(text)
+    done = command(tree, "learn", "--accept", tmp_path / "draft.txt")
+    assert done.returncode == 2 and "not a draft" in done.stderr
+
+
+def test_what_a_class_has_taught_has_a_name_in_the_next_run(tree: Path) -> None:
+    assert misconceptions(tree, "ada") == set()
+    text = re.sub(r"learned_\w+", "median", draft(tree).read_text())
+    text = text.replace('does=""', 'does="Your code divides by the root of the median."')
+    draft(tree).write_text(text.replace('right=""', 'right="Divide by sqrt(mean(x**2) + eps)."'))
+    done = command(tree, "learn", "--accept", draft(tree))
+    assert done.returncode == 0, done.stderr
+    assert command(tree, "grade", "dist/class", "-o", "dist/out").returncode == 0
+    assert misconceptions(tree, "ada") == misconceptions(tree, "grace") == {NAME}
+    assert misconceptions(tree, "hedy") == set()
+    document = json.loads((tree / "dist" / "out" / "results" / "grace.json").read_text())
+    assert "the root of the median" in "".join(test["output"] for test in document["tests"])
+
+
+AUDIT = """
+from autograder.audit import audit, cases
+rows = list(audit.run([case for case in cases.cases(["layernorm"]) if "rms_norm" in case.name], 2))
+print(*(problem for problem in audit.problems(rows, complete=False)), sep="\\n")
+print([row.name for row in rows if "median" in row.name])
+"""
+
+
+def test_audit_finds_nothing_wrong_with_the_new_entry(tree: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["", f"['mistake: {NAME}']"], done.stdout + done.stderr
+
+
+def test_audit_says_which_entry_a_new_one_cannot_be_told_from(tree: Path) -> None:
+    """The same mistake, accepted once more under another name and with other sentences."""
+    text = draft(tree).read_text().replace('"median"', '"middle"').replace("__median", "__middle")
+    again = tree / "dist" / "again.txt"
+    text = text.replace("the root of the median", "what is in the middle").replace("Divide by", "It should be")
+    again.write_text(text)
+    done = command(tree, "learn", "--accept", again)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([sys.executable, "-c", AUDIT], cwd=tree, capture_output=True, text=True)
+    assert f"{NAME} cannot be distinguished from rms_norm.middle, and shares no sentence" in done.stdout, (
+        done.stdout + done.stderr
+    )

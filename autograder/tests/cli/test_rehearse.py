@@ -1,0 +1,194 @@
+"""`autograder rehearse`: uploads of every kind graded as on Gradescope, who sees what, and one line for what goes wrong."""
+
+import json
+import pickle
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from autograder.cli.main import main
+from autograder.feedback.text import number
+from autograder.homework import rubric as rubrics
+from autograder.tests.files import Bomb, put
+
+if TYPE_CHECKING:
+    from autograder.tests.running import Built
+
+Run = Callable[..., Result]
+AtHome = Callable[[Path], dict[str, Any]]
+POINTS = number(rubrics.current().points)
+NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}'
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    """The command; it must leave nothing where temporary files go."""
+    scratch = Path(tempfile.mkdtemp(prefix="rehearsals-"))
+    scratch.chmod(0o711)  # pytest's own folders are closed to the user that the sandbox runs code as
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+
+    def call(*arguments: object, here: bool = True) -> Result:
+        done = CliRunner().invoke(main, ["rehearse", *map(str, arguments), *(["--here"] if here else [])])
+        assert list(scratch.iterdir()) == []
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return done
+
+    yield call
+    scratch.rmdir()
+
+
+def part(output: str, title: str) -> str:
+    """What stands under a title of the output."""
+    return output.partition(f"{title}\n{'-' * len(title)}\n")[2].partition("\n\nWhat the ")[0]
+
+
+# Uploads
+
+
+@pytest.fixture(scope="session")
+def half_score(at_home: AtHome, half: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What `autograder grade` gives for it: "N of M"."""
+    score = at_home(put(tmp_path_factory.mktemp("half"), half))["score"]
+    assert 0 < score < POINTS
+    return f"{number(score)} of {POINTS}"
+
+
+def all_of(criterion: str) -> str:
+    """A criterion that is earned or lost, after its status."""
+    return f"{number(rubrics.current().criteria[criterion].points)}  {criterion}"
+
+
+@pytest.mark.slow
+def test_bare_modules_and_who_sees_what(
+    built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path
+) -> None:
+    done = run(built.zip, put(tmp_path / "upload", half))
+    assert done.exit_code == 0, done.stderr
+    assert re.match(r"Graded in [\d.]+ s, with the packages installed here", done.stdout)
+    now = part(done.stdout, "What the student sees immediately")
+    assert "**decoder.py**" in now and "No total: Gradescope" in now
+    assert f"failed  0 of {all_of('layernorm.example')}" in now
+    assert f" of {all_of('causal_mask.example')}" in now
+    assert "layernorm.rms:" not in now and "layernorm.statistics" not in now
+    later = part(done.stdout, "What the student also sees when grades are published")
+    assert f"failed  0 of {all_of('layernorm.rms')}:" in later
+    assert re.search(rf"^passed  \d+ of {all_of('layernorm.statistics')}:", later, re.MULTILINE)
+    assert re.search(rf"^Total: {half_score}$", later, re.MULTILINE)
+    mine = part(done.stdout, "What the instructor sees")
+    assert f'"Autograder points" must be {POINTS}.' in mine
+    assert re.search(rf"^All of the above, and the total: {half_score}$", mine, re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_zip_with_notebook_and_other_files(
+    built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path
+) -> None:
+    others = {
+        "transformer.ipynb": NOTEBOOK,
+        "notes.txt": b"",
+        "my_helpers.py": b"",
+        "copy of transformer.ipynb": NOTEBOOK,
+        "checks/test_layernorm.py": b"1/0\n",
+    }
+    done = run(built.zip, put(tmp_path / "upload.zip", {**half, **others, "__zip_filename__": b"a.zip"}))
+    assert done.exit_code == 0, done.stderr
+    assert re.search(rf"^Total: {half_score}$", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_one_file(built: "Built", run: Run, references: dict[str, bytes], tmp_path: Path) -> None:
+    done = run(built.zip, put(tmp_path, {"layernorm.py": references["layernorm.py"]}) / "layernorm.py")
+    assert done.exit_code == 0, done.stderr
+    assert f"Total: {number(rubrics.current().modules['layernorm'].points)} of {POINTS}" in done.stdout
+    assert "There is no file decoder.py in the upload." in part(done.stdout, "What the student sees immediately")
+
+
+@pytest.mark.slow
+def test_nothing_at_all_in_brief(built: "Built", run: Run, tmp_path: Path) -> None:
+    done = run(built.zip, put(tmp_path / "upload", {"a/b.txt": b""}), "--brief")
+    assert done.exit_code == 0, done.stderr
+    assert f"Total: 0 of {POINTS}" in done.stdout
+    assert re.search(r"\(\d+ more with a message; omit --brief to print them\)", done.stdout)
+    assert "There is no file layernorm.py in the upload." in done.stdout
+
+
+HOSTILE = """
+import os, sys
+print("\\x1b[2J", file=sys.stderr)
+for place in ("results", "../results", "../../results", "../../autograder/results"):
+    try:
+        open(os.path.join(place, "results.json"), "w").write('{"score": 100, "tests": []}')
+    except OSError:
+        pass
+os._exit(0)
+"""
+
+
+@pytest.mark.slow
+def test_hostile_upload(
+    built: "Built", run: Run, references: dict[str, bytes], at_home: AtHome, tmp_path: Path
+) -> None:
+    mark = tmp_path / "mark"
+    shadow = (
+        f"import pathlib, sys\nif 'run_otter' in str(sys.orig_argv): pathlib.Path({str(mark)!r}).touch()\n".encode()
+    )
+    shadows = {f"{name}.py": shadow for name in ("otter", "json", "random", "sitecustomize", "autograder", "run_otter")}
+    files = {**references, **shadows, "layernorm.py": HOSTILE.encode(), ".OTTER_LOG": pickle.dumps(Bomb(mark))}
+    upload = put(tmp_path / "upload", files)
+    done, home = run(built.zip, upload), at_home(upload)
+    assert done.exit_code == 0, done.stderr
+    assert not mark.exists()
+    assert home["score"] < POINTS
+    assert re.search(rf"^Total: {number(home['score'])} of {POINTS}$", done.stdout, re.MULTILINE)
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.slow
+def test_fresh_environment(built: "Built", run: Run, half: dict[str, bytes], half_score: str, tmp_path: Path) -> None:
+    done = run(built.zip, put(tmp_path / "upload", half), here=False)
+    assert done.exit_code == 0, done.stderr
+    assert re.match(r"Graded in [\d.]+ s, in a fresh environment of Python 3\.\d+", done.stdout)
+    assert re.search(rf"^Total: {half_score}$", done.stdout, re.MULTILINE)
+
+
+# What is no result, and what cannot be used
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """A zip of Gradescope's form whose grader writes a document that is not as documented."""
+    document = json.dumps({"score": "1", "visability": "hidden"})
+    script = f'open("/autograder" + "/results/results.json", "w").write({document!r})'
+    files = {"setup.sh": "", "run_autograder": "", "run_otter.py": script, "environment.yml": '{"dependencies": []}'}
+    return put(tmp_path / "other.zip", files)
+
+
+def test_results_that_are_not_as_documented(other: Path, run: Run, tmp_path: Path) -> None:
+    done = run(other, put(tmp_path / "upload", {"a.py": b""}))
+    assert done.exit_code == 1 and done.stdout == ""
+    first, *rest = done.stderr.splitlines()
+    assert first == "autograder: results.json is not in Gradescope's format:"
+    assert [line.strip() for line in rest] == [
+        "score: Input should be a valid number",
+        "visability: this key is not documented",
+    ]
+
+
+def test_arguments_that_cannot_be_used(other: Path, run: Run, tmp_path: Path) -> None:
+    done = run(other, tmp_path / "nobody")
+    assert done.exit_code == 2
+    assert done.stderr == f"autograder: {tmp_path / 'nobody'}: there is no such file or folder\n"
+    done = run(tmp_path / "nothing.zip", tmp_path)
+    assert done.exit_code == 2 and "there is no such file; use the autograder.zip" in done.stderr
+
+
+def test_old_otter(other: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "6.1.3")
+    done = run(other, put(tmp_path / "upload", {"a.py": b""}))
+    assert done.exit_code == 1
+    assert done.stderr.startswith("autograder: Otter 6.1.3 is installed; Otter 7 is needed: pip install")

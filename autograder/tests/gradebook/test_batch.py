@@ -1,0 +1,707 @@
+"""Whatever is killed, full, broken or interrupted while a class is graded, no grade is lost or made up."""
+
+import csv
+import errno
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from click.testing import CliRunner, Result
+
+from autograder.cli import grade
+from autograder.cli.main import main
+from autograder.exceptions import SandboxFault
+from autograder.feedback import results
+from autograder.gradebook import batch, pool, progress, sample
+from autograder.gradebook.batch import ClassGrades
+from autograder.gradebook.pool import Pool
+from autograder.gradebook.store import Store
+from autograder.homework import rubric as rubrics
+from autograder.submissions import entries
+from autograder.submissions.exports import listing
+from autograder.submissions.submission import Submission
+from autograder.tests.making import rubric_with
+
+ROOT = Path(batch.__file__).parents[2]
+MODULES = list(rubrics.current().modules)
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and process groups are POSIX")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class of twelve, of which each has handed in one module."""
+    folder = tmp_path_factory.mktemp("class")
+    name = f"{MODULES[0]}.py"
+    right, empty = sample.references()[name], sample.stubs()[name]
+    for i in range(12):
+        sample.write(folder / f"s{i:02d}", {name: f"{empty if i % 4 == 3 else right}\n# {i}\n"})
+    return folder
+
+
+def threads(jobs: int = 1) -> Pool:
+    """In place of processes where these are not what is tried: a thread, and the warm grader of this process."""
+    return Pool(lambda: ThreadPoolExecutor(1), 1)
+
+
+@pytest.fixture
+def in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command grades in this process."""
+    monkeypatch.setattr(pool, "local", threads)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cold() -> Iterator[None]:
+    """The warm grader of this process ends with the tests of this file."""
+    yield
+    pool.cool()
+
+
+def run(
+    folder: Path,
+    out: Path,
+    make: Callable[[], Executor] | None = None,
+    display: progress.Display | None = None,
+    fresh: bool = False,
+) -> ClassGrades:
+    """Grade without the command: in the executors that `make` makes, or in a thread."""
+    workers = Pool(make, 2) if make else threads()
+    found = listing([folder])
+    return batch.run(found.entries, Store(out), workers, rubrics.current().limits, display or progress.Display(), fresh)
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [
+        sys.executable,
+        "-c",
+        "from autograder.cli.main import main; main()",
+        "grade",
+        *map(str, arguments),
+    ]
+
+
+def start(*arguments: str | Path) -> "subprocess.Popen[str]":
+    """The real command, in a process group of its own; it hears Ctrl-C also where these tests run in the background of a shell."""
+    options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    if os.name == "posix":
+        options["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(command(*arguments), cwd=ROOT, start_new_session=True, **options)
+
+
+def call(*arguments: str | Path) -> Result:
+    """The command in this process."""
+    return CliRunner().invoke(main, ["grade", *map(str, arguments)])
+
+
+def documents(out: Path) -> dict[str, bytes]:
+    """The results, each of which must be whole."""
+    found = {path.stem: path.read_bytes() for path in (out / "results").glob("*.json")}
+    for content in found.values():
+        assert json.loads(content)["tests"]
+    return found
+
+
+def rows(out: Path) -> dict[str, dict[str, str]]:
+    with (out / "grades.csv").open(encoding="utf-8", newline="") as file:
+        return {row["Submission ID"]: row for row in csv.DictReader(file)}
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def graded(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small class graded in this process, undisturbed."""
+    out = tmp_path_factory.mktemp("graded")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pool, "local", threads)
+        assert call(small, "-o", out).exit_code == 0
+    return out
+
+
+# What comes out
+
+
+def test_class_is_graded_with_scores_in_every_form(graded: Path, small: Path) -> None:
+    assert set(documents(graded)) == {path.name for path in small.iterdir()} == set(rows(graded))
+    for key, row in rows(graded).items():
+        document = json.loads((graded / "results" / f"{key}.json").read_text())
+        assert float(row["Total Score"]) == document["score"] == sum(test["score"] for test in document["tests"])
+    assert (graded / "report.html").read_text().count('<tr id="s') == 12
+
+
+@pytest.mark.slow
+def test_same_bytes_whatever_the_number_of_processes(graded: Path, small: Path, tmp_path: Path) -> None:
+    assert call(small, "-o", tmp_path, "--jobs", "2").exit_code == 0
+    assert documents(tmp_path) == documents(graded)
+    assert (tmp_path / "grades.csv").read_bytes() == (graded / "grades.csv").read_bytes()
+
+
+@pytest.mark.usefixtures("in_a_thread")
+def test_printed_is_a_table_and_where_to_look(graded: Path, small: Path) -> None:
+    done = call(small, "-o", graded)
+    assert "s03" in done.stdout
+    assert "report.html" in done.stdout
+    assert "a folder of 12 submissions" in done.stderr
+    assert call(small, "-o", graded, "--quiet").output == ""
+
+
+def test_no_time_and_no_name_in_a_result(graded: Path) -> None:
+    document = json.loads(documents(graded)["s00"])
+    assert set(document["extra_data"]) == {
+        "submission",
+        "kit",
+        "layers",
+        "notes",
+        "submitted",
+        "unexplained",
+        "guesses",
+    }
+    assert b"s00" not in documents(graded)["s00"]
+
+
+# What need not be graded again
+
+
+def copied(graded: Path, out: Path) -> Path:
+    (out / "results").mkdir(parents=True)
+    for key, content in documents(graded).items():
+        (out / "results" / f"{key}.json").write_bytes(content)
+    return out
+
+
+def test_unchanged_submissions_are_not_graded_again(graded: Path, small: Path, tmp_path: Path) -> None:
+    out = copied(graded, tmp_path / "out")
+    times = {path.name: path.stat().st_mtime_ns for path in (out / "results").iterdir()}
+    outcome = run(small, out)
+    assert (outcome.kept, len(outcome.grades)) == (12, 12)
+    assert times == {path.name: path.stat().st_mtime_ns for path in (out / "results").iterdir()}
+
+
+def test_changed_submission_alone_is_graded_again(graded: Path, small: Path, tmp_path: Path) -> None:
+    out = copied(graded, tmp_path / "out")
+    for path in small.iterdir():
+        sample.write(tmp_path / "class" / path.name, {file.name: file.read_text() for file in path.iterdir()})
+    sample.write(tmp_path / "class" / "s00", {f"{MODULES[0]}.py": "x = 1"})
+    outcome = run(tmp_path / "class", out)
+    assert outcome.kept == 11
+    assert outcome.grades["s00"].score == 0
+
+
+def test_result_of_another_kit_or_sandbox_or_upload_and_a_damaged_one_are_graded_again(
+    graded: Path, small: Path, tmp_path: Path
+) -> None:
+    out = copied(graded, tmp_path / "out")
+    others = {"kit": "0", "layers": ["fork"], "submission": "0"}
+    damaged = ["", "{", "[]", '{"score": 100, "tests": []}', "null"]
+    paths = sorted((out / "results").iterdir())
+    for path, (key, value) in zip(paths, others.items(), strict=False):
+        document = json.loads(path.read_text())
+        document["extra_data"][key] = value
+        path.write_text(results.dump(document))
+    for path, content in zip(paths[len(others) :], damaged, strict=False):
+        path.write_text(content)
+    assert run(small, out).kept == len(paths) - len(others) - len(damaged)
+    assert documents(out) == documents(graded)
+
+
+def test_fresh_grades_everything_again_in_any_executor(graded: Path, small: Path, tmp_path: Path) -> None:
+    outcome = run(small, copied(graded, tmp_path / "out"), fresh=True)
+    assert outcome.kept == 0
+    assert documents(tmp_path / "out") == documents(graded)
+
+
+# Killed
+
+
+def family(process: "subprocess.Popen[str]") -> list[psutil.Process]:
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+@POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_run_killed_at_any_moment_goes_on_where_it_was(graded: Path, small: Path, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    there = 0
+    while there < 8:
+        process = start(small, "-o", tmp_path, "--jobs", "2")
+        wanted = there + chance.randint(1, 4)
+        wait_for(partial(enough, tmp_path, wanted))
+        time.sleep(chance.random() * 0.2)
+        children = family(process)
+        process.kill()
+        process.communicate()
+        there = len(documents(tmp_path))
+        wait_for(partial(gone, children), 20)
+    outcome = run(small, tmp_path)
+    assert outcome.kept >= there
+    assert not outcome.faults
+    assert documents(tmp_path) == documents(graded)
+
+
+def enough(out: Path, number: int) -> bool:
+    return len(list(out.glob("results/*.json"))) >= number
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not any(map(alive, processes))
+
+
+def alive(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
+
+
+@POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("group", [True, False], ids=["group", "parent alone"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_end_cleanly(small: Path, tmp_path: Path, number: signal.Signals, group: bool) -> None:
+    process = start(small, "-o", tmp_path, "--jobs", "2")
+    wait_for(partial(enough, tmp_path, 1))
+    children = family(process)
+    os.killpg(process.pid, number) if group else process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.splitlines()[-1].startswith("autograder: interrupted; what is graded is in ")
+    for word in ("Traceback", "resource_tracker"):
+        assert word not in said
+    wait_for(partial(gone, children), 20)
+    assert documents(tmp_path)
+    assert run(small, tmp_path).kept >= 1
+
+
+@POSIX
+@pytest.mark.slow
+def test_ctrl_c_while_the_workers_start_is_as_clean(small: Path, tmp_path: Path) -> None:
+    process = start(small, "-o", tmp_path, "--jobs", "2")
+    wait_for(lambda: family(process))
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, "Traceback" in said) == (130, False)
+
+
+class Killer(progress.Display):
+    """Kills one worker process after each of the first results."""
+
+    def __init__(self, times: int):
+        super().__init__()
+        self.left = times
+
+    def advance(self, score: float | None, kept: bool = False, counts: bool = True) -> None:
+        workers = [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]
+        if self.left and workers:
+            self.left -= 1
+            random.Random(self.left).choice(workers).kill()
+
+
+@POSIX
+@pytest.mark.slow
+def test_worker_that_is_killed_costs_nothing(graded: Path, small: Path, tmp_path: Path) -> None:
+    outcome = run(small, tmp_path, processes, Killer(2))
+    assert not outcome.faults
+    assert documents(tmp_path) == documents(graded)
+
+
+# Submissions that a worker cannot survive or finish, and other faults
+
+
+def grade_or_not(submission: Submission, kit: str) -> dict[str, Any]:
+    """In place of a worker's function: what is done goes by the name."""
+    match submission.name:
+        case "s02" | "s05":
+            os._exit(9)
+        case "s07":
+            raise SandboxFault("the machine is\nto blame")
+    return one_point(submission, kit)
+
+
+def grade_or_hang(submission: Submission, kit: str) -> dict[str, Any]:
+    """In place of a worker's function: one that never comes back."""
+    if submission.name == "s01":
+        time.sleep(600)
+    return one_point(submission, kit)
+
+
+def one_point(submission: Submission, kit: str) -> dict[str, Any]:
+    test = {
+        "name": "c: x",
+        "score": 1,
+        "max_score": 1,
+        "extra_data": {"criterion": "c", "misconception": None},
+    }
+    return {"score": 1, "tests": [test], "extra_data": {"layers": []}}
+
+
+def pretend() -> tuple[str, tuple[str, ...]]:
+    return pool.kit_digest(), ()
+
+
+def processes() -> Executor:
+    return pool.local(2).executor
+
+
+def bare() -> Executor:
+    context = get_context("spawn")
+    return ProcessPoolExecutor(2, mp_context=context, initializer=pool.start, initargs=(context.Value("i", 0),))
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers that do not grade but behave as `grade_or_not` says."""
+    monkeypatch.setattr(pool, "grade", grade_or_not)
+    monkeypatch.setattr(pool, "describe", pretend)
+
+
+@pytest.fixture
+def harmless(pretended: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers that give everybody a point at once."""
+    monkeypatch.setattr(pool, "grade", one_point)
+
+
+@pytest.mark.usefixtures("pretended")
+@pytest.mark.slow
+def test_only_what_crashes_a_worker_again_and_again_is_a_fault(small: Path, tmp_path: Path) -> None:
+    outcome = run(small, tmp_path, bare)
+    assert set(outcome.faults) == {"s02", "s05", "s07"}
+    assert "again and again" in outcome.faults["s02"]
+    assert outcome.faults["s07"] == "SandboxFault: the machine is to blame"
+    assert set(documents(tmp_path)) == set(outcome.grades) == {f"s{i:02d}" for i in range(12)} - set(outcome.faults)
+
+
+@pytest.mark.usefixtures("pretended")
+@pytest.mark.slow
+def test_worker_that_is_stuck_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in ("s00", "s01", "s02"):
+        sample.write(tmp_path / "class" / key, {f"{MODULES[0]}.py": ""})
+    monkeypatch.setattr(pool, "grade", grade_or_hang)
+    monkeypatch.setattr(pool, "patience", lambda limits: 8.0)
+    monkeypatch.setattr(batch, "TRIES", 1)
+    outcome = run(tmp_path / "class", tmp_path / "out", bare)
+    assert (set(outcome.grades), set(outcome.faults)) == ({"s00", "s02"}, {"s01"})
+
+
+@pytest.mark.usefixtures("in_a_thread")
+def test_fault_is_listed_and_is_no_0(
+    graded: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = copied(graded, tmp_path / "out")
+    normal = entries.load
+
+    def load(entry: Any, *others: Any) -> Submission:
+        if entry.key == "s01":
+            raise OSError(errno.EIO, "Input/output error", "s01")
+        return normal(entry, *others)
+
+    monkeypatch.setattr(batch, "load", load)
+    done = call(small, "-o", out, "--jobs", "1")
+    assert done.exit_code == 1
+    assert "ERROR s01" in done.stderr
+    assert "Input/output error" in done.stderr
+    assert rows(out)["s01"]["Total Score"] == ""
+    assert "Input/output error" in rows(out)["s01"]["Remark"]
+    assert "Input/output error" in (out / "report.html").read_text()
+    assert set(documents(out)) == set(documents(graded)) - {"s01"}
+    assert (out / "earlier" / "s01.json").exists()
+    monkeypatch.setattr(batch, "load", normal)
+    assert call(small, "-o", out, "--jobs", "1").exit_code == 0
+    assert documents(out) == documents(graded)
+
+
+def test_submission_that_is_gone_when_its_turn_comes_is_a_fault(small: Path, tmp_path: Path) -> None:
+    sample.write(tmp_path / "class" / "ada", {f"{MODULES[0]}.py": ""})
+    sample.write(tmp_path / "class" / "bela", {f"{MODULES[0]}.py": ""})
+    found = listing([tmp_path / "class"])
+    (tmp_path / "class" / "ada" / f"{MODULES[0]}.py").unlink()
+    (tmp_path / "class" / "ada").rmdir()
+    store, limits = Store(tmp_path / "out"), rubrics.current().limits
+    outcome = batch.run(found.entries, store, threads(), limits, progress.Display())
+    assert set(outcome.faults) == {"ada"}
+    assert outcome.grades["bela"].score == 0
+
+
+@pytest.mark.usefixtures("harmless")
+def test_full_disk_stops_the_run_and_keeps_what_is_there(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Path] = []
+    normal = results.write_atomically
+
+    def write(path: Path, text: str) -> None:
+        if len(written) >= 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written.append(path)
+        normal(path, text)
+
+    monkeypatch.setattr(results, "write_atomically", write)
+    outcome = run(small, tmp_path, lambda: ThreadPoolExecutor(1))
+    assert len(documents(tmp_path)) == len(outcome.grades) == 1
+    assert "No space left" in outcome.stopped
+    assert len(outcome.faults) == 11
+
+
+@POSIX
+@pytest.mark.usefixtures("harmless")
+def test_really_full_disk(small: Path, tmp_path: Path) -> None:
+    """A file system of 64 kB, filled while the class is graded."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        (place / "filler").write_bytes(b"x" * 40_000)
+        outcome = run(small, place, lambda: ThreadPoolExecutor(1))
+        assert "No space left" in outcome.stopped
+        assert set(documents(place)) == set(outcome.grades)
+        (place / "filler").unlink()
+        assert run(small, place, lambda: ThreadPoolExecutor(1)).kept == len(outcome.grades)
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.usefixtures("pretended")
+@pytest.mark.slow
+def test_workers_that_only_die_stop_the_run(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "BREAKS", 3)
+    monkeypatch.setattr(pool, "grade", die)
+    outcome = run(small, tmp_path, bare)
+    assert "again and again" in outcome.stopped
+    assert not outcome.grades
+    assert len(outcome.faults) == 12
+
+
+def die(submission: Submission, kit: str) -> dict[str, Any]:
+    os._exit(1)
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere", "-o", "out"], "nowhere"),
+        (["notes.txt", "-o", "out"], "notes.txt"),
+        (["class", "-o", "notes.txt"], "notes.txt"),
+        (["class", "-o", "out", "--jobs", "0"], "jobs"),
+        (["class", "-o", "out", "--cluster", "nowhere:1"], "scheduler"),
+        (["class"], "out"),
+        (["-o", "out"], "PATH"),
+    ],
+)
+def test_unusable_arguments_are_refused_with_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(pool, "CONNECT", "1s")
+    sample.write(tmp_path / "class" / "ada", {f"{MODULES[0]}.py": ""})
+    done = call(*arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+@pytest.mark.usefixtures("in_a_thread")
+def test_empty_folder_of_a_class_is_a_submission_without_files(tmp_path: Path) -> None:
+    (tmp_path / "class" / "ada").mkdir(parents=True)
+    for name in ("bela", "chidi"):
+        sample.write(tmp_path / "class" / name, {f"{MODULES[0]}.py": ""})
+    done = call(tmp_path / "class", "-o", tmp_path / "out", "--jobs", "1")
+    assert done.exit_code == 0
+    assert rows(tmp_path / "out")["ada"]["Total Score"] == "0"
+
+
+@pytest.mark.usefixtures("in_a_thread")
+def test_upload_of_a_class_that_cannot_be_read_is_graded_0_and_said(tmp_path: Path) -> None:
+    for name in ("ada", "bela"):
+        sample.write(tmp_path / "class" / name, {f"{MODULES[0]}.py": ""})
+    (tmp_path / "class" / "chidi").mkdir()
+    (tmp_path / "class" / "chidi" / "up.zip").write_bytes(b"")
+    done = call(tmp_path / "class", "-o", tmp_path / "out", "--jobs", "1")
+    assert done.exit_code == 0
+    assert rows(tmp_path / "out")["chidi"]["Total Score"] == "0"
+    assert "note: chidi: The upload is not a zip file that can be opened." in done.stderr
+
+
+def test_layers_that_are_missing_are_said_once_with_what_to_do() -> None:
+    (line,) = grade._layers(("fork", "session"))
+    assert "lacks" in line
+    assert "autograder doctor" in line
+    assert "container" in line
+
+
+def test_path_that_is_damaged_or_empty_is_no_student_with_0(tmp_path: Path) -> None:
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "bela.zip").write_bytes(b"")
+    for place in ("ada", "bela.zip"):
+        done = call(tmp_path / place, "-o", tmp_path / "out")
+        assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+        assert place in done.stderr
+
+
+@pytest.mark.usefixtures("in_a_thread")
+def test_results_of_other_runs_are_left_alone_and_mentioned(graded: Path, small: Path, tmp_path: Path) -> None:
+    out = copied(graded, tmp_path / "out")
+    done = call(small / "s01", "-o", out)
+    assert done.exit_code == 0
+    assert "11 results from other runs" in done.stderr
+    assert set(rows(out)) == {"s01"}
+    assert len(documents(out)) == 12
+
+
+@POSIX
+@pytest.mark.usefixtures("in_a_thread")
+def test_names_of_any_bytes_reach_every_output(tmp_path: Path) -> None:
+    place = tmp_path / os.fsdecode(b"\xff\x1b[31m")
+    sample.write(place, {f"{MODULES[0]}.py": ""})
+    done = call(place, "-o", tmp_path / "out", "--jobs", "1")
+    assert done.exit_code == 0
+    assert "\x1b" not in done.output
+    assert len(rows(tmp_path / "out")) == 1
+
+
+NAMES = [f"{name}.py" for name in MODULES]
+COPY = f"{MODULES[0]} (1).py"
+
+
+@pytest.fixture(scope="module")
+def misnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Right uploads as a browser renames files, in capitals, as Windows hides ends of names, beside a stub; and others."""
+    folder, files = tmp_path_factory.mktemp("misnamed"), sample.references()
+    sample.write(folder / "ada", {name.replace(".py", " (1).py"): text for name, text in files.items()})
+    sample.write(folder / "bela", {name.title().replace("_", ""): text for name, text in files.items()})
+    sample.write(folder / "chidi", {f"{name}.txt": text for name, text in files.items()})
+    twice = {f"{MODULES[0]} ({n}).py": files[NAMES[0]] + f"# {n}" for n in (1, 2)}
+    sample.write(folder / "dana", {name: text for name, text in files.items() if name != NAMES[0]} | twice)
+    cell = {"cell_type": "code", "source": ["import numpy as np\n", "def layer_norm(x):\n", "    raise SystemExit\n"]}
+    sample.write(folder / "emil", {"hw.ipynb": json.dumps({"cells": [cell]})})
+    (folder / "fatima").mkdir()
+    sample.write(folder / "gina", files | {NAMES[0]: sample.stubs()[NAMES[0]], COPY: files[NAMES[0]]})
+    sample.write(folder / "hana", dict.fromkeys(NAMES, "\n"))
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_a_thread")
+def test_names_that_are_nearly_right_are_graded_if_asked_for_and_listed_if_not(misnamed: Path, tmp_path: Path) -> None:
+    refused, accepted = tmp_path / "refused", tmp_path / "accepted"
+    done = call(misnamed, "-o", refused)
+    for text in (f"ada: {MODULES[0]} (1).py", "bela: ", "chidi: ", f"dana: {MODULES[0]} (1).py", f"gina: {COPY}\n"):
+        assert f"note: not graded because of the file name: {text}" in done.stderr
+    assert "note: use --accept-names to grade misnamed files" in done.stderr
+    assert [rows(refused)[name]["Total Score"] for name in ("ada", "bela", "chidi")] == ["0"] * 3
+    done = call(misnamed, "-o", accepted, "--accept-names")
+    assert [rows(accepted)[name]["Total Score"] for name in ("ada", "bela", "chidi", "gina")] == ["100"] * 4
+    copies = ", ".join(name.replace(".py", " (1).py") for name in NAMES)
+    assert rows(accepted)["ada"]["Remark"] == f"graded despite the file name: {copies}"
+    assert rows(refused)["ada"]["Remark"] == f"not graded because of the file name: {copies}"
+    assert b"was graded as" in documents(accepted)["ada"]
+    for name in ("ada", "bela", "chidi", "gina"):
+        assert f"note: graded despite the file name: {name}: " in done.stderr
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("note: not graded"))
+    assert f"dana: {COPY}" in line  # two different files could be meant
+    assert f"{NAMES[0]} contains no finished function; {COPY} was graded" in rows(accepted)["gina"]["Remark"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_a_thread")
+def test_notes_on_names_say_for_whom(misnamed: Path, tmp_path: Path) -> None:
+    roster = "name,sid,email\nGina García,ada,\nBela Brandt,7,bela\nEmil Eriksen,emil,\n"
+    (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
+    done = call(misnamed, "-o", tmp_path / "out", "--accept-names", "--roster", tmp_path / "roster.csv")
+    assert "note: graded despite the file name: Gina García (ada): " in done.stderr
+    assert "note: graded despite the file name: Bela Brandt (bela): " in done.stderr
+    assert "note: Emil Eriksen (emil): There is no .py file in the upload" in done.stderr
+    row = rows(tmp_path / "out")["ada"]
+    assert row["Name"] == "Gina García" and COPY in row["Remark"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_a_thread")
+def test_uploads_with_nothing_to_grade_are_noted_and_not_in_the_median(misnamed: Path, tmp_path: Path) -> None:
+    done = call(misnamed, "-o", tmp_path / "out", "--accept-names")
+    notebook = (
+        "There is no .py file in the upload, only hw.ipynb. Notebooks are not graded and never run: put layer_norm into"
+    )
+    assert f"note: emil: {notebook}" in done.stderr
+    assert "note: fatima: It contains no homework files." in done.stderr
+    assert rows(tmp_path / "out")["fatima"]["Remark"] == f"no file {', '.join(NAMES)} in the upload"
+    assert "note: hana: Its homework files are blank." in done.stderr
+    assert rows(tmp_path / "out")["hana"]["Remark"] == f"nothing in {', '.join(NAMES)}: blank"
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<dt>Median</dt><dd>100 " in page
+    assert "<dt>Empty uploads</dt><dd>3<" in page
+    assert "8 graded, median 100 of 100; see " in done.stdout
+
+
+ROSTER = """\
+Identifier;Full name;Email address;due;extension_hours;excused
+Participant 1;Ada Weiß;ada@x.org;;;
+Participant 2;Bela Brandt;bela@x.org;;;yes
+Participant 3;Chidi Costa;chidi@x.org;;48;
+Participant 4;Dana Dvořák;dana@x.org;;;
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_a_thread")
+def test_class_from_moodle_after_the_deadline_ends_in_tables_that_need_no_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Browser copies, an excused student, one without an upload, one that is not in the roster, points of two graders."""
+    rubric = rubric_with(due="2026-11-20T23:59+01:00", late={"percent_a_day": 10}, missing="zero", uploads="best")
+    monkeypatch.setattr(rubrics, "current", lambda: rubric)
+    files = sample.references()
+    copies = {name.replace(".py", " (1).py"): text for name, text in files.items()}
+    for name, number, upload in (("Ada Weiß", 1, copies), ("Bela", 2, {}), ("Chidi", 3, files), ("Emil", 5, files)):
+        sample.write(tmp_path / "moodle" / f"{name}_{number}_assignsubmission_file", upload)
+    (tmp_path / "roster.csv").write_text(ROSTER, encoding="utf-16")
+    head = "student,criterion,points,reason,author,date\n"
+    (tmp_path / "kim.csv").write_text(f"{head}chidi@x.org,total,70,oral,Kim,2026-11-27\n")
+    (tmp_path / "lou.csv").write_text(f"{head}3,total,70,oral,Lou,2026-11-28\n")
+    out, more = tmp_path / "out", ("--roster", tmp_path / "roster.csv", "--accept-names", "--feedback")
+    by_hand = [word for name in ("kim", "lou") for word in ("--overrides", tmp_path / f"{name}.csv")]
+    done = call(tmp_path / "moodle", "-o", out, *more, *by_hand)
+    assert done.exit_code == 0, done.output
+    with (out / "grades.csv").open(encoding="utf-8", newline="") as file:
+        found = {row["Name"]: (row["Total Score"], row["Status"]) for row in csv.DictReader(file)}
+    assert found == {
+        "Ada Weiß": ("100", "Graded"),
+        "Bela Brandt": ("", "Excused"),
+        "Chidi Costa": ("70", "Graded"),
+        "Emil": ("100", "Graded"),
+        "Dana Dvořák": ("0", "Missing"),
+    }
+    with (out / "moodle.csv").open(encoding="utf-8", newline="") as file:
+        back = {row["Identifier"]: row["Grade"] for row in csv.DictReader(file)}
+    assert back == {"Participant 1": "100", "Participant 3": "70", "Participant 5": "100", "Participant 4": "0"}
+    for said in (
+        "not in the roster: Emil",
+        "1 in the roster without a submission: 0 points",
+        "graded despite the file name: Ada Weiß (Ada_Wei_1-",
+    ):
+        assert f"note: {said}" in done.stderr
+    assert "accept" not in done.stderr

@@ -1,0 +1,116 @@
+"""Two runs side by side: who gains or loses what, by criterion."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.exceptions import ArgumentsError
+from autograder.gradebook.compare_results import ScoreChange, compare_runs, write
+from autograder.gradebook.store import Outcome
+from autograder.submissions.entries import Student
+from autograder.tests.making import document, run
+
+
+def test_compare_says_who_gains_and_loses_what(tmp_path: Path) -> None:
+    same = document(a=(1, 1), b=(0, 2))
+    old = run(
+        tmp_path / "old",
+        ada=same,
+        bela=document(a=(1, 1), b=(2, 2)),
+        chidi=document(a=(0, 1), b=(0, 2)),
+        gone=same,
+    )
+    new = run(
+        tmp_path / "new",
+        ada=same,
+        bela=document(a=(0, 1), b=(2, 2)),
+        chidi=document(a=(1, 1), b=(0, 2)),
+        came=same,
+    )
+    found = compare_runs(old, new / "results")
+    assert [(c.key, c.who, c.difference, dict(c.criteria)) for c in found.changes] == [
+        ("bela", "=bela", -1, {"a": -1}),
+        ("chidi", "=chidi", 1, {"a": 1}),
+    ]
+    assert found.criteria == (("a", 1, 1, (1, 1)),)
+    assert (found.compared, found.only_old, found.only_new) == (3, ("gone",), ("came",))
+
+
+def test_compare_sees_a_changed_rubric(tmp_path: Path) -> None:
+    old = run(tmp_path / "old", ada=document(a=(1, 1), b=(2, 2)))
+    new = run(tmp_path / "new", ada=document(a=(3, 3), c=(0, 1)))
+    points = {name: both for name, _, _, both in compare_runs(old, new).criteria}
+    assert points == {"a": (1, 3), "b": (2, None), "c": (None, 1)}
+
+
+def test_compare_of_a_run_with_itself_finds_nothing(tmp_path: Path) -> None:
+    one = run(tmp_path / "one", ada=document(a=(1, 1)))
+    found = compare_runs(one, one)
+    assert (found.compared, found.changes, found.criteria, found.only_old, found.only_new) == (1, (), (), (), ())
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"tests": []}', '{"score": 1, "tests": [{}]}'])
+def test_compare_refuses_what_is_no_result(tmp_path: Path, content: str) -> None:
+    folder = run(tmp_path / "run", ada=document(a=(1, 1)))
+    (folder / "results" / "x.json").write_text(content)
+    with pytest.raises(ArgumentsError, match=r"x\.json"):
+        compare_runs(folder, folder)
+
+
+def test_csv_and_page_have_every_change_and_names_are_safe(tmp_path: Path) -> None:
+    old = run(tmp_path / "old", ada=document(a=(1, 1), b=(0, 1)), gone=document(a=(1, 1)))
+    new = run(tmp_path / "new", ada=document(a=(0, 1), b=(1, 1)), came=document(a=(1, 1)))
+    page = write(compare_runs(old, new), old, new).read_text()
+    assert page.count("<tr><td>ada</td>") == 1
+    assert "Only in the first</h2>\n<p>gone</p>" in page
+    table = (new / "compare.csv").read_text().splitlines()
+    assert table == ["Submission,Student,Old,New,Change,a,b", "ada,'=ada,1,1,0,-1,1"]
+
+
+# Totals that differ for a reason that is no criterion
+
+ADA, BELA, CHIDI = (Student(name, email=f"{name.lower()}@x") for name in ("Ada", "Bela", "Chidi"))
+LATE = "0 d 2 h late, 1 points deducted"
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "points", "said"),
+    [
+        (Outcome("s", ADA, 10), Outcome("s", ADA, 9, (LATE,)), 10, f"-1 (was: nothing; now: {LATE})"),
+        (Outcome("s", ADA, 9, (LATE,)), Outcome("s", ADA, 8.1, (LATE,)), 9, f"a -1, +0.1 ({LATE})"),
+        (Outcome("s", ADA, 10), Outcome("s", ADA, 9), 9, "a -1"),
+        (Outcome("s", ADA, 5, ("set: x",)), Outcome("s", ADA, 5, ("set: x",)), 9, "a -1, +1 (set: x)"),
+        (Outcome("s", ADA, 10), Outcome("s", ADA, None, ("excused",)), 10, "-10 (was: nothing; now: excused)"),
+        (Outcome("t", ADA, 3), Outcome("s", ADA, 10), 10, "a +7, s counts, not t"),
+        (Outcome("", ADA, None, ("absent",)), Outcome("", ADA, 0, ("absent",)), 10, "absent"),
+        (Outcome("s", Student("ada"), 10), Outcome("s", ADA, 9, (LATE,)), 10, f"-1 (was: nothing; now: {LATE})"),
+    ],
+    ids=["late", "more than late", "no reason", "by hand", "excused", "another upload", "missing", "by submission"],
+)  # fmt: skip
+def test_what_the_criteria_do_not_explain_has_its_reason(
+    tmp_path: Path, then: Outcome, now: Outcome, points: float, said: str
+) -> None:
+    old = run(tmp_path / "old", [then], s=document(a=(10, 10)), t=document(a=(3, 10)))
+    new = run(tmp_path / "new", [now], s=document(a=(points, 10)), t=document(a=(3, 10)))
+    found = compare_runs(old, new)
+    (change,) = found.changes
+    assert (change.where, change.old, change.new) == (said, then.total, now.total)
+    assert (found.compared, found.only_old, found.only_new) == (1, (), ())
+    assert "<td>" + said.replace("+", "&#43;") + "</td>" in write(found, old, new).read_text().replace("+", "&#43;")
+    assert change.reason in (new / "compare.csv").read_text()
+
+
+def test_of_many_criteria_the_modules_are_named() -> None:
+    criteria = {f"{module}.c{at}": 1.5 for module in ("layernorm", "decoder") for at in range(4)}
+    assert ScoreChange("s", "Ada", 0, 12, criteria).where == "layernorm +6, decoder +6"
+
+
+def test_members_of_a_group_are_compared_one_by_one(tmp_path: Path) -> None:
+    group = document(a=(10, 10))
+    old = run(tmp_path / "old", [Outcome("s", one, 10) for one in (ADA, BELA)], s=group)
+    new = run(
+        tmp_path / "new", [Outcome("s", ADA, 10), Outcome("s", BELA, 5, ("x",)), Outcome("", CHIDI, None)], s=group
+    )
+    found = compare_runs(old, new)
+    assert [(change.who, change.difference) for change in found.changes] == [("Bela", -5)]
+    assert (found.compared, found.only_old, found.only_new) == (2, (), ("Chidi",))

@@ -1,0 +1,47 @@
+"""Criteria that are dropped leave the tables, and the reason is said for those that are given to all as well."""
+
+from autograder.gradebook.report import submissions_that_count
+from autograder.gradebook.rows import StudentRow, finished, without_dropped
+from autograder.gradebook.store import grade_of
+from autograder.homework import rubric as rubrics
+from autograder.submissions.entries import Entry, Student
+from autograder.tests.making import document, grade_of_points, rubric_with
+
+FIRST, SECOND, *_ = rubrics.current().criteria.values()
+
+
+def test_dropped_criterion_is_in_no_table() -> None:
+    rubric = rubric_with(
+        {FIRST.id: {"counts": "dropped", "why": "a typo"}, SECOND.id: {"counts": "full", "why": "old"}}
+    )
+    row = StudentRow(Student("Ada"), Entry("s1"), grade_of_points("s1", rubrics.current().points))
+    (found,) = without_dropped([row], rubric)
+    assert found.grade is not None
+    assert found.grade.max_score == rubrics.current().points - FIRST.points == rubric.most
+    assert FIRST.id not in found.grade.points and SECOND.id in found.grade.points
+    assert [one.counted for one in rubric.criteria.values() if one.counts] == [
+        "does not count: a typo",
+        "is given to all: old",
+    ]
+
+
+def test_rubric_without_such_criteria_changes_nothing() -> None:
+    row = StudentRow(Student("Ada"), Entry("s1"), grade_of_points("s1", 5))
+    assert without_dropped([row], rubric_with()) == [row]
+
+
+def test_points_given_to_everybody_do_not_make_an_empty_upload_count() -> None:
+    ada = Student("Ada", email="ada@x.org")
+    full, later = (Entry(f"s{n}", None, (ada,), created_at=f"2026-11-20T1{n}:00:00Z") for n in (0, 1))
+    documents = {
+        "s0": document(**{FIRST.id: (1, 1), SECOND.id: (1, 1)}),
+        "s1": document(**{FIRST.id: (0, 1), SECOND.id: (1, 1)}),
+    }
+    for key, submitted in (("s0", ["layernorm"]), ("s1", [])):
+        documents[key]["extra_data"]["submitted"] = submitted
+    grades = {key: grade_of(key, made, 0.0) for key, made in documents.items()}
+    rubric = rubric_with({SECOND.id: {"counts": "full", "why": "old"}})
+    (row,) = finished([full, later], grades, {}, rubric)
+    assert (row.entry.key, row.score) == ("s0", 2)
+    (alone,) = finished([later], grades, {}, rubric)
+    assert submissions_that_count([alone]) == []

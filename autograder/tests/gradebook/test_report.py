@@ -1,0 +1,406 @@
+"""report.html: complete, closed to whatever a student chose, and working in a real browser."""
+
+import functools
+import html
+import html.parser
+import http.server
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.gradebook import products, report
+from autograder.gradebook.lessons import Guess, Unexplained
+from autograder.gradebook.report import Run
+from autograder.gradebook.rows import StudentRow
+from autograder.gradebook.store import Grade, Mark
+from autograder.homework import rubric as rubrics
+from autograder.submissions.entries import Entry, Student
+from autograder.tests.making import AWKWARD, few
+
+CRITERIA = rubrics.current().criteria
+FUNCTION = next(iter(next(iter(rubrics.current().modules.values())).functions))
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+SENTENCE = report._described(f"{FUNCTION}.no_root")[0]
+EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 1">'
+
+
+def grade(key: str, lost: int, mistake: str | None = None) -> Grade:
+    """A grade that misses the first `lost` criteria, all for the same mistake."""
+    marks = tuple(
+        Mark(
+            c.id,
+            f"{c.id}: {c.about}",
+            0.0 if i < lost else c.points,
+            c.points,
+            (mistake,) if mistake and i < lost else (),
+        )
+        for i, c in enumerate(CRITERIA.values())
+    )
+    return Grade(key, sum(mark.score for mark in marks), marks, ("fork", "session"), 1_760_000_000.0)
+
+
+def run(names: tuple[str, ...] = AWKWARD, faults: dict[str, str] | None = None) -> Run:
+    """A class in which each student loses one criterion more than the one before."""
+    rows = []
+    for i, name in enumerate(names):
+        student = Student(name, f"{i}", f"{name}@example.org")
+        entry = Entry(f"s{i}", None, (student,), remark=name)
+        mistake = f"{FUNCTION}.{'no_root' if i % 2 else 'unheard_of'}"
+        rows.append(StudentRow(student, entry, grade(f"s{i}", 3 * i, mistake), "", ()))
+    for key, why in (faults or {}).items():
+        entry = Entry(key, None, (Student(EVIL),), problem=why)
+        rows.append(StudentRow(Student(EVIL), entry, None, why, (Entry("older"),)))
+    return Run(rows, faults or {}, ("look: " + EVIL,), len(names), 3, "abcdef" * 10)
+
+
+class Texts(html.parser.HTMLParser):
+    """The tags, attributes and text of a page."""
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_whatever_a_student_chose_is_text() -> None:
+    page = Texts(report.html(run((*AWKWARD, EVIL), {"s99": EVIL})))
+    assert page.tags.count("script") == 2  # the page's own, and the data of the picture
+    assert "img" not in page.tags
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    for name in (*AWKWARD, EVIL):
+        assert " ".join(name.split()) in " ".join(page.text.split())
+    assert "{{" not in page.text.replace("{{ 7 * 7 }}", "")
+
+
+def test_page_is_complete_in_itself() -> None:
+    page = report.html(run())
+    links = [value for name, value in Texts(page).attributes if name in ("src", "href")]
+    assert all(value and value.startswith(("#", "results/")) for value in links)
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    assert "url(" not in style
+    assert "@import" not in style
+    assert "default-src 'none'" in page
+
+
+def test_every_figure_is_on_the_page() -> None:
+    page = report.html(run(("Ada", "Bela", "Chidi", "Dana", "Emil"), {"s9": "the disk is full"}))
+    text = " ".join(Texts(page).text.split())
+    for criterion in CRITERIA.values():
+        assert criterion.id in text
+        assert criterion.about in text
+    for part in (
+        "the disk is full",
+        "fork, session",
+        "2025-10-09",
+        "other uploads: older",
+        f"{FUNCTION}.no_root",
+        "3 results are from an earlier run",
+    ):
+        assert part in text, part
+    assert text.count("Not in the current misconception library") == 1
+
+
+def test_mistakes_are_counted_over_students_and_ranked() -> None:
+    found = report.mistakes(run(("a", "b", "c", "d")).rows)
+    assert [(mistake["id"], mistake["rows"]) for mistake in found] == [
+        (f"{FUNCTION}.no_root", [1, 3]),
+        (f"{FUNCTION}.unheard_of", [2]),
+    ]
+    assert found[0]["sentence"] and found[0]["read"]
+
+
+def test_group_counts_once_in_the_figures_but_each_member_has_a_row() -> None:
+    one, entry = grade("s0", 0), Entry("s0")
+    rows = [StudentRow(Student(name), entry, one, "", ()) for name in ("Ada", "Bela")]
+    assert report.submissions_that_count(rows) == [one]
+    assert report.html(Run(rows, {}, (), 0, 0, "0")).count('<tr id="s') == 2
+
+
+@pytest.mark.parametrize("faults", [{}, {"s1": "why"}])
+def test_class_without_a_single_grade_has_a_report(faults: dict[str, str]) -> None:
+    assert "Nothing has been graded" in report.html(Run(run((), faults).rows, faults, (), 0, 0, "0"))
+
+
+def test_who_has_handed_in_nothing_is_counted_and_has_a_line() -> None:
+    rows = [*run(("Ada",)).rows, StudentRow(Student("Chidi", "7"), Entry(""), None, section="Monday", absent=True)]
+    text = " ".join(Texts(report.html(Run(rows, {}, (), 1, 0, "0"))).text.split())
+    assert "No submission1" in text
+    assert "Mondaymissing" in text.replace(" ", "")
+
+
+def test_anonymous_page_has_nothing_of_a_student() -> None:
+    page = report.html(run((*AWKWARD, EVIL), {"s99": EVIL}), anonymous=True)
+    text = Texts(page).text + page
+    for name in (*AWKWARD, EVIL):
+        if len(name.strip()) > 6:
+            assert name.strip() not in html.unescape(text)
+    for part in ("example.org", "s99", "s0", "results/", "other uploads"):
+        assert part not in page
+    assert "The class at a glance" in page
+
+
+def test_students_pages_are_linked_where_there_are_some() -> None:
+    one = run(("a", "b"))
+    assert 'href="feedback/' not in report.html(one)
+    assert '<a href="feedback/s1.html">' in report.html(one, pages=products.page_names(one.rows))
+
+
+def test_similar_uploads_are_pointed_out_on_the_page() -> None:
+    """Worth a look, like every other problem of a run."""
+    assert "likely shared" in report.html(replace(run(("a", "b")), problems=("a and b: likely shared",)))
+
+
+def test_figures_beside_the_picture_say_what_they_count_and_where() -> None:
+    text = " ".join(Texts(report.html(run(("a", "b", "c", "d", "e")))).text.split())
+    assert (
+        f"Most frequent mistakes students 2 {FUNCTION} in {next(iter(rubrics.current().modules))}.py: {SENTENCE}"
+        in text
+    )
+    first = next(iter(CRITERIA.values()))
+    title = rubrics.current().modules[first.module].title
+    assert f"Hardest criteria earned by % of submissions 20% {title}: {first.about}" in text
+
+
+def test_module_that_could_not_be_run_has_a_colour_of_its_own() -> None:
+    module = next(iter(rubrics.current().modules))
+    own = [criterion for criterion in CRITERIA if criterion.startswith(f"{module}.")]
+    whole, broken = grade("a", 0), replace(grade("b", len(own) + 1), unusable=(module,))
+    picture = report.picture([whole, broken], {}, lambda name: name)
+    assert picture is not None
+    lines = picture["data"]["lines"]
+    assert lines[: len(own) + 2] == [".o"] * len(own) + [".x", ".."]
+    assert picture["unusable"] and picture["lost"] and not picture["named"]
+    page = Texts(report.html(Run([StudentRow(Student("B"), Entry("b"), broken)], {}, (), 1, 0, "0")))
+    assert "could not be run" in page.text
+
+
+# In a browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium here")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(params=few([[1366, 768], [1920, 1080], [390, 844]], 1), ids=["laptop", "wide", "phone"])
+def page(browser: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The report of an awkward class, opened; it must cause no message and no request but its own."""
+    (tmp_path / "report.html").write_text(report.html(run((*AWKWARD, EVIL), {"s99": EVIL})), encoding="utf-8")
+    handler = functools.partial(Quiet, directory=str(tmp_path))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    width, height = request.param
+    opened = browser.new_page(viewport={"width": width, "height": height})
+    said: list[str] = []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on(
+        "request",
+        lambda asked: said.append(asked.url) if not asked.url.endswith(("report.html", "favicon.ico")) else None,
+    )
+    opened.goto(f"http://127.0.0.1:{server.server_port}/report.html")
+    yield opened
+    assert said == []
+    opened.close()
+    server.shutdown()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None: ...
+
+    def send_error(self, code: int, *_: Any) -> None:
+        """A browser asks for an icon by itself."""
+        self.send_response(204 if self.path == "/favicon.ico" else code)
+        self.end_headers()
+
+
+def scores(page: Any) -> list[str]:
+    found: list[str] = page.locator("#table tbody tr:not([hidden]) .total").all_inner_texts()
+    return found
+
+
+def test_opens_without_errors_and_fits_the_screen(page: Any) -> None:
+    assert page.evaluate("window.broken") is None
+    assert page.title().endswith("class report")
+    width = page.viewport_size["width"]
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    clipped = (
+        "Array.from(document.querySelectorAll('.wide')).filter(part => part.scrollWidth > part.clientWidth).length"
+    )
+    assert page.evaluate(clipped) == 0
+    assert page.locator("svg.histogram rect").count() == len(report.histogram([grade("s", 0)]).counts) == 20
+
+
+@pytest.mark.slow
+def test_picture_of_the_class_is_on_the_first_screen_and_says_what_a_cell_is(page: Any) -> None:
+    box = page.locator("#picture").bounding_box()
+    assert box["y"] + box["height"] <= page.viewport_size["height"]
+    assert page.locator("#cell").inner_text().startswith("Point at")
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 2)
+    said = page.locator("#cell").inner_text()
+    assert next(iter(CRITERIA)) in said
+    assert "lost: " in said
+    page.mouse.move(box["x"] + 2, box["y"] + box["height"] - 2)
+    assert "earned" in page.locator("#cell").inner_text()
+
+
+def test_class_with_a_roster_has_picture_and_legend_on_the_first_screen(browser: Any, tmp_path: Path) -> None:
+    """Ten tiles in one row."""
+    rows = list(run(tuple(f"Student {number}" for number in range(20))).rows)
+    rows[3] = replace(rows[3], excused=True)
+    rows[4] = replace(rows[4], grade=replace(grade("s4", 0), empty="It contains no homework files."))
+    rows.append(StudentRow(Student("Zoe"), Entry(""), None, absent=True))
+    (tmp_path / "report.html").write_text(report.html(Run(rows, {}, (), 23, 0, "0")), encoding="utf-8")
+    opened = browser.new_page(viewport={"width": 1280, "height": 800})
+    opened.goto((tmp_path / "report.html").as_uri())
+    tiles = [tile.bounding_box() for tile in opened.locator(".tiles div").all()]
+    assert len(tiles) == 10 and len({box["y"] for box in tiles}) == 1
+    assert max(box["x"] + box["width"] for box in tiles) <= 1280
+    for part in ("#picture", "figure.class figcaption"):
+        box = opened.locator(part).bounding_box()
+        assert box["y"] + box["height"] <= 800
+    opened.close()
+
+
+@pytest.mark.slow
+def test_student_is_one_line_until_opened(page: Any) -> None:
+    row = page.locator("#table tbody tr").first
+    before = row.bounding_box()["height"]
+    assert before < 48
+    row.locator("summary").click()
+    assert row.bounding_box()["height"] > before
+
+
+@pytest.mark.slow
+def test_sorting_goes_both_ways_with_faults_last(page: Any) -> None:
+    header = page.locator("#table th button", has_text="Total")
+    header.click()
+    down = [float(score) for score in scores(page)[:-1]]
+    assert down == sorted(down, reverse=True)
+    assert scores(page)[-1] == "grader error"
+    assert page.locator("#table th[aria-sort=descending]").count() == 1
+    header.click()
+    assert [float(score) for score in scores(page)[:-1]] == sorted(down)
+    assert scores(page)[-1] == "grader error"
+    page.locator("#table th button", has_text="Student").click()
+    names = page.locator("#table .name").all_inner_texts()
+    assert names.index("null") > names.index("José Ñandú")
+
+
+@pytest.mark.slow
+def test_sorting_works_from_the_keyboard_in_both_tables(page: Any) -> None:
+    page.locator("details.part > summary").first.press("Enter")
+    part = page.locator("details.part").first
+    part.locator("th button", has_text="Pass rate").press("Enter")
+    rates = part.locator("td:nth-child(2)").evaluate_all("cells => cells.map(cell => Number(cell.dataset.value))")
+    assert len(rates) > 1
+    assert rates == sorted(rates, reverse=True)
+
+
+@pytest.mark.slow
+def test_searching_finds_names_ids_and_mistakes(page: Any) -> None:
+    total = len(AWKWARD) + 2
+    search = page.locator("#search")
+    for words, count in (
+        ("JOSÉ", 1),
+        ("script>", 3),
+        (f"{FUNCTION}.no_root", len(AWKWARD) // 2),
+        (SENTENCE, len(AWKWARD) // 2),
+        ("no such", 0),
+        ("", total),
+    ):
+        search.fill(words)
+        assert len(scores(page)) == count, words
+        assert page.locator("#shown").inner_text() == f"{count} of {total}"
+
+
+@pytest.mark.slow
+def test_link_to_a_student_shows_the_row_even_when_it_was_filtered_away(page: Any) -> None:
+    page.locator("#search").fill("no such")
+    page.locator(".mistakes summary").first.click()
+    link = page.locator(".who a").first
+    target = link.get_attribute("href")
+    link.click()
+    row = page.locator(f"tr{target}")
+    row.wait_for(state="visible")
+    assert row.locator(".name").inner_text().strip() == link.inner_text().strip()
+
+
+@pytest.mark.slow
+def test_click_on_the_picture_opens_the_students_row(page: Any) -> None:
+    box = page.locator("#picture").bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 2, box["y"] + 2)
+    assert page.locator(f"#s{len(AWKWARD)}").locator("details").evaluate("part => part.open")
+
+
+@pytest.mark.slow
+def test_print_loses_nothing(page: Any) -> None:
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details:not([open])").count() == 0
+    assert page.locator(".remark").first.is_visible()
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0
+
+
+@pytest.mark.slow
+def test_print_leaves_out_what_cannot_be_used_on_paper(page: Any) -> None:
+    page.emulate_media(media="print")
+    assert not page.locator("#search").is_visible()
+    assert page.locator("#table").is_visible()
+
+
+def test_functions_that_are_wrong_alike_are_shown_with_their_size_and_text() -> None:
+    one = Unexplained(FUNCTION, "d" * 16, (next(iter(CRITERIA)),), f"def {FUNCTION}():\n    pass\n", EVIL)
+    rows = list(run().rows)
+    for at in (1, 2, 3):
+        grade = rows[at].grade
+        assert grade is not None
+        mine = one if at < 3 else replace(one, replies="another")
+        rows[at] = replace(rows[at], grade=replace(grade, unexplained=(mine,)))
+    page = report.html(replace(run(), rows=rows))
+    assert "Unrecognised mistakes" in Texts(page).text and one.source.strip() in Texts(page).text
+    assert EVIL not in page
+    section = page.partition('id="unexplained"')[2].partition("</section>")[0]
+    assert "1 more function has results that no other submission has." in section
+    assert '<span class="tally">2</span>' in section and 'href="#s1"' in section and 'href="#s2"' in section
+    assert "Unrecognised mistakes" not in report.html(replace(run(), rows=rows), anonymous=True)
+    assert "Unrecognised mistakes" not in report.html(run())
+
+
+def test_guesses_are_drawn_for_the_class_too() -> None:
+    rows = list(run().rows)
+    for at, answer in enumerate(("(t, d)", "(t, d)", "(t, h) " + EVIL)):
+        grade = rows[at].grade
+        assert grade is not None
+        rows[at] = replace(rows[at], grade=replace(grade, guesses=(Guess("Which shape?", answer, answer == "(t, d)"),)))
+    page = report.html(replace(run(), rows=rows), anonymous=True)
+    section = page.partition('id="guesses"')[2].partition("</section>")[0]
+    assert "Which shape?" in section and "3 answered" in section and EVIL not in page
+    assert section.index("width:66.7%") < section.index("(t, d) <b>right</b>") < section.index("width:33.3%")
+    assert 'id="guesses"' not in report.html(run())

@@ -1,0 +1,187 @@
+"""Functions are put together by what they replied, whoever wrote them and however."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.audit.learning import replies_alike
+from autograder.gradebook import lessons
+from autograder.gradebook.lessons import Unexplained, standalone
+from autograder.grading.grader import Grader
+from autograder.grading.record import Record
+from autograder.homework.mistakes import text_of
+from autograder.sandbox.messages import Reply
+from autograder.submissions.entries import Student
+from autograder.submissions.submission import Submission
+
+MEDIAN = '''
+def rms_norm(x, gamma, eps=1e-6):
+    """By Ada Lovelace."""
+    # Ada: the median is more robust
+    return (gamma * x / np.sqrt(np.median(x**2, axis=-1, keepdims=True) + eps)).astype(x.dtype)
+'''
+OTHERWISE = """
+from statistics import median
+
+def middle(row: list) -> float:
+    print("Grace was here")
+    return median(float(one) ** 2 for one in row)  # of Grace
+
+def rms_norm(x: np.ndarray, gamma, eps=1e-6):
+    if gamma is None:
+        raise ValueError("Grace says no")
+    roots = np.array([(middle(row) + eps) ** 0.5 for row in x.reshape(-1, x.shape[-1])])
+    return (gamma * x / roots.reshape(*x.shape[:-1], 1)).astype(x.dtype)
+"""
+POWER = """
+def rms_norm(x, gamma, eps=1e-6):
+    return (gamma * x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) ** 1.1 + eps)).astype(x.dtype)
+"""
+KNOWN = """
+def rms_norm(x, gamma, eps=1e-6):
+    return (gamma * x / (np.mean(x**2, axis=-1, keepdims=True) + eps)).astype(x.dtype)
+"""
+
+
+@pytest.fixture(scope="module")
+def found(grader: Grader, references: dict[str, bytes]) -> dict[str, list[Unexplained]]:
+    """What is unexplained in a small class."""
+
+    def one(text: str) -> list[Unexplained]:
+        files = references | {"layernorm.py": references["layernorm.py"] + text.encode()}
+        return list(lessons.unexplained(grader.grade(Submission("s", files), ["layernorm"])))
+
+    texts = {"ada": MEDIAN, "grace": OTHERWISE, "hedy": MEDIAN, "dana": POWER, "emil": KNOWN, "fay": ""}
+    return {name: one(text) for name, text in texts.items()}
+
+
+@pytest.mark.slow
+def test_what_replies_alike_is_one_group_with_the_shortest_first(found: dict[str, list[Unexplained]]) -> None:
+    first, second = lessons.groups(found)
+    assert [*first] == ["ada", "hedy", "grace"] and [*second] == ["dana"]
+    assert lessons.shortest(first).function == "rms_norm" and lessons.shortest(first).criteria[0] == "layernorm.rms"
+
+
+@pytest.mark.slow
+def test_a_known_mistake_and_a_right_function_are_in_no_group(found: dict[str, list[Unexplained]]) -> None:
+    assert found["emil"] == found["fay"] == []
+
+
+@pytest.mark.slow
+def test_group_shows_a_public_example_that_is_wrong(found: dict[str, list[Unexplained]]) -> None:
+    example = found["ada"][0].example
+    assert "rms_norm(x, gamma)" in example and "# expected:" in example and "# theirs:" in example
+
+
+@pytest.mark.slow
+def test_nobody_is_named(found: dict[str, list[Unexplained]]) -> None:
+    for one in (*found["ada"], *found["grace"]):
+        assert "Ada" not in str(one) and "Grace" not in str(one)
+
+
+def test_no_variable_has_the_name_of_a_person() -> None:
+    text = """def rms_norm(x, gamma, eps=1e-06):
+
+    def GraceMean(hopper_x):
+        return np.mean(hopper_x ** 2, axis=-1, keepdims=True)
+    ada_1815 = GraceMean(hopper_x=x)
+    max = np.max(ada_1815)
+    variance = max + eps
+    return gamma * x / np.sqrt(variance)
+"""
+    one = Unexplained("rms_norm", "0", (), text, "")
+    people = [Student("Ada Lovelace", "1815"), Student("Grace Hopper"), Student("Ian Max", email="eps@variance.edu")]
+    made = lessons.shortest(lessons.groups({"a": [one]}, people)[0]).source
+    for name in ("Grace", "hopper", "ada", "1815"):
+        assert name not in made
+    assert "np.max(" in made and "variance = " in made and "gamma, eps=1e-06" in made
+    before, after, names = {"np": np}, {"np": np}, np.array([3.0, 4.0])
+    exec(text, before)
+    exec(made, after)
+    assert np.array_equal(before["rms_norm"](names, 1.0), after["rms_norm"](names, 1.0))  # type: ignore[operator]
+    assert lessons.shortest(lessons.groups({"a": [one]})[0]).source == text
+
+
+def test_a_function_takes_with_it_what_it_uses_of_its_file() -> None:
+    text = "from math import tau, pi\nA = B = 2\nC = A + 1\n\ndef one(x):\n    return two(x)\n\ndef two(x):\n    return x * C\n"
+    text += "\nUNUSED = 5\n\ndef rms_norm(x, gamma, eps=1e-6):\n    return one(x) * layer_norm(x, gamma, gamma) + tau\n"
+    made = standalone(text.encode(), "rms_norm")
+    names: dict[str, Any] = {"layer_norm": lambda x, gamma, beta: 10 * x}
+    exec(made, names)
+    assert names["rms_norm"](1.0, None) == pytest.approx(30 + 2 * np.pi)
+    assert made.startswith("def rms_norm(x, gamma, eps=1e-06):\n") and "UNUSED" not in made
+
+
+def test_branches_that_only_said_something_stay_branches() -> None:
+    text = "def rms_norm(x, gamma, eps=1e-6):\n    if eps:\n        print('Ada')\n    else:\n        'Ada'\n    assert x, 'Ada'\n"
+    made = standalone(text.encode(), "rms_norm")
+    compile(made, "made", "exec")
+    assert "Ada" not in made
+
+
+def test_every_place_where_something_was_said_stays_python() -> None:
+    said = "        print('Ada')\n"
+    text = f"def rms_norm(x, gamma):\n    try:\n        x = abs(x)\n    finally:\n{said}    for _ in x:\n{said}    else:\n{said}"
+    assert "finally:" in standalone(text.encode(), "rms_norm")
+
+
+def test_a_text_that_was_kept_and_is_no_python_ends_no_report(grader: Grader) -> None:
+    broken = Unexplained("rms_norm", "0", (), "def rms_norm(max):\n    try:\n        pass\n", "")
+    group = lessons.groups({"a": [broken], "b": [broken]}, [Student("Ian Max")])[0]
+    assert [one.source for one in group.values()] == ["", ""]
+    assert not replies_alike(grader, broken)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "def rms_norm(:",
+        "rms_norm = lambda x, gamma: x",
+        "\0",
+        "def rms_norm(x):\n    return " + "-" * 7000 + "x",
+        "def rms_norm(x):\n    return " + "(" * 300 + "x" + ")" * 300,
+        "def rms_norm(x):\n    return [" + "1," * 4000 + "]",
+    ],
+    ids=["empty", "no Python", "a lambda", "a zero", "deep", "deeper", "long"],
+)
+def test_a_function_that_is_not_simply_defined_has_no_text(text: str) -> None:
+    assert standalone(text.encode(), "rms_norm") == ""
+
+
+def digest_of(grader: Grader, change: Callable[[Any], Any]) -> str:
+    """The digest of a function that returns this instead of what is expected."""
+    steps = [step for step in grader.script.hidden["layernorm"] if step.target.function == "rms_norm"][:5]
+    return lessons.digest_of([Record(step, Reply(value=change(step.expected))) for step in steps])
+
+
+def test_digest_goes_by_values_up_to_rounding(grader: Grader) -> None:
+    doubled = digest_of(grader, lambda value: 2 * value)
+    assert digest_of(grader, lambda value: 2 * value * (1 + 1e-15)) == doubled
+    assert digest_of(grader, lambda value: (2 * value).astype(np.longdouble)) == doubled
+    assert digest_of(grader, lambda value: (2 * value)[None]) != doubled
+    assert digest_of(grader, lambda value: 2.01 * value) != doubled
+    assert digest_of(grader, lambda value: list(2 * value)) != doubled
+
+
+def test_simple_fractions_do_not_lie_between_two_multiples(grader: Grader) -> None:
+    fractions = [n / 2.0**power for power in range(1, 20) for n in (1, 3, 5)] + [
+        n / 10.0**k for k in range(9) for n in (1, 5)
+    ]
+    for value in fractions:
+        around = {digest_of(grader, lambda _, v=value + e: v) for e in (-1e-15, 0.0, 1e-15)}  # type: ignore[misc]
+        assert len(around) == 1, value
+
+
+def test_digest_tells_errors_apart_and_nans_not(grader: Grader) -> None:
+    assert digest_of(grader, lambda value: -np.nan * value) == digest_of(grader, lambda value: np.nan * value)
+    assert digest_of(grader, lambda value: None) != digest_of(grader, lambda value: "text")
+
+
+def test_smallest_text_is_first_and_one_without_text_last() -> None:
+    one = Unexplained("f", "d", ("m.c",), text_of(digest_of), "")
+    group = lessons.groups({"a": [replace(one, source="")], "b": [one], "c": [replace(one, source="short")]})[0]
+    assert [*group] == ["c", "b", "a"]

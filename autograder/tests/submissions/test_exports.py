@@ -1,0 +1,325 @@
+"""What a path holds is recognised by names alone, and nothing is lost without a word."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from autograder.exceptions import ArgumentsError
+from autograder.submissions.entries import load
+from autograder.submissions.exports import kind, listing
+from autograder.submissions.tree import of_folder
+from autograder.tests.files import put, zipped
+from autograder.tests.making import FIRST, LIMITS, MODULES, SECOND, WORK, Files, as_nobody, contents, keys
+
+# Single submissions
+
+
+def test_class_of_zips_in_folders_is_a_class(tmp_path: Path) -> None:
+    files: Files = {f"all/{who}/sent/hw.zip": zipped({f"hw/{FIRST}": who}) for who in ("ada", "bela")}
+    for place in ("class", "class.zip"):
+        found = listing([put(tmp_path / place, files | {"all/chidi/readme.md": ""})])
+        assert contents(found) == {"ada": {FIRST: b"ada"}, "bela": {FIRST: b"bela"}, "chidi": {}}
+
+
+@pytest.mark.parametrize("inner", ["", "assignments/"])
+@pytest.mark.parametrize("place", ["ada.zip", "ada"])
+def test_single_submission_may_lie_deeper(tmp_path: Path, place: str, inner: str) -> None:
+    files = {
+        f"{inner}{FIRST}": "x = 1\n",
+        f"{inner}{SECOND}": "y = 1\n",
+        f"{inner}checks/test_x.py": "",
+        "README.md": "",
+    }
+    found = listing([put(tmp_path / place, files)])
+    assert [set(files) for files in contents(found).values()] == [{FIRST, SECOND}]
+
+
+def test_submission_with_modules_and_folders_of_its_own_is_one(tmp_path: Path) -> None:
+    files: Files = {
+        FIRST: "",
+        f"old/{FIRST}": "",
+        f"backup/{FIRST}": "",
+        "old.zip": b"",
+        "assignments/readme.txt": "",
+    }
+    assert keys(listing([put(tmp_path / "ada", files)])) == ["ada"]
+
+
+def test_kit_folder_beside_checks_is_one_submission(tmp_path: Path) -> None:
+    files = {f"assignments/{FIRST}": "", "checks/test_a.py": "", "notes/thoughts.txt": ""}
+    assert keys(listing([put(tmp_path / "ada", files)])) == ["ada"]
+
+
+def test_files_given_together_are_one_submission(tmp_path: Path) -> None:
+    put(tmp_path / "ada", {FIRST: "a", SECOND: "b"})
+    found = listing([tmp_path / "ada" / FIRST, tmp_path / "ada" / SECOND])
+    assert contents(found) == {"ada": {FIRST: b"a", SECOND: b"b"}}
+
+
+def test_one_file_is_a_submission(tmp_path: Path) -> None:
+    put(tmp_path, WORK)
+    assert contents(listing([tmp_path / FIRST])) == {MODULES[0]: {FIRST: b"x = 1\n"}}
+
+
+def test_files_of_one_name_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    put(tmp_path, {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
+    with pytest.raises(ArgumentsError, match="give their folders"):
+        listing([tmp_path / "ada" / FIRST, tmp_path / "bela" / FIRST])
+
+
+@pytest.mark.parametrize("content", [b"no zip", b"", b"PK\5\6" + bytes(18)])
+def test_path_that_is_damaged_or_empty_is_refused_and_is_nobodys_0(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "ada.zip").write_bytes(content)
+    (tmp_path / "bela").mkdir()
+    for place in ("ada.zip", "bela"):
+        with pytest.raises(ArgumentsError, match=place):
+            listing([tmp_path / place])
+
+
+def test_damaged_file_in_a_zip_of_one_student_is_a_note_also_where_the_zip_is_given_alone(tmp_path: Path) -> None:
+    (tmp_path / "ada.zip").write_bytes(zipped({FIRST: "marked", SECOND: "2"}).replace(b"marked", b"harmed", 1))
+    submission = load(listing([tmp_path / "ada.zip"]).entries[0], LIMITS)
+    assert submission.files == {SECOND: b"2"} and [note.kind for note in submission.notes] == ["damaged"]
+
+
+@pytest.mark.parametrize("name", ["nowhere", "notes.txt", "work.ipynb"])
+def test_other_paths_are_refused_by_name(tmp_path: Path, name: str) -> None:
+    if name != "nowhere":
+        put(tmp_path, {name: "text"})
+    with pytest.raises(ArgumentsError, match=name):
+        listing([tmp_path / name])
+
+
+def test_same_path_twice_is_graded_once(tmp_path: Path) -> None:
+    put(tmp_path / "ada", WORK)
+    assert keys(listing([tmp_path / "ada", tmp_path / "." / "ada"])) == ["ada"]
+
+
+# A class
+
+
+@pytest.mark.parametrize("place", ["class", "class.zip"])
+def test_folder_of_folders_and_zips_is_a_class(tmp_path: Path, place: str) -> None:
+    files: Files = {
+        f"ada/{FIRST}": "a",
+        f"bela/assignments/{FIRST}": "b",
+        "chidi/hw.zip": zipped({f"hw/{FIRST}": "c"}),
+        "dana.zip": zipped({FIRST: "d"}),
+        "emil/essay.pdf": "not python",
+        "__MACOSX/ada/x.py": "",
+        "solutions/layernorm.py": "",
+        "README.md": "",
+    }
+    found = contents(listing([put(tmp_path / place, files)]))
+    assert {key: dict(files) for key, files in found.items()} == {
+        "ada": {FIRST: b"a"},
+        "bela": {FIRST: b"b"},
+        "chidi": {FIRST: b"c"},
+        "dana": {FIRST: b"d"},
+        "emil": {},
+    }
+
+
+def test_class_of_which_nobody_has_the_names_right_is_still_a_class(tmp_path: Path) -> None:
+    put(tmp_path / "class", {"ada/LayerNorm (1).py": "", "bela/final.py": ""})
+    assert keys(listing([tmp_path / "class"])) == ["ada", "bela"]
+
+
+def test_class_of_one(tmp_path: Path) -> None:
+    put(tmp_path / "class", {f"ada/{FIRST}": ""})
+    assert keys(listing([tmp_path / "class"])) == ["ada"]
+
+
+def test_folder_around_a_class_is_seen_through(tmp_path: Path) -> None:
+    put(tmp_path / "downloads", {f"class/ada/{FIRST}": "", f"class/bela/{FIRST}": ""})
+    assert keys(listing([tmp_path / "downloads"])) == ["ada", "bela"]
+
+
+def test_loose_file_in_a_class_is_pointed_out(tmp_path: Path) -> None:
+    put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": "", "rename.py": ""})
+    found = listing([tmp_path / "class"])
+    assert keys(found) == ["ada", "bela"]
+    assert "rename.py" in found.problems[0]
+
+
+def test_sections_given_together_keep_their_students_apart(tmp_path: Path) -> None:
+    put(
+        tmp_path,
+        {f"one/ada/{FIRST}": "1", f"one/bela/{FIRST}": "", f"two/Ada/{FIRST}": "2", f"two/bela/{FIRST}": ""},
+    )
+    found = listing([tmp_path / "one", tmp_path / "two"])
+    assert [entry.section for entry in found.entries] == ["one", "one", "two", "two"]
+    assert len({key.lower() for key in keys(found)}) == 4
+    assert sorted(files[FIRST] for key, files in contents(found).items() if key.lower().startswith("ada")) == [
+        b"1",
+        b"2",
+    ]
+
+
+def test_class_that_cannot_be_read_is_refused_with_the_reason() -> None:
+    with as_nobody() as folder:
+        put(folder / "class", {f"ada/{FIRST}": ""})
+        (folder / "class").chmod(0)
+        with pytest.raises(ArgumentsError, match="ermission"):
+            listing([folder / "class"])
+
+
+def test_hostile_uploads_of_a_class_do_no_harm_and_earn_nothing(tmp_path: Path) -> None:
+    put(tmp_path, {f"class/{name}/notes.txt": "" for name in ("bela", "chidi", "dana", "emil", "fatima")})
+    put(tmp_path, {"class/ada/up.zip": zipped({FIRST: "right"}), "class/goran/submission_metadata.yml": "ada: {}"})
+    (tmp_path / "class/bela/up.zip").symlink_to(tmp_path / "class/ada/up.zip")
+    (tmp_path / "class/chidi/up.zip").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "class/dana/up.zip")
+    (tmp_path / "class/emil/up.zip").mkdir()
+    (tmp_path / "class/fatima" / FIRST).symlink_to(tmp_path / "class/ada/up.zip")
+    found = contents(listing([tmp_path / "class"]))
+    assert found.pop("ada") == {FIRST: b"right"}
+    assert found == {
+        "goran": {"submission_metadata.yml": b"ada: {}"},
+        **{name: {"notes.txt": b""} for name in ("bela", "chidi", "dana", "emil", "fatima")},
+    }
+
+
+def test_what_is_left_out_of_a_class_is_said(tmp_path: Path) -> None:
+    put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": "", f".chidi/{FIRST}": ""})
+    (tmp_path / "class" / "dana").symlink_to(tmp_path / "class" / "ada")
+    found = listing([tmp_path / "class"])
+    assert keys(found) == ["ada", "bela"]
+    assert any(problem.endswith("not graded: .chidi (its name starts with a dot)") for problem in found.problems)
+    assert any(
+        problem.endswith("not graded: dana (a link or a device, which is never followed)") for problem in found.problems
+    )
+
+
+def test_zip_of_a_class_that_is_a_link_is_a_fault_and_nobodys_0(tmp_path: Path) -> None:
+    put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
+    (tmp_path / "class" / "dana.zip").symlink_to("/dev/zero")
+    found = listing([tmp_path / "class"])
+    assert {entry.key: entry.problem for entry in found.entries if entry.problem} == {
+        "dana": "dana.zip is a link or a device, which is never followed"
+    }
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({FIRST: "", "submission_metadata.yml": ""}, "submission"),
+        ({"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}, "gradescope"),
+        ({"submission_metadata.yml": "", f"elsewhere/{FIRST}": ""}, "class"),
+        ({FIRST: "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "submission"),
+        ({f"ada_1_2_{FIRST}": ""}, "canvas"),
+        ({f"ada_1_2_{FIRST}": "", f"ada/{FIRST}": "", f"bela/{FIRST}": ""}, "class"),
+        ({"ada.zip": "", "bela.zip": ""}, "class"),
+        ({f"solutions/{FIRST}": "", f"ada/{FIRST}": ""}, "submission"),
+        ({"notes.txt": ""}, "submission"),
+    ],
+)
+def test_kinds_are_told_apart_in_a_fixed_order(tmp_path: Path, files: Files, expected: str) -> None:
+    assert kind(of_folder(put(tmp_path, files))) == expected
+
+
+ZIP = zipped(WORK)
+ANN = {f"ann/{FIRST}": ""}
+GRADESCOPE: Files = {"submission_metadata.yml": "", f"submission_1/{FIRST}": ""}
+MOODLE: Files = {f"{who}_assignsubmission_file/{FIRST}": "" for who in ("Ann Lee_7", "Carl Orr_8", "Dora Lu_9")}
+CANVAS: Files = {f"annlee_7_9001_{FIRST}": "", f"orrcarl_8_9002_{FIRST}": ""}
+
+
+@pytest.mark.parametrize(
+    ("files", "rows", "noted"),
+    [
+        *(
+            ({"ann.zip": ZIP, "carl.zip": ZIP, f"bob{end}": b"?"}, "ann bob carl", "")
+            for end in (".tar.gz", ".rar", ".7z")
+        ),
+        ({"ann.zip": ZIP, "bob.TGZ": b"?", "carl.tar.xz": b"?"}, "ann bob carl", ""),
+        (ANN | {"bob/hw.tar.gz": b"?"}, "ann bob", ""),
+        (ANN | {"bob/hw.rar": b"?", "carl/hw.ipynb": "{}"}, "ann bob carl", ""),
+        (ANN | {"bob/hw.ipynb": "{}"}, "ann bob", ""),
+        (ANN | {"bob.tar.gz": b"?"}, "ann bob", ""),
+        ({"bob.tar.gz": b"?"}, "bob", ""),
+        (ANN | {f"carl/{FIRST}": "", "bob/essay.pdf": "", "dora/": ""}, "ann bob carl dora", ""),
+        (
+            {"ann.zip": ZIP, "carl.zip": ZIP, "bob.ipynb": "", "bob.pdf": "", "bob.py": "", "bob": ""},
+            "ann carl",
+            "bob.ipynb bob.pdf bob.py bob",
+        ),
+        ({"ann.zip": ZIP, "carl.zip": ZIP, ".bob/hw.zip": ZIP, ".bob.py": ""}, "ann carl", ".bob .bob.py"),
+        ({"ann.zip": ZIP, f"carl/{FIRST}": "", "tests/hw.zip": ZIP, "venv/x.py": ""}, "ann carl", "tests venv"),
+        (ANN | {f"carl/{FIRST}": "", f"solutions/{FIRST}": "", "checks/x.py": ""}, "ann carl", "solutions checks"),
+        (
+            {f"class/{name}": "" for name in (*ANN, f"carl/{FIRST}")} | {"bob.rar": b"?", "a.csv": ""},
+            "ann carl",
+            "bob.rar a.csv",
+        ),
+        (GRADESCOPE | {"bob.zip": ZIP, "bob.txt": ""}, "submission_1", "bob.zip bob.txt"),
+        (MOODLE | {"bob.rar": b"?", "bob/hw.pdf": ""}, "Ann_Lee_7 Carl_Orr_8 Dora_Lu_9", "bob.rar bob"),
+        (CANVAS | {"bob.rar": b"?", "bob/hw.pdf": "", "bob.csv": ""}, "annlee_7 orrcarl_8", "bob.rar bob bob.csv"),
+        (CANVAS | {"boblow_9_9003_hw.rar": b"?"}, "annlee_7 boblow_9 orrcarl_8", ""),
+    ],
+)
+def test_everything_in_a_class_is_a_row_or_is_named_in_a_note(
+    tmp_path: Path, files: Files, rows: str, noted: str
+) -> None:
+    litter: Files = {"__MACOSX/ann/._x.py": "", ".DS_Store": "", "._bob.zip": "", "Thumbs.db": "", "desktop.ini": ""}
+    for place in ("class", "class.zip"):
+        if place == "class.zip" and (len(rows.split()) == 1 or "bob/hw.ipynb" in files):
+            continue  # a zip in which one student's work is found is that student's submission
+        found = listing([put(tmp_path / place, files | (litter if "submission_1/" not in str(files) else {}))])
+        assert sorted(re.sub("-[0-9a-f]{8}$", "", key) for key in keys(found)) == rows.split()
+        named = {
+            name
+            for note in found.problems
+            if "not graded" in note
+            for name in note.split("not graded: ")[1].split(" (")[0].split(", ")
+        }
+        assert named == set(noted.split())
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ANN | {"bob/essay.pdf": ""},
+        ANN | {"bob/": ""},
+        {f"solutions/{FIRST}": "", "ann.zip": ZIP, "bob.zip": ZIP},
+        {"class/ann/x.txt": "", "class/bob/y.txt": ""},
+    ],
+)
+def test_what_may_be_a_class_and_is_read_as_one_submission_is_pointed_out(tmp_path: Path, files: Files) -> None:
+    found = listing([put(tmp_path / "hw", files)])
+    assert keys(found) == ["hw"]
+    (note,) = found.problems
+    assert "read as one submission, with" in note and "bob" in note and "give each as a PATH of its own" in note
+
+
+def test_archive_that_is_not_opened_has_a_row_with_the_reason(tmp_path: Path) -> None:
+    found = listing([put(tmp_path / "class", {"ann.zip": ZIP, "bob.tar.gz": b"?"})])
+    (bob,) = (entry for entry in found.entries if entry.key == "bob")
+    assert [str(note) for note in load(bob, LIMITS).notes] == [
+        "`bob.tar.gz` was not opened: the only archive format supported is .zip. Upload the .py files themselves."
+    ]
+
+
+# Where the results go
+
+
+@pytest.mark.parametrize("out", ["", "out", "results/out", "../class/out"])
+def test_results_inside_what_is_graded_are_refused(tmp_path: Path, out: str) -> None:
+    put(tmp_path / "class", {f"ada/{FIRST}": "", f"bela/{FIRST}": ""})
+    with pytest.raises(ArgumentsError, match=r"^-o .* is inside .*class, which is graded; use a folder outside it"):
+        listing([tmp_path / "class"], tmp_path / "class" / out)
+    assert keys(listing([tmp_path / "class"], tmp_path / "out")) == ["ada", "bela"]
+
+
+def test_name_that_is_not_unicode_reaches_no_output(tmp_path: Path) -> None:
+    """On Linux a folder's name may be any bytes."""
+    if os.name != "posix":
+        pytest.skip("names are Unicode here")
+    os.mkdir(os.fsencode(tmp_path) + b"/\xff\xfe")
+    put(tmp_path / os.fsdecode(b"\xff\xfe"), WORK)
+    (entry,) = listing([tmp_path]).entries
+    assert entry.key.isascii()
+    assert load(entry, LIMITS).files == {FIRST: b"x = 1\n"}

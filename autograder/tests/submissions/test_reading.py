@@ -1,0 +1,307 @@
+"""Every form of upload becomes a Submission in memory, within bounds that hold for the sum, and does no harm."""
+
+import codecs
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.exceptions import CommandError
+from autograder.homework import rubric
+from autograder.sandbox.budget import Limits
+from autograder.submissions.submission import Note, read
+from autograder.tests.files import put, zipped
+from autograder.tests.making import FIRST, LIMITS, SECOND, Files, as_nobody
+
+SMALL = Limits(upload_mb=1, upload_files=5)
+POSIX = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices are POSIX")
+
+
+@pytest.mark.parametrize("place", ["ada", "ada.zip"])
+@pytest.mark.parametrize("inner", ["", "hw/", "a/b/hw/", ".hw/"])
+def test_folder_and_zip_are_read_alike_from_where_the_modules_lie(tmp_path: Path, place: str, inner: str) -> None:
+    files = {f"{inner}{FIRST}": "1", f"{inner}data/x.txt": "2", "README.md": "", "notes.txt": "3"}
+    found = read(put(tmp_path / place, files), LIMITS)
+    assert found.name == "ada"
+    assert found.files == {FIRST: b"1", "data/x.txt": b"2"} | ({} if inner else {"notes.txt": b"3"})
+    assert found.notes == ()
+
+
+DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
+
+
+@pytest.mark.parametrize("place", ["ada", "ada.zip"])
+@pytest.mark.parametrize(
+    ("first", "second"), [("layernorm/", "decoder/"), ("", "part2/"), ("part1/", "week 2/own/"), ("b/", "a/")]
+)
+def test_a_module_that_lies_in_one_other_folder_is_taken_with_what_it_imports(
+    tmp_path: Path, place: str, first: str, second: str
+) -> None:
+    files = {
+        f"{first}{FIRST}": "1",
+        f"{second}{SECOND}": "2",
+        f"{second}helpers.py": "3",
+        "x/data.txt": "",
+        "README.md": "",
+    }
+    found = read(put(tmp_path / place, files), LIMITS)
+    assert {FIRST: b"1", SECOND: b"2", "helpers.py": b"3"}.items() <= found.files.items()
+    assert found.notes == ()
+
+
+def test_a_helper_is_not_replaced_by_that_of_another_folder(tmp_path: Path) -> None:
+    files = {f"a/{FIRST}": "1", "a/helpers.py": "own", f"b/{SECOND}": "2", "b/helpers.py": "other"}
+    found = read(put(tmp_path, files), LIMITS)
+    assert (found.files[SECOND], found.files["helpers.py"]) == (b"2", b"own")
+
+
+def test_of_different_files_of_one_name_in_other_folders_none_is_taken_and_it_is_not_said_that_there_is_none(
+    tmp_path: Path,
+) -> None:
+    found = read(put(tmp_path, {FIRST: "1", f"a/{SECOND}": "2", f"b/{SECOND}": "3"}), LIMITS)
+    assert SECOND not in found.files
+    assert found.trouble(SECOND.removesuffix(".py"), [FIRST, SECOND]) == (
+        f"There is no file {SECOND}, but there is `a/{SECOND}`: move it to your other files and upload again."
+    )
+
+
+def test_a_finished_file_of_the_same_name_in_another_folder_is_named(tmp_path: Path) -> None:
+    files = {f"v1/{FIRST}": DONE, f"v2/{FIRST}": DONE + b"# new\n", f"v3/{FIRST}": DONE}
+    found = read(put(tmp_path, files), LIMITS)
+    assert found.files[FIRST] == DONE
+    assert [str(note) for note in found.notes] == [
+        f"`v2/{FIRST}` was not used: the upload has another {FIRST}, which was graded."
+    ]
+
+
+def test_a_finished_file_in_another_folder_beside_a_stub_is_listed_and_taken_if_asked_for(tmp_path: Path) -> None:
+    found = read(put(tmp_path, {f"v1/{FIRST}": "x = 1\n", f"v2/{FIRST}": DONE}), LIMITS)
+    assert [note.kind for note in found.notes] == ["unwritten"]
+    assert found.accepting_names([FIRST.removesuffix(".py")]).files[FIRST] == DONE
+
+
+@pytest.mark.parametrize("name", ["hw.rar", "hw.tar.gz", "week 1/hw.7z"])
+def test_an_archive_that_is_not_opened_is_named(tmp_path: Path, name: str) -> None:
+    found = read(put(tmp_path, {name: "data", FIRST: "1"}), LIMITS)
+    assert [str(note) for note in found.notes] == [
+        f"`{name}` was not opened: the only archive format supported is .zip. Upload the .py files themselves."
+    ]
+
+
+def test_names_that_clash_only_once_all_is_put_together_are_left_out(tmp_path: Path) -> None:
+    put(tmp_path, {"a.zip": zipped({FIRST: "1", "x.py": "file"}), "b.zip": zipped({SECOND: "2", "x.py/y.py": "below"})})
+    assert read(tmp_path, LIMITS).files == {FIRST: b"1", SECOND: b"2", "x.py": b"file"}
+
+
+def test_single_file_is_a_submission(tmp_path: Path) -> None:
+    put(tmp_path, {FIRST: "1"})
+    assert read(tmp_path / FIRST, LIMITS).files == {FIRST: b"1"}
+
+
+def test_zip_beside_files_is_opened_and_loose_files_beat_it(tmp_path: Path) -> None:
+    put(tmp_path, {FIRST: "loose", "hw.zip": zipped({f"hw/{FIRST}": "zipped", f"hw/{SECOND}": "zipped"})})
+    assert read(tmp_path, LIMITS).files == {FIRST: b"loose", SECOND: b"zipped"}
+
+
+def test_zips_in_folders_and_in_zips_are_opened_up_to_a_depth(tmp_path: Path) -> None:
+    third = zipped({"third.py": "3"})
+    second = zipped({f"hw/{SECOND}": "2", "notes.txt": "inner", "three.zip": third})
+    first = zipped({FIRST: "1", "notes.txt": "outer", "sent/two.zip": second})
+    put(tmp_path, {"week 3/one.zip": first, "README.md": ""})
+    found = read(tmp_path, LIMITS)
+    assert found.files == {FIRST: b"1", SECOND: b"2", "notes.txt": b"outer"}
+    assert found.notes == (Note("zip_deep", "three.zip"),)
+
+
+def test_bad_zip_in_a_folder_or_zip_is_a_note_with_its_name(tmp_path: Path) -> None:
+    damaged = bytearray(zipped({FIRST: "1", "in.zip": b"marked" + zipped({SECOND: "2"})}))
+    damaged[damaged.index(b"marked")] ^= 1
+    put(tmp_path, {"a/bad.zip": b"no zip", "b/damaged.zip": bytes(damaged)})
+    found = read(tmp_path, LIMITS)
+    assert found.files == {FIRST: b"1"}
+    assert found.notes == (Note("no_zip", "a/bad.zip", LIMITS.upload_files), Note("damaged", "in.zip"))
+    assert str(found.notes[0]).startswith("`a/bad.zip` is not a zip file that can be opened.")
+
+
+def test_only_so_many_zips_are_opened(tmp_path: Path) -> None:
+    (tmp_path / "up.zip").write_bytes(zipped({f"{number}.zip": zipped({f"{number}.md": ""}) for number in range(9)}))
+    assert [note.kind for note in read(tmp_path, SMALL).notes] == ["zip_many"] * 5
+
+
+@pytest.mark.parametrize("content", [b"", b" \r\n\t\n", b"\xef\xbb\xbf\n"])
+def test_blank_file_is_an_absent_file_with_a_note_of_its_own(tmp_path: Path, content: bytes) -> None:
+    put(tmp_path, {FIRST: content, SECOND: "1", "helpers/__init__.py": ""})
+    found = read(tmp_path, LIMITS)
+    assert found.files == {SECOND: b"1", "helpers/__init__.py": b""}
+    assert found.missing(FIRST[:-3], [FIRST, SECOND]) == found.notes[0] == Note("blank", FIRST)
+
+
+def test_zip_that_is_none_is_a_note(tmp_path: Path) -> None:
+    put(tmp_path, {"up.zip": b"no zip"})
+    assert read(tmp_path, LIMITS).notes == (Note("no_zip", number=LIMITS.upload_files),)
+    assert read(tmp_path / "up.zip", LIMITS).notes == (Note("no_zip", number=LIMITS.upload_files),)
+
+
+def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, {"up.zip": zipped({FIRST: "1"})})
+    before = set(tmp_path.rglob("*"))
+    monkeypatch.setattr(tempfile, "mkdtemp", None)
+    monkeypatch.setattr(tempfile, "mkstemp", None)
+    assert read(tmp_path, LIMITS).files == {FIRST: b"1"}
+    assert set(tmp_path.rglob("*")) == before
+
+
+# Attacks
+
+
+@POSIX
+@pytest.mark.parametrize("name", ["up.zip", FIRST])
+@pytest.mark.parametrize("kind", ["link", "device", "pipe", "folder"])
+def test_what_is_no_file_is_a_note_and_nothing_of_it_is_read(tmp_path: Path, name: str, kind: str) -> None:
+    put(tmp_path, {f"neighbour/{FIRST}": "right", "neighbour/up.zip": zipped({FIRST: "right"}), "up/x.txt": ""})
+    place = tmp_path / "up" / name
+    match kind:
+        case "link":
+            place.symlink_to(tmp_path / "neighbour" / name)
+        case "device":
+            place.symlink_to("/dev/zero")
+        case "pipe":
+            os.mkfifo(place)
+        case "folder":
+            place.mkdir()
+    found = read(tmp_path / "up", LIMITS)
+    assert found.files == {"x.txt": b""}
+    assert found.notes == (Note("folder" if kind == "folder" else "link", name),)
+
+
+@POSIX
+def test_upload_that_is_a_pipe_or_a_device_is_a_note(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / FIRST)
+    assert read(tmp_path / FIRST, LIMITS).notes == (Note("link", FIRST),)
+    assert read(Path("/dev/zero"), LIMITS).files == {}
+
+
+def test_bound_on_bytes_holds_for_all_zips_and_files_together(tmp_path: Path) -> None:
+    part = {f"{number}.txt": " " * 400_000 for number in range(2)}
+    put(tmp_path, {"a.py": "#" * 400_000, "one.zip": zipped(part), "two.zip": zipped(part)})
+    found = read(tmp_path, SMALL)
+    assert sum(map(len, found.files.values())) <= SMALL.upload_mb * 2**20
+    assert {note.kind for note in found.notes} == {"large"}
+
+
+def test_bound_on_bytes_holds_for_zips_as_they_are(tmp_path: Path) -> None:
+    put(tmp_path, {f"{name}.zip": zipped({FIRST: "1"}) + bytes(0) for name in "ab"})
+    for name in "cdef":
+        (tmp_path / f"{name}.zip").write_bytes(bytes(900_000))
+    kinds = [note.kind for note in read(tmp_path, SMALL).notes]
+    assert kinds == ["no_zip", "no_zip", "zip_large", "zip_large"]
+
+
+def test_bomb_is_refused_by_the_size_that_it_names(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "up.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.py", bytes(60 * 2**20))
+        archive.writestr(FIRST, "1")
+    found = read(tmp_path / "up.zip", LIMITS)
+    assert (found.files, found.notes) == ({FIRST: b"1"}, (Note("large", "bomb.py", number=60),))
+
+
+def test_damaged_members_use_up_their_room(tmp_path: Path) -> None:
+    """Else a zip of ten thousand broken members is decompressed ten thousand times."""
+    data = bytearray(zipped({f"{number}.txt": f"marked{number}" + " " * 400_000 for number in range(4)}))
+    for number in range(4):
+        data[data.index(f"marked{number}".encode())] ^= 1
+    (tmp_path / "up.zip").write_bytes(data)
+    assert [note.kind for note in read(tmp_path / "up.zip", SMALL).notes] == ["damaged", "damaged", "large", "large"]
+
+
+def test_too_many_files_are_cut_off(tmp_path: Path) -> None:
+    put(tmp_path, {f"{number}.txt": "" for number in range(9)})
+    found = read(tmp_path, SMALL)
+    assert (len(found.files), found.notes) == (5, (Note("many", number=5),))
+
+
+def test_very_many_names_are_not_even_looked_at(tmp_path: Path) -> None:
+    put(tmp_path, {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""})
+    found = read(tmp_path, SMALL)
+    assert (found.files, found.notes) == ({}, (Note("many", number=5),))
+
+
+def test_zip_of_very_many_members_is_not_listed(tmp_path: Path) -> None:
+    (tmp_path / "up.zip").write_bytes(zipped({f"{number}.pdf": "" for number in range(101)}))
+    assert read(tmp_path / "up.zip", SMALL).notes == (Note("zip_many", number=5),)
+
+
+def test_file_below_a_name_that_is_a_file_itself_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "up.zip").write_bytes(zipped({"a.txt": "1", "A.txt/b.py": "2", FIRST: "3"}))
+    assert read(tmp_path / "up.zip", LIMITS).files == {"a.txt": b"1", FIRST: b"3"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("C:evil.py", "outside"),
+        ("a\x1bb.py", "name"),
+        ("n" * 240 + ".py", "name"),
+        ("../x.py", "outside"),
+        ("x.py/", "folder"),
+    ],
+)
+def test_names_that_no_file_may_have_are_notes(tmp_path: Path, name: str, kind: str) -> None:
+    (tmp_path / "up.zip").write_bytes(zipped({name: "", FIRST: "1"}))
+    found = read(tmp_path / "up.zip", LIMITS)
+    assert (set(found.files), [note.kind for note in found.notes]) == ({FIRST}, [kind])
+
+
+def test_encrypted_member_is_a_note(tmp_path: Path) -> None:
+    data = bytearray(zipped({FIRST: "1"}))
+    data[data.index(b"PK\1\2") + 8] |= 1
+    (tmp_path / "up.zip").write_bytes(data)
+    assert read(tmp_path / "up.zip", LIMITS).notes == (Note("encrypted", FIRST),)
+
+
+# Faults of the grader
+
+
+def test_nothing_there_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="no such file"):
+        read(tmp_path / "nowhere", LIMITS)
+
+
+def test_file_that_may_not_be_read_is_a_fault() -> None:
+    with as_nobody() as folder:
+        put(folder, {FIRST: "1"})
+        (folder / FIRST).chmod(0)
+        with pytest.raises(CommandError, match="ermission"):
+            read(folder, LIMITS)
+
+
+def test_file_that_is_gone_between_listing_and_reading_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, {FIRST: "1"})
+    monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(FileNotFoundError(2, "gone")))
+    with pytest.raises(CommandError, match="gone"):
+        read(tmp_path, LIMITS)
+
+
+@pytest.mark.parametrize("place", ["ada", "ada.zip"])
+def test_a_file_does_not_choose_the_codec_that_it_is_read_with(tmp_path: Path, place: str) -> None:
+    """Python's punycode takes quadratic time; here any codec that a file asks for is seen."""
+    asked: list[str] = []
+    watched = asked.append
+    codecs.register(watched)
+    try:
+        hostile = ("# coding: trap\n# " + "b" * 45_000 + chr(0x10000) * 44_900).encode("punycode")
+        files: Files = {FIRST: b"# coding: latin-1\ndef layer_norm(x):\n    'caf\xe9'\n", SECOND: hostile}
+        files |= {f"{FIRST[:-3]} (1).py": hostile, "helpers.py": hostile, f"{SECOND}.txt": hostile}
+        found = read(put(tmp_path / place, files), LIMITS).accepting_names(rubric.current().modules)
+    finally:
+        codecs.unregister(watched)
+    assert asked == [] and set(found.files) == {FIRST}
+    assert {note.kind for note in found.notes} == {"encoding"} and len(found.notes) == 4
+    assert found.trouble(SECOND[:-3], rubric.current().files) == (
+        f"`{SECOND}` was not used: it declares the encoding trap. The grader reads UTF-8 and Latin-1: "
+        "delete that line and save the file as UTF-8."
+    )

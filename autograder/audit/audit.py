@@ -20,7 +20,6 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from autograder.audit.cases import (
-    ALTERNATIVES,
     Case,
     GradedCall,
     InProcess,
@@ -180,7 +179,7 @@ def _missing(rows: list[Row], only: Collection[str]) -> Iterator[str]:
     """Criteria that no known mistake loses, and modules without known mistakes or alternatives."""
     rubric = rubrics.current()
     if not any(row.case.kind == "alternative" for row in rows) and any(row.case.module for row in rows):
-        yield f"there are no correct alternatives in {ALTERNATIVES}, so nothing shows that correct code keeps its points"
+        yield f"there are no correct alternatives in {kit.alternatives()}, so nothing shows that correct code keeps its points"
     lost = {name for row in rows if row.case.kind in ("mistake", "nothing") for name in row.lost}
     for module in only or rubric.modules:
         if rubric.explains(module) and not mistakes.of_module(module):

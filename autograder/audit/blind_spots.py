@@ -18,13 +18,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-import yaml
 
+from autograder.audit.cases import recorded
 from autograder.grading import script as scripts
 from autograder.grading.direct import Direct, play
 from autograder.grading.judge import judged
@@ -35,7 +34,7 @@ from autograder.homework.factors import InputClass
 from autograder.values.compare import equal
 from autograder.values.tree import copied
 
-RECORD = Path(__file__).with_name("blind_spots.yaml")
+RECORD = "blind_spots.yaml"  # in the folder of the suites
 
 Function = Callable[..., Any]
 Seen = dict[str, Any]  # what `factors.seen` tells of a call
@@ -274,8 +273,8 @@ def _parts(value: Any, kind: type) -> list[Any]:
 
 def reasons() -> dict[Spot, str]:
     """Why each blind spot on record may be one; in a name * stands for anything."""
-    record: dict[str, list[dict[str, Any]]] = yaml.safe_load(RECORD.read_text(encoding="utf-8")) or {}
-    return {(f, name): entry["why"] for f, entries in record.items() for entry in entries for name in entry["spots"]}
+    record = recorded(RECORD).items()
+    return {(f, name): entry["why"] for f, entries in record for entry in entries for name in entry["spots"]}
 
 
 def run(modules: Iterable[str] = ()) -> dict[Spot, str]:

@@ -13,6 +13,8 @@ from itertools import combinations
 from types import CodeType, ModuleType
 from typing import Any, Literal, TypeVar
 
+import yaml
+
 from autograder.feedback import whole
 from autograder.feedback.sentences import lacking
 from autograder.grading import script as scripts
@@ -33,7 +35,6 @@ from autograder.submissions.submission import Submission, read
 from autograder.values.compare import TOLERANCE, tolerance
 from autograder.values.errors import builtin_kinds
 
-ALTERNATIVES = kit.alternatives()
 HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # what is in the place of a function
 Kind = Literal["mistake", "pair", "hole", "nothing", "mutant", "alternative"]
 
@@ -118,13 +119,19 @@ def nothings(module: str) -> list[Case]:
 
 def alternatives() -> list[Case]:
     """The correct solutions in other styles; none where the kit was installed without them."""
-    return [Case("alternative", path.name) for path in sorted(ALTERNATIVES.glob("[!_.]*/"))]
+    return [Case("alternative", path.name) for path in sorted(kit.alternatives().glob("[!_.]*/"))]
+
+
+def recorded(name: str) -> dict[str, list[dict[str, Any]]]:
+    """The accepted exceptions of a file in the folder of the suites, by function; none where there is no such file."""
+    path = kit.suites() / name
+    return (yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None) or {}
 
 
 def containing(module: str) -> str:
     """How many of the alternatives contain a module, in a sentence; in the others the reference stands in its place."""
     every = alternatives()
-    number = sum((ALTERNATIVES / case.name / f"{module}.py").is_file() for case in every)
+    number = sum((kit.alternatives() / case.name / f"{module}.py").is_file() for case in every)
     proved = "" if number else ": nothing shows that correct code keeps its points there"
     return f"{number} of {len(every)} alternatives contain {module}.py{proved}"
 
@@ -152,7 +159,7 @@ def submission(case: Case) -> Submission:
     """The files of a case: the references, with its own in their place."""
     files = references.files()
     if case.kind == "alternative":
-        return Submission(case.name, files | read(ALTERNATIVES / case.name, rubrics.current().limits).files)
+        return Submission(case.name, files | read(kit.alternatives() / case.name, rubrics.current().limits).files)
     name = f"{case.module}.py"
     text = _with_hole(files[name].decode(), case) if case.hole else f"{files[name].decode()}\n\n{case.source}"
     return Submission(case.name, files | {name: text.encode()})

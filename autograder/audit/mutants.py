@@ -18,14 +18,12 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
-from pathlib import Path
 from typing import Any, Literal
 
 import click
-import yaml
 
 from autograder.audit import cases
-from autograder.audit.cases import Case, each, submission
+from autograder.audit.cases import Case, each, recorded, submission
 from autograder.grading.grader import Grader
 from autograder.grading.repair import Repairs
 from autograder.grading.runner import Runner
@@ -34,7 +32,7 @@ from autograder.homework import reference as references
 from autograder.homework import rubric as rubrics
 from autograder.submissions.submission import Submission
 
-RECORD = Path(__file__).with_name("equivalent_mutants.yaml")
+RECORD = "equivalent_mutants.yaml"  # in the folder of the suites
 # A mutant and the steps, by their numbers, at which it is wrong; none for a survivor.
 Graded = tuple[Case, frozenset[int]]
 
@@ -56,9 +54,8 @@ def _grade(grader: Grader, mutant: Case) -> Graded:
 
 def equivalent() -> dict[str, str]:
     """Why each recorded mutant is equivalent, by its name."""
-    record = yaml.safe_load(RECORD.read_text(encoding="utf-8")) or {}
     reasons = {}
-    for function, entries in record.items():
+    for function, entries in recorded(RECORD).items():
         for entry in entries:
             changed = entry["after"] if isinstance(entry["after"], list) else [entry["after"]]
             reasons.update({named(function, entry["before"], after): entry["why"] for after in changed})

@@ -24,7 +24,6 @@ from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.played import wrong_in_value
 from autograder.grading.record import Record
 from autograder.homework import kit, rubric
-from autograder.release.prerequisites import MASTER
 from autograder.submissions.entries import Student
 from autograder.submissions.submission import Submission
 from autograder.values.compare import magnitude
@@ -313,8 +312,8 @@ def questions(every: Iterable[Iterable[Guess]]) -> list[dict[str, Any]]:
 def _texts() -> dict[str, int]:
     """The texts that the code of the notebook holds, with their places in it."""
     places: dict[str, int] = {}
-    with contextlib.suppress(OSError):  # a kit without a notebook
-        for cell in json.loads((kit.solutions() / MASTER).read_bytes())["cells"]:
+    for path in kit.solutions().glob("*.ipynb"):
+        for cell in json.loads(path.read_bytes())["cells"]:
             with contextlib.suppress(SyntaxError):  # a cell for Jupyter alone
                 tree = ast.parse("".join(cell["source"]) if cell["cell_type"] == "code" else "")
                 texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))

@@ -61,6 +61,7 @@ def kit_digest() -> str:
 def _files() -> dict[str, Path]:
     """Everything that grading reads, by a name that is the same in a clone and in a wheel."""
     folders = {room: kit.PACKAGE / room for room in ROOMS} | {"solutions": kit.solutions()}
+    folders |= {"suites": kit.suites(), "misconceptions": kit.catalogue()}
     if rubric.current().tests:
         folders["alternatives"] = kit.alternatives()
     return {

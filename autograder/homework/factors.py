@@ -5,7 +5,6 @@ arguments, so that the calls of any suite can be held against it. The hidden sui
 pair of values of two factors that interact; `audit/blind_spots.py` looks for each such class of calls in them.
 """
 
-import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -91,11 +90,11 @@ def inputs(
     return Inputs(factors, pairs, frozenset(map(frozenset, never)))
 
 
+@cache
 def of_module(module: str) -> dict[str, Inputs]:
     """The table of a module by function; empty for a module without one."""
-    if not (kit.suites() / f"{module}_factors.py").is_file():
-        return {}
-    table: dict[str, Inputs] = importlib.import_module(f"autograder.homework.suites.{module}_factors").INPUTS
+    path = kit.suites() / f"{module}_factors.py"
+    table: dict[str, Inputs] = kit.module(path).INPUTS if path.is_file() else {}
     return table
 
 

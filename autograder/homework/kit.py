@@ -1,12 +1,40 @@
-"""Where the kit's files lie: beside this package in a clone, inside it in a wheel."""
+"""Where the files of the homework are.
 
+The homework in use is the one that AUTOGRADER_HOMEWORK names, else the one that comes with the package: beside the package in a clone,
+inside it in a wheel. `autograder new --homework` writes a homework outside the package: rubric.yaml, solutions/ and grading/.
+"""
+
+import importlib.util
+import os
 from pathlib import Path
+from types import ModuleType
+
+from autograder.exceptions import CommandError
 
 PACKAGE = Path(__file__).resolve().parents[1]
+HOMEWORK = "AUTOGRADER_HOMEWORK"  # an environment variable, so that every process of a command uses the same homework
+GRADING = "grading"
+
+
+def use(folder: Path) -> None:
+    """Use the homework in `folder` if there is one, unless another one is chosen already."""
+    if (folder / "rubric.yaml").is_file() and (folder / GRADING / "suites").is_dir():
+        os.environ.setdefault(HOMEWORK, str(folder.resolve()))
+
+
+def outside() -> bool:
+    """Whether the homework in use is outside the package."""
+    return bool(os.environ.get(HOMEWORK))
 
 
 def home() -> Path:
     """The folder that holds rubric.yaml and solutions/."""
+    chosen = os.environ.get(HOMEWORK)
+    return Path(chosen).resolve() if chosen else packaged()
+
+
+def packaged() -> Path:
+    """The home of the homework that comes with the package."""
     clone = PACKAGE.parent
     return clone if (clone / "rubric.yaml").is_file() else PACKAGE / "kit"
 
@@ -15,12 +43,36 @@ def solutions() -> Path:
     return home() / "solutions"
 
 
+def notebook() -> str:
+    """The name of the master notebook, the only one in solutions/."""
+    found = [path.name for path in solutions().glob("*.ipynb")]
+    if len(found) != 1:
+        raise CommandError(f"there must be exactly one notebook in {solutions()}, not {len(found)}")
+    return found[0]
+
+
 def rubric_file() -> Path:
     return home() / "rubric.yaml"
 
 
 def suites() -> Path:
-    return PACKAGE / "homework" / "suites"
+    """The hidden tests, the tables of input classes, and the accepted exceptions of the audit."""
+    return _grading("suites", PACKAGE / "homework" / "suites")
+
+
+def alternatives() -> Path:
+    """Correct solutions in other styles, a folder each."""
+    return _grading("alternatives", PACKAGE / "audit" / "alternatives")
+
+
+def catalogue() -> Path:
+    """The library of misconceptions, a folder for each module."""
+    return _grading("misconceptions", PACKAGE / "homework" / "catalogue")
+
+
+def _grading(name: str, packaged: Path) -> Path:
+    folder = home() / GRADING
+    return folder / name if folder.is_dir() or outside() else packaged
 
 
 def secret() -> list[Path]:
@@ -28,10 +80,10 @@ def secret() -> list[Path]:
     return [PACKAGE, home()]
 
 
-def alternatives() -> Path:
-    """Correct solutions in other styles, a folder each."""
-    return PACKAGE / "audit" / "alternatives"
-
-
-def catalogue() -> Path:
-    return PACKAGE / "homework" / "catalogue"
+def module(path: Path) -> ModuleType:
+    """Import a file of the homework in use."""
+    spec = importlib.util.spec_from_file_location(f"autograder_homework.{path.parent.name}.{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded

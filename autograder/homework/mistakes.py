@@ -1,6 +1,6 @@
 """Known mistakes: each function written once, and the edits of its text that students make.
 
-A file `catalogue/<module>/<function>.py` has a correct version of the function under `@written`, and a few lines for each mistake:
+A file `<module>/<function>.py` of the library has a correct version of the function under `@written`, and a few lines for each mistake:
 its name, the criterion that it belongs to, what is changed in the text, and two half sentences for the student:
 
     @written
@@ -16,7 +16,6 @@ The text is edited, not the value: a wrong version reads as a student would writ
 two mistakes stand together unless they change the same letters. Nothing here runs student code.
 """
 
-import importlib
 import inspect
 import textwrap
 import traceback
@@ -294,7 +293,7 @@ def known(module: str) -> dict[str, Written]:
     tables, examples = dict[str, Written](), dict[str, list[Call]]()
     for path in sorted(folder.glob("*.py")):
         try:
-            loaded = vars(importlib.import_module(f"autograder.homework.catalogue.{module}.{path.stem}"))
+            loaded = vars(kit.module(path))
         except CommandError:
             raise
         except Exception as error:

@@ -20,7 +20,7 @@ from autograder.exceptions import ArgumentsError, CommandError, of_system
 from autograder.grading import script
 from autograder.homework import kit, rubric
 from autograder.release import new_module, packing, rehearsal, selection
-from autograder.release.prerequisites import MASTER, clone, require_otter, temporary_folder
+from autograder.release.prerequisites import require_otter, temporary_folder, tree
 
 REASON_LENGTH = 600  # characters
 OURS = ("CommandError", "ArgumentsError", "RubricError")  # exceptions whose text is a line for an instructor
@@ -53,7 +53,7 @@ def build(
     stage(RECORD)
     # First, because a rubric that does not fit is to be said in its own words, not in Otter's.
     script.record(rubric.current())
-    new_module.refuse_placeholders(clone())
+    new_module.refuse_placeholders(tree())
     if not only:
         with assigned(check, stage=stage) as result:
             stage(WRITE)
@@ -77,7 +77,7 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
         out.mkdir(parents=True, exist_ok=True)
         zips = [
             packing.pack(packing.unzipped(zipped), out / "autograder.zip"),
-            packing.pack({f"{Path(MASTER).stem}/{name}": data for name, data in student.items()}, out / "student.zip"),
+            packing.pack({f"{Path(kit.notebook()).stem}/{name}": data for name, data in student.items()}, out / "student.zip"),
         ]
         packing.refresh(student, assignments)
     except OSError as error:
@@ -94,16 +94,17 @@ def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda
 
     `root` is the tree that is built, this kit's own unless given. Raises CommandError.
     """
-    root = root or clone()
+    root = root or tree()
     require_otter()
     stage(ASSIGN)
     with temporary_folder("autograder-build-") as result:
-        # With the kit that lies in `root`, whatever kit is installed.
+        # With the homework in `root`, and in a clone with its kit, whatever kit is installed.
         path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
+        chosen = {kit.HOMEWORK: str(root)} if kit.outside() else {"PYTHONPATH": path}
         done = subprocess.run(
-            [sys.executable, "-m", "otter", "assign", str(root / "solutions" / MASTER), str(result), "--no-run-tests"],
+            [sys.executable, "-m", "otter", "assign", str(root / "solutions" / kit.notebook()), str(result), "--no-run-tests"],
             cwd=root,
-            env=os.environ | {"PYTHONPATH": path},
+            env=os.environ | chosen,
             capture_output=True,
             text=True,
             errors="replace",

@@ -16,21 +16,23 @@ from packaging.utils import canonicalize_name
 from autograder.exceptions import CommandError, of_system
 from autograder.homework import kit
 
-MASTER = "transformer.ipynb"  # the master notebook, in solutions/
 OTTER_VERSION = "7"  # the major version that this kit was made for
 KERNEL = "python3"
 
 
-def clone() -> Path:
-    """The tree that is built.
+def tree() -> Path:
+    """The tree that is built: the clone, or the folder of a homework outside the package.
 
-    Raises CommandError where the kit is not installed from a clone, or is, but from another one than we are in.
+    Raises CommandError where there is none, or where the kit is installed from another clone than we are in.
     """
-    for needed in (kit.home() / "pyproject.toml", kit.solutions() / MASTER):
-        if not needed.is_file():
-            raise CommandError(
-                f"there is no {needed}; build needs a clone and the kit installed from it: pip install -e ."
-            )
+    if kit.outside():
+        return kit.home()
+    needed = kit.home() / "pyproject.toml"
+    if not needed.is_file():
+        raise CommandError(
+            f"there is no {needed}; run this in the folder of a homework (`autograder new --homework DIR` writes one), "
+            "or in a clone with the kit installed from it: pip install -e ."
+        )
     here = Path.cwd()
     around = [folder for folder in (here, *here.parents) if (folder / "autograder" / "homework" / "kit.py").is_file()]
     if around and around[0] != kit.home():

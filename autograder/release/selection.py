@@ -25,11 +25,10 @@ from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.homework.rubric import INTEGRATION, TESTS, Rubric
 from autograder.release import packing
-from autograder.release.prerequisites import MASTER, clone, temporary_folder
+from autograder.release.prerequisites import temporary_folder, tree
 
 Cell = dict[str, Any]  # of a notebook
 BEGIN = "# BEGIN QUESTION"
-GIVEN = {"train.py": "decoder"}  # a file that students get, and the module that it needs
 NOT_COPIED = (".*", "__pycache__", "tests", "benchmarks", "docs")
 
 
@@ -65,9 +64,9 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
 
     Raises ArgumentsError for modules that cannot stand alone, CommandError if the copy cannot be made.
     """
-    home, retained = clone(), modules(only, rubrics.current())
+    home, retained = tree(), modules(only, rubrics.current())
     with temporary_folder("autograder-selection-") as root:
-        packing.copy_parts(home, root, packing.PARTS, NOT_COPIED)
+        packing.copy_parts(home, root, packing.OUTSIDE if kit.outside() else packing.PARTS, NOT_COPIED)
         left_out = [group for group in rubrics.current().groups if group not in retained]
         _leave_out_files(root, left_out)
         # Of each correct alternative the modules that stay and helper files are kept; it goes where no module is left. The audit of

@@ -15,7 +15,7 @@ from autograder.submissions.text import printable
 def explain(result: Path, criterion: str) -> None:
     """Show why a criterion was lost or earned: test calls, results, diagnosis and rule.
 
-    RESULT is a file OUT/results/<submission>.json of a run of `grade`, CRITERION an id such as layernorm.statistics. The submission
+    RESULT is a file OUT/results/<submission>.json of a run of `grade`, CRITERION an id such as my_module.example. The submission
     is graded again, so its files must still be where they were. The output has hidden calls: do not pass it on to students.
     """
     from autograder.feedback import evidence

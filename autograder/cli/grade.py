@@ -52,7 +52,7 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
 @click.option(
     "--accept-names",
     is_flag=True,
-    help="grade misnamed files, e.g. `layernorm (1).py`, `LayerNorm.py`, `layernorm.py.txt` as layernorm.py",
+    help="grade misnamed files, e.g. `my_module (1).py`, `MyModule.py`, `my_module.py.txt` as my_module.py",
 )
 @click.option("--cluster", metavar="ADDRESS", help="grade on the workers of the Dask scheduler at ADDRESS")
 @click.option(

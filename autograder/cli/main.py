@@ -27,7 +27,8 @@ GRADING = {"audit", "demo", "grade", "learn", "rehearse"}  # commands whose resu
 @click.version_option(__version__, prog_name="autograder")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """Grade homework: a Transformer decoder in NumPy."""
+    """Build and grade homework in NumPy."""
+    kit.use(Path())  # only the current folder: one above it could be a download that has a rubric.yaml of its own
     if context.invoked_subcommand in GRADING and (line := other_kit(Path.cwd())):
         click.echo(line, err=True)
 
@@ -40,7 +41,7 @@ def other_kit(folder: Path) -> str:
     parts = ("rubric.yaml", "solutions", "autograder", "pyproject.toml")
     places = (folder, *folder.parents)
     clone = next((place for place in places if all((place / part).exists() for part in parts)), None)
-    if clone is None or clone == kit.home():
+    if clone is None or clone == kit.home() or kit.outside():
         return ""
     advice = f"to use the one here: pip install -e {clone}"
     return f"note: this uses {kit.rubric_file()}, not the rubric.yaml in {clone}; {advice}"
@@ -62,11 +63,17 @@ def build(out: Path, only: str) -> None:
 
 
 @main.command()
-@click.argument("name")
-def new(name: str) -> None:
-    """Add a module: draft files, an entry in rubric.yaml and notebook cells."""
-    from autograder.release import new_module
+@click.argument("name", default="")
+@click.option("--homework", type=click.Path(path_type=Path), help="write a complete small homework to this new folder")
+def new(name: str, homework: Path | None) -> None:
+    """Add a module: draft files, an entry in rubric.yaml and notebook cells. With --homework: a homework with one module."""
+    from autograder.release import new_homework, new_module
 
+    if homework is not None:
+        click.echo(new_homework.write(homework, name or new_homework.MODULE))
+        click.echo("\nIt is complete: run these commands there, then replace its module by yours.")
+        click.echo("autograder build; autograder grade solutions -o dist/graded; autograder audit")
+        return
     for path in new_module.write(name):
         click.echo(path)
     click.echo("\nReplace the text of the draft; `autograder build` names the lines that are left.")

@@ -35,7 +35,14 @@ from autograder.homework import kit, rubric
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission
 
-ROOMS = ("values", "sandbox", "homework", "submissions", "grading", "feedback")  # what takes part in grading one submission
+ROOMS = (
+    "values",
+    "sandbox",
+    "homework",
+    "submissions",
+    "grading",
+    "feedback",
+)  # what takes part in grading one submission
 AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that are reckoned with after grading
 READ = (".py", ".yaml", ".ini", ".json")  # the kinds of files that these rooms read
 

@@ -1,6 +1,6 @@
 """Grading: a Submission goes in, a Result comes out. Theory of operation.
 
-One submission, followed through. Its `layernorm.py` divides the variance by d - 1, and adds eps outside the root:
+One submission, followed through. Its layer norm divides the variance by d - 1, and adds eps outside the root:
 
     std = np.sqrt((centred**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1))
     return gamma * centred / (std + eps) + beta

@@ -150,7 +150,7 @@ class Recorder:
 class Check:
     """`check.f(...)` demands that the student's f gives what the reference gives, and returns the reference's value.
 
-    In a suite of the integration the function's module stands before it: `check.layernorm.layer_norm(...)`.
+    In a suite of the integration the function's module stands before it: `check.module.function(...)`.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Known mistakes: each function written once, and the edits of its text that students make.
 
-A file `<module>/<function>.py` of the library has a correct version of the function under `@written`, and a few lines for each mistake:
-its name, the criterion that it belongs to, what is changed in the text, and two half sentences for the student:
+A file `<module>/<function>.py` of the library has a correct version of the function under `@written`, and a few lines for each
+mistake: its name, the criterion that it belongs to, what is changed in the text, and two half sentences for the student:
 
     @written
     def layer_norm(x, gamma, beta, eps=1e-5):

@@ -347,7 +347,7 @@ EXAMPLES = {  # what would be right, by key; for limits, their defaults
     "about": '"the root mean square of every row"',
     "why": '"the sheet named the wrong axis"',
     "grades": "[layer_norm]",
-    "uses": "[layernorm]",
+    "uses": "[first_module]",
     "functions": "{layer_norm: [], layer_norm_backward: [layer_norm]}",
     "criteria": '{rms: {points: 3, grades: [rms_norm], about: "the root mean square of every row"}}',
     "agents_file": "false",

@@ -77,7 +77,9 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
         out.mkdir(parents=True, exist_ok=True)
         zips = [
             packing.pack(packing.unzipped(zipped), out / "autograder.zip"),
-            packing.pack({f"{Path(kit.notebook()).stem}/{name}": data for name, data in student.items()}, out / "student.zip"),
+            packing.pack(
+                {f"{Path(kit.notebook()).stem}/{name}": data for name, data in student.items()}, out / "student.zip"
+            ),
         ]
         packing.refresh(student, assignments)
     except OSError as error:
@@ -102,7 +104,15 @@ def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda
         path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
         chosen = {kit.HOMEWORK: str(root)} if kit.outside() else {"PYTHONPATH": path}
         done = subprocess.run(
-            [sys.executable, "-m", "otter", "assign", str(root / "solutions" / kit.notebook()), str(result), "--no-run-tests"],
+            [
+                sys.executable,
+                "-m",
+                "otter",
+                "assign",
+                str(root / "solutions" / kit.notebook()),
+                str(result),
+                "--no-run-tests",
+            ],
             cwd=root,
             env=os.environ | chosen,
             capture_output=True,

@@ -38,12 +38,12 @@ VALUES = "checks/student_values"  # where the solutions only point to autograder
 EXPORT = """import glob
 import zipfile
 
-given = {"conftest.py", "train.py"}
+given = {GIVEN}
 files = sorted({*glob.glob("*.py"), *glob.glob("*.ipynb"), *glob.glob("guesses.json")} - given)
-with zipfile.ZipFile("transformer.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+with zipfile.ZipFile("NAME", "w", zipfile.ZIP_DEFLATED) as archive:
     for file in files:
         archive.write(file)
-print("transformer.zip has", ", ".join(files))"""
+print("NAME has", ", ".join(files))"""
 WHEN = {
     "visible": "immediately",
     "after_due_date": "after the due date",
@@ -73,7 +73,9 @@ def write(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> None:
     else:
         (folder / "checks" / "my_tests.py").unlink(missing_ok=True)
     shutil.copytree(kit.PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
-    _rewrite(folder / notebook, without_otter, folder / notebook)
+    given = sorted({path.name for path in folder.glob("*.py")} - {*rubric.files, TESTS_FILE})
+    export = EXPORT.replace("NAME", f"{Path(notebook).stem}.zip").replace("GIVEN", json.dumps(given)[1:-1])
+    _rewrite(folder / notebook, lambda text: without_otter(text, export), folder / notebook)
     # What an instructor's own runs have left in folders that Otter copied whole.
     for path in [*folder.rglob("__pycache__"), *folder.rglob(".*")]:
         if path.is_dir():
@@ -199,10 +201,10 @@ def ordered_checks(text: str, rubric: Rubric) -> str:
     return changed
 
 
-def without_otter(text: str) -> str:
-    """The students' notebook, which needs no Otter: its checks start pytest, its last cell makes a zip of every .py file beside it.
+def without_otter(text: str, export: str) -> str:
+    """The students' notebook, which needs no Otter: its checks start pytest, and its last cell is `export`.
 
-    A student's own files go into the zip as well, and the notebook and the guesses; nobody is told to run all cells before, since
+    That cell makes a zip of every .py file beside the notebook. A student's own files go into the zip as well, and the notebook and the guesses; nobody is told to run all cells before, since
     pictures wait for guesses. Raises CommandError.
     """
     notebook = json.loads(text)
@@ -220,7 +222,7 @@ def without_otter(text: str) -> str:
             source = re.sub(r"Make sure you have run .*?The cell below will generate", "The cell below makes", source)
             source = source.replace(" file for you to submit.", " that you upload.")
         elif "grader.export(" in source:
-            source, exports = EXPORT, exports + 1
+            source, exports = export, exports + 1
         cell["source"] = source.splitlines(keepends=True)
         cells.append(cell)
     notebook["cells"] = cells

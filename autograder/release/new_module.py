@@ -9,6 +9,7 @@ import keyword
 import re
 import shutil
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.feedback.results import write_atomically
 from autograder.feedback.text import number
-from autograder.homework import rubric
+from autograder.homework import kit, rubric
 from autograder.release import prerequisites
 from autograder.submissions import entries
 
@@ -24,9 +25,9 @@ POINTS = 2  # of the new module
 
 FILES = {
     "solutions/$name.py": '''\
-"""$title: one sentence on what the module does and why it is needed.
+"""$title: $purpose
 
-Source: the paper or book of the formula.
+$source
 """
 
 import numpy as np
@@ -47,7 +48,7 @@ def $name(x: np.ndarray) -> np.ndarray:
     return x - x.mean(axis=-1, keepdims=True)
     # END SOLUTION
 ''',
-    "autograder/homework/suites/test_$name.py": '''\
+    "suites/test_$name.py": '''\
 """Hidden tests of $name.py. The inputs of `example` are those in the docstrings."""
 
 import numpy as np
@@ -66,7 +67,7 @@ def test_every_row_has_its_own_mean(check, rng):
     check.$name(rng.normal(3, 1, (3, 4)))
     check.$name(rng.normal(3, 1, (2, 3, 4)))
 ''',
-    "autograder/homework/catalogue/$name/$name.py": '''\
+    "misconceptions/$name/$name.py": '''\
 """Misconceptions about `$name`."""
 
 import numpy as np
@@ -125,7 +126,7 @@ RUBRIC = """\
 
 CELLS = (
     ("raw", "# BEGIN QUESTION\nname: $name"),
-    ("markdown", "## $title: `$name.py`\n\nWhat the module does, and what fails without it."),
+    ("markdown", "## $title: `$name.py`\n\n$story"),
     ("raw", "# BEGIN TESTS"),
     (
         "code",
@@ -160,11 +161,11 @@ RESERVED = {
 }
 RESERVED |= {"conftest", "integration", "readme", "test", "total", *entries.RESERVED}
 # Text of a draft that says nothing yet.
-PLACEHOLDERS = (
-    "one sentence on what the module does and why it is needed.",
-    "Source: the paper or book of the formula.",
-    "What the module does, and what fails without it.",
-)
+PLACEHOLDERS = {
+    "purpose": "one sentence on what the module does and why it is needed.",
+    "source": "Source: the paper or book of the formula.",
+    "story": "What the module does, and what fails without it.",
+}
 
 
 def write(name: str) -> list[Path]:
@@ -172,18 +173,15 @@ def write(name: str) -> list[Path]:
 
     Raises ArgumentsError for a name that is taken or none, and CommandError where there is no clone; then nothing is changed.
     """
-    home, current = prerequisites.clone(), rubric.current()
+    refuse_name(name)
+    home, current = prerequisites.tree(), rubric.current()
     last = list(current.modules)[-1]
-    values = {"name": name, "title": name.replace("_", " ").capitalize()}
-    if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name) or name.startswith(("_", "test_")):
-        raise ArgumentsError(f"{name!r} cannot be a module's name; use lower-case letters, digits and underscores")
-    if name in RESERVED or name in sys.stdlib_module_names:
-        raise ArgumentsError(f"{name!r} is the name of another module that students import; choose another name")
-    texts = {home / Template(p).substitute(values): Template(t).substitute(values) for p, t in FILES.items()}
+    values = titled(name) | PLACEHOLDERS
+    texts = filled(FILES, values, places())
     taken = [path for path in texts if path.exists()]
     if taken or any(name in module.functions for module in current.modules.values()):
         raise ArgumentsError(f"{name!r} is taken{f': there is {taken[0]}' if taken else ', by a function'}")
-    rules, notebook = home / "rubric.yaml", home / "solutions" / prerequisites.MASTER
+    rules, notebook = home / "rubric.yaml", home / "solutions" / kit.notebook()
     texts[rules] = _with_entry(rules.read_text(encoding="utf-8"), last, values)
     texts[notebook] = _with_cells(notebook.read_text(encoding="utf-8"), last, values)
     for path, text in texts.items():
@@ -191,12 +189,43 @@ def write(name: str) -> list[Path]:
     return list(texts)
 
 
+def refuse_name(name: str) -> None:
+    """Raises ArgumentsError for what cannot be the name of a module."""
+    if not name.isidentifier() or name != name.lower() or keyword.iskeyword(name) or name.startswith(("_", "test_")):
+        raise ArgumentsError(f"{name!r} cannot be a module's name; use lower-case letters, digits and underscores")
+    if name in RESERVED or name in sys.stdlib_module_names:
+        raise ArgumentsError(f"{name!r} is the name of another module that students import; choose another name")
+
+
+def titled(name: str) -> dict[str, str]:
+    """The name of a module and its title, for the templates."""
+    return {"name": name, "title": name.replace("_", " ").capitalize()}
+
+
+def places() -> dict[str, Path]:
+    """The folders of the homework in use, by the names that FILES has for them."""
+    return {
+        "solutions": kit.solutions(),
+        "suites": kit.suites(),
+        "misconceptions": kit.catalogue(),
+    }
+
+
+def filled(files: Mapping[str, str], values: Mapping[str, str], folders: Mapping[str, Path]) -> dict[Path, str]:
+    """Templates with values; the first part of each path is the name of a folder."""
+    texts = {}
+    for place, text in files.items():
+        folder, _, rest = Template(place).substitute(values).partition("/")
+        texts[folders[folder] / rest] = Template(text).substitute(values)
+    return texts
+
+
 def refuse_placeholders(home: Path) -> None:
     """Raises CommandError where text of a draft has not been replaced, which students would read."""
-    files = [*sorted((home / "solutions").glob("*.py")), home / "solutions" / prerequisites.MASTER]
+    files = [*sorted((home / "solutions").glob("*.py")), home / "solutions" / kit.notebook()]
     for path in files:
         for place, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            found = next((text for text in PLACEHOLDERS if text in line), "")
+            found = next((text for text in PLACEHOLDERS.values() if text in line), "")
             if found:
                 raise CommandError(f"{path}:{place}: replace the text of the draft: {found!r}")
 
@@ -206,27 +235,25 @@ def remove(name: str) -> list[Path]:
 
     Raises ArgumentsError for a module that the rubric does not have, or that others use; then nothing is changed.
     """
-    home, current = prerequisites.clone(), rubric.current()
+    home, current = prerequisites.tree(), rubric.current()
     if name not in current.modules:
         raise ArgumentsError(f"there is no module {name!r}; known modules: {', '.join(current.modules)}")
     using = [other for other, module in current.modules.items() if name in module.uses]
     if using or len(current.modules) == 1:
         raise ArgumentsError(f"{name} is used by {', '.join(using)}" if using else f"{name} is the only module")
-    rules, notebook = home / "rubric.yaml", home / "solutions" / prerequisites.MASTER
-    suites = home / "autograder" / "homework" / "suites"
-    solutions = home / "solutions"
+    rules, notebook = home / "rubric.yaml", home / "solutions" / kit.notebook()
+    solutions, suites = kit.solutions(), kit.suites()
     texts = {
         rules: _without_entry(rules.read_text(encoding="utf-8"), name),
         notebook: _without_cells(notebook.read_text(encoding="utf-8"), name),
     }
     for path, text in texts.items():
         write_atomically(path, text)
-    catalogue = home / "autograder" / "homework" / "catalogue" / name
     own = [solutions / f"{name}.py", solutions / "checks" / f"test_{name}.py", suites / f"test_{name}.py"]
     own += [
         suites / f"{name}_factors.py",
-        catalogue,
-        *(home / "autograder" / "audit" / "alternatives").glob(f"*/{name}.py"),
+        kit.catalogue() / name,
+        *kit.alternatives().glob(f"*/{name}.py"),
     ]
     removed = [path for path in own if path.exists()]
     for path in removed:
@@ -264,21 +291,32 @@ def _without_cells(text: str, name: str) -> str:
 def _with_entry(text: str, last: str, values: dict[str, str]) -> str:
     """The rubric with the new module's entry and points; comments stay."""
     points = rubric.current().points
-    total, entry = f"\npoints: {number(points)}\n", f"\n  {last}:\n"
-    if text.count(total) != 1 or text.count(entry) != 1:
-        raise ArgumentsError(f"rubric.yaml must have the lines {total.strip()!r} and {entry.strip()!r}, once each")
+    total, before = f"\npoints: {number(points)}\n", f"\n  {last}:\n"
+    if text.count(total) != 1 or text.count(before) != 1:
+        raise ArgumentsError(f"rubric.yaml must have the lines {total.strip()!r} and {before.strip()!r}, once each")
     text = text.replace(total, f"\npoints: {number(points + POINTS)}\n")
-    return text.replace(entry, f"\n{Template(RUBRIC).substitute(values)}  {last}:\n")
+    return text.replace(before, f"\n{entry(values)}  {last}:\n")
+
+
+def entry(values: Mapping[str, str]) -> str:
+    """The module in the rubric."""
+    return Template(RUBRIC).substitute(values)
 
 
 def _with_cells(text: str, last: str, values: dict[str, str]) -> str:
     """The notebook with the new module's question."""
     notebook = json.loads(text)
     begins = [f"# BEGIN QUESTION\nname: {last}" in "".join(cell["source"]) for cell in notebook["cells"]]
-    at, cells = begins.index(True), []
-    for kind, source in CELLS:
+    at = begins.index(True)
+    notebook["cells"][at:at] = cells(CELLS, values)
+    return json.dumps(notebook, indent=1) + "\n"
+
+
+def cells(templates: Iterable[tuple[str, str]], values: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Cells of a notebook from pairs of a kind and a template."""
+    made = []
+    for kind, source in templates:
         lines = Template(source).substitute(values).splitlines(keepends=True)
         of_code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
-        cells.append({"cell_type": kind, "metadata": {}, "source": lines, **of_code})
-    notebook["cells"][at:at] = cells
-    return json.dumps(notebook, indent=1) + "\n"
+        made.append({"cell_type": kind, "metadata": {}, "source": lines, **of_code})
+    return made

@@ -42,6 +42,7 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         from autograder.release import handout, packing, prerequisites
 
         solutions = Path(assignment.master).parent.resolve()
+        kit.use(solutions.parent)
         # A notebook that does not go with this kit is refused: else the zip would grade something else than was checked.
         if solutions.parent != kit.home():
             raise CommandError(f"the installed kit is {kit.home()}; first run: pip install -e {solutions.parent}")

@@ -18,6 +18,7 @@ from hatchling.builders.wheel import WheelBuilder
 
 from autograder.exceptions import of_system
 from autograder.feedback.text import number
+from autograder.homework import kit
 from autograder.homework.rubric import Rubric
 from autograder.release import prerequisites
 from autograder.release.prerequisites import temporary_folder
@@ -94,6 +95,10 @@ def pack(files: dict[str, bytes], path: Path) -> Path:
 
 
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "rubric.yaml", "autograder", "solutions")
+OUTSIDE = ("rubric.yaml", "solutions", kit.GRADING)  # the parts of a homework outside the package
+IGNORED = (".*", "__pycache__")
+NOT_THE_PACKAGE = ("tests", "benchmarks", "docs", "kit", "suites", "catalogue", "alternatives")
+PROJECT = ("pyproject.toml", "README.md", "LICENSE")
 WHEEL = "kit-wheel"  # the folder of the wheel, under files/
 RUN_OTTER = """\
 '''Run Otter where it finds nothing of the upload; its plugin, the kit's, knows where that is and grades it.'''
@@ -125,14 +130,26 @@ def graded_by_the_kit():
 
 
 def wheel(root: Path, folder: Path) -> Path:
-    """Build a wheel of the kit in `root`, with its rubric and solutions, and put it into `folder`.
+    """Build a wheel of the kit with the homework in `root`, and put it into `folder`. In a clone the kit is the one in `root`.
 
     The same files give the same bytes: what an instructor's own runs have left behind is not packed.
     Raises CommandError.
     """
     with temporary_folder("autograder-wheel-") as place:
-        copy_parts(root, place, PARTS, (".*", "__pycache__"))
+        if kit.outside():
+            _copy_with_package(root, place)
+        else:
+            copy_parts(root, place, PARTS, IGNORED)
         return Path(next(WheelBuilder(str(place)).build(directory=str(folder), versions=["standard"])))
+
+
+def _copy_with_package(root: Path, place: Path) -> None:
+    """The tree of a wheel with the installed package, and the homework in `root` in place of the package's own."""
+    own = kit.packaged()
+    copy_parts(own if own == kit.PACKAGE.parent else own / "project", place, PROJECT, IGNORED)
+    copy_parts(kit.PACKAGE.parent, place, (kit.PACKAGE.name,), (*IGNORED, *NOT_THE_PACKAGE))
+    copy_parts(root, place, ("rubric.yaml", "solutions"), IGNORED)
+    copy_parts(root, place / kit.PACKAGE.name / "kit", (kit.GRADING,), IGNORED)
 
 
 def requirements(wheel: Path, source: str) -> list[str]:

@@ -6,7 +6,6 @@ like the others. The model of names (solutions/tour) runs on them: only misconce
 
 import ast
 import contextlib
-import importlib.util
 import random
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,13 +22,6 @@ from autograder.homework import kit, mistakes, reference, rubric
 from autograder.homework.mistakes import Mistake
 from autograder.release.prerequisites import temporary_folder
 
-MODULES = (
-    "layernorm",
-    "scaled_attention",
-    "causal_mask",
-    "transformer_block",
-    "decoder",
-)  # that the model of names uses
 LEVELS = {1: 1, 2: 1, 3: 2}  # mistakes in a puzzle; level 1 also names the function
 WRITTEN, TEMPERATURE = 12, 0.8  # names that are sampled
 VOWELS = set("aeiouy")
@@ -73,11 +64,11 @@ class Puzzle:
 def make(level: int, seed: int) -> Puzzle:
     """The puzzle of this level and seed: always the same one.
 
-    Raises ArgumentsError for an unknown level, and for a homework without a decoder.
+    Raises ArgumentsError for an unknown level, and for a homework without a decoder or without a model of names.
     """
     if level not in LEVELS:
         raise ArgumentsError(f"there is no level {level}; choose among {', '.join(map(str, LEVELS))}")
-    missing = [name for name in MODULES if name not in rubric.current().modules]
+    missing = [name for name in _modules() if name not in rubric.current().modules]
     if missing:
         raise ArgumentsError(f"a puzzle is a whole decoder, but rubric.yaml has no module {missing[0]}")
     rng, right = random.Random(f"{level} {seed}"), _right()
@@ -114,14 +105,14 @@ def task(puzzle: Puzzle) -> str:
     facts = "".join(f"- {fact}\n" for fact in _facts(right, wrong))
     return (
         f"# Debug this decoder (level {puzzle.level})\n\n"
-        f"The five modules in this folder are a complete decoder. {lines} Find and fix what is wrong.\n\n"
+        f"The modules in this folder are a complete decoder. {lines} Find and fix what is wrong.\n\n"
         f"{named}"
         "With the trained weights of the homework, a correct decoder writes:\n\n"
         f"> {' '.join(right.names)}\n\nThis one writes:\n\n> {' '.join(name or '(nothing)' for name in wrong.names)}\n\n"
         f"- Its loss on held-out names is {wrong.loss:.2f} nats per character; a correct decoder has {right.loss:.2f}.\n"
         f"{facts}\n"
         "Do not rewrite functions: the puzzle is solved by changing as few lines as are wrong. The docstrings are correct. "
-        "Submit the five `.py` files as they are otherwise.\n"
+        "Submit the `.py` files as they are otherwise.\n"
     )
 
 
@@ -151,7 +142,7 @@ def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
 @cache
 def _candidates() -> tuple[Mistake, ...]:
     """The misconceptions that change one line of a function that the model of names may use."""
-    every = [mistake for name in MODULES for mistake in mistakes.of_module(name)]
+    every = [mistake for name in _modules() for mistake in mistakes.of_module(name)]
     return tuple(m for m in every if not m.whole and not m.memory and not m.inexact and _changed_line(m) is not None)
 
 
@@ -164,7 +155,7 @@ def _changed_line(mistake: Mistake) -> tuple[str, str] | None:
 
 
 def _files(*chosen: Mistake) -> dict[str, str]:
-    return {f"{name}.py": _text(name, chosen) for name in MODULES}
+    return {f"{name}.py": _text(name, chosen) for name in _modules()}
 
 
 def _text(module: str, chosen: Sequence[Mistake] = ()) -> str:
@@ -237,7 +228,7 @@ def _loaded(files: Mapping[str, str]) -> Any:
     with temporary_folder("autograder-puzzle-") as folder:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
-        return _tour().Modules(**reference.load(folder, MODULES))
+        return _tour().Modules(**reference.load(folder, _modules()))
 
 
 @contextlib.contextmanager
@@ -251,8 +242,12 @@ def _quiet() -> Iterator[None]:
 def _tour() -> Any:
     """The model of names."""
     path = kit.solutions() / "tour" / "names.py"
-    spec = importlib.util.spec_from_file_location("names_of_the_tour", path)
-    assert spec is not None and spec.loader is not None
-    module: ModuleType = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    if not path.is_file():
+        raise ArgumentsError(f"a puzzle needs the model of names, but there is no {path}")
+    return kit.module(path)
+
+
+def _modules() -> tuple[str, ...]:
+    """The modules that the model of names uses."""
+    fields: tuple[str, ...] = _tour().Modules._fields
+    return fields

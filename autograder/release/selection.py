@@ -5,7 +5,8 @@ module, and the integration. What is left must not need them: a module may only 
 
 A section of the notebook begins at a heading `## `, or at the `# BEGIN QUESTION` right before it, and goes with the modules whose
 questions stand in it; a part of it begins at a heading `### `. Which other modules a section or a part needs stands under
-`needs` in the metadata of its heading. What stands before the first section stays in any case.
+`needs` in the metadata of its heading. What stands before the first section stays in any case. In the metadata of the first cell,
+`needs` lists for each file that students get the modules without which it is left out.
 """
 
 import contextlib
@@ -73,19 +74,22 @@ def selected(only: Sequence[str]) -> Iterator[Path]:
         # the smaller kit would otherwise try files that no criterion grades, and count them as right.
         everywhere = set(rubrics.current().modules)
         alternatives = root / _below(kit.alternatives())
-        for alternative in (path for path in alternatives.iterdir() if path.is_dir()):
+        for alternative in alternatives.glob("*/"):
             there = {path.stem for path in alternative.glob("*.py")}
             for name in there & everywhere - set(retained):
                 (alternative / f"{name}.py").unlink()
             if not there & set(retained):
                 shutil.rmtree(alternative)
-        rubric, notebook = root / _below(kit.rubric_file()), root / _below(kit.solutions()) / MASTER
+        rubric, notebook = root / _below(kit.rubric_file()), root / _below(kit.solutions()) / kit.notebook()
         document = smaller_rubric(rubric.read_text(encoding="utf-8"), retained)
         smaller = yaml.safe_dump(document, sort_keys=False, width=120)
         head = f"# Part of a larger homework: autograder build --only {','.join(retained)}\n"
         rubric.write_text(head + smaller, encoding="utf-8")
         whole = json.loads(notebook.read_text(encoding="utf-8"))
-        whole["cells"] = [_adapted(cell, retained, left_out) for cell in without(whole["cells"], left_out)]
+        given = _given(whole["cells"], left_out)
+        for file in given:
+            (notebook.parent / file).unlink(missing_ok=True)
+        whole["cells"] = [_adapted(cell, retained, left_out, given) for cell in without(whole["cells"], left_out)]
         notebook.write_text(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         yield root
 
@@ -106,9 +110,12 @@ def _leave_out_files(root: Path, left_out: Sequence[str]) -> None:
         ):
             (root / path).unlink(missing_ok=True)
         shutil.rmtree(root / catalogue / name, ignore_errors=True)
-    for file, module in GIVEN.items():
-        if module in left_out:
-            (root / solutions / file).unlink(missing_ok=True)
+
+
+def _given(cells: list[Cell], left_out: Collection[str]) -> list[str]:
+    """The files for students that need a module that is left out: those that the first cell has under `needs`."""
+    needs: dict[str, list[str]] = cells[0]["metadata"].get("needs", {})
+    return [file for file, modules in needs.items() if set(modules) & set(left_out)]
 
 
 def smaller_rubric(text: str, retained: Sequence[str]) -> dict[str, Any]:
@@ -172,10 +179,10 @@ def _is_heading(cell: Cell, heading: str) -> bool:
     return cell["cell_type"] == "markdown" and source(cell).startswith(heading)
 
 
-def _adapted(cell: Cell, retained: Sequence[str], left_out: Sequence[str]) -> Cell:
+def _adapted(cell: Cell, retained: Sequence[str], left_out: Sequence[str], given: Sequence[str]) -> Cell:
     """A cell that stays: no list of files to hand in, which comes from the rubric, and only names of files that are there."""
     text = re.sub(r"^student_files:\n( +- .*\n)*", "", source(cell), flags=re.MULTILINE)
-    for file in (file for file, module in GIVEN.items() if module in left_out):
+    for file in given:
         text = re.sub(rf"^ +- {re.escape(file)}\n", "", text, flags=re.MULTILINE)
     for name in left_out:
         text = text.replace(f"checks/test_{name}.py", f"checks/test_{retained[0]}.py")

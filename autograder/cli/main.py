@@ -11,7 +11,7 @@ import click
 from autograder import __version__
 from autograder.cli import audit, doctor, explain, grade
 from autograder.cli.ending import Commands
-from autograder.exceptions import CommandError
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 
 PROBLEMS = 8  # of a results.json, that are shown
@@ -63,17 +63,21 @@ def build(out: Path, only: str) -> None:
 
 
 @main.command()
-@click.argument("name", default="")
+@click.argument("name", required=False)
 @click.option("--homework", type=click.Path(path_type=Path), help="write a complete small homework to this new folder")
-def new(name: str, homework: Path | None) -> None:
+def new(name: str | None, homework: Path | None) -> None:
     """Add a module: draft files, an entry in rubric.yaml and notebook cells. With --homework: a homework with one module."""
-    from autograder.release import new_homework, new_module
+    from autograder.release import new_module
 
     if homework is not None:
+        from autograder.release import new_homework
+
         click.echo(new_homework.write(homework, name or new_homework.MODULE))
         click.echo("\nIt is complete: run these commands there, then replace its module by yours.")
         click.echo("autograder build; autograder grade solutions -o dist/graded; autograder audit")
         return
+    if name is None:
+        raise ArgumentsError("give the name of a module, or --homework DIR for a new homework")
     for path in new_module.write(name):
         click.echo(path)
     click.echo("\nReplace the text of the draft; `autograder build` names the lines that are left.")

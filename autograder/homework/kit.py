@@ -1,7 +1,7 @@
 """Where the files of the homework are.
 
 The homework in use is the one that AUTOGRADER_HOMEWORK names, else the one that comes with the package: beside the package in a
-clone, inside it in a wheel. `autograder new --homework` writes a homework outside the package: rubric.yaml, solutions/ and grading/.
+clone, inside it in a wheel. A homework outside the package is a folder with rubric.yaml, solutions/ and grading/.
 """
 
 import importlib.util

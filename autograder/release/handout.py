@@ -204,8 +204,8 @@ def ordered_checks(text: str, rubric: Rubric) -> str:
 def without_otter(text: str, export: str) -> str:
     """The students' notebook, which needs no Otter: its checks start pytest, and its last cell is `export`.
 
-    That cell makes a zip of every .py file beside the notebook. A student's own files go into the zip as well, and the notebook and the guesses; nobody is told to run all cells before, since
-    pictures wait for guesses. Raises CommandError.
+    That cell makes a zip of every .py file beside the notebook, a student's own files too, the notebook and the guesses. Nobody is
+    told to run all cells before, since pictures wait for guesses. Raises CommandError.
     """
     notebook = json.loads(text)
     notebook["metadata"].pop("otter", None)  # the tests of its questions

@@ -68,7 +68,7 @@ def make(level: int, seed: int) -> Puzzle:
     """
     if level not in LEVELS:
         raise ArgumentsError(f"there is no level {level}; choose among {', '.join(map(str, LEVELS))}")
-    missing = [name for name in _modules() if name not in rubric.current().modules]
+    missing = [name for name in modules_of_model() if name not in rubric.current().modules]
     if missing:
         raise ArgumentsError(f"a puzzle is a whole decoder, but rubric.yaml has no module {missing[0]}")
     rng, right = random.Random(f"{level} {seed}"), _right()
@@ -142,7 +142,7 @@ def _facts(right: Symptom, wrong: Symptom) -> Iterator[str]:
 @cache
 def _candidates() -> tuple[Mistake, ...]:
     """The misconceptions that change one line of a function that the model of names may use."""
-    every = [mistake for name in _modules() for mistake in mistakes.of_module(name)]
+    every = [mistake for name in modules_of_model() for mistake in mistakes.of_module(name)]
     return tuple(m for m in every if not m.whole and not m.memory and not m.inexact and _changed_line(m) is not None)
 
 
@@ -155,7 +155,7 @@ def _changed_line(mistake: Mistake) -> tuple[str, str] | None:
 
 
 def _files(*chosen: Mistake) -> dict[str, str]:
-    return {f"{name}.py": _text(name, chosen) for name in _modules()}
+    return {f"{name}.py": _text(name, chosen) for name in modules_of_model()}
 
 
 def _text(module: str, chosen: Sequence[Mistake] = ()) -> str:
@@ -228,7 +228,7 @@ def _loaded(files: Mapping[str, str]) -> Any:
     with temporary_folder("autograder-puzzle-") as folder:
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
-        return _tour().Modules(**reference.load(folder, _modules()))
+        return _tour().Modules(**reference.load(folder, modules_of_model()))
 
 
 @contextlib.contextmanager
@@ -247,7 +247,7 @@ def _tour() -> Any:
     return kit.module(path)
 
 
-def _modules() -> tuple[str, ...]:
+def modules_of_model() -> tuple[str, ...]:
     """The modules that the model of names uses."""
     fields: tuple[str, ...] = _tour().Modules._fields
     return fields

@@ -10,7 +10,7 @@ import pytest
 
 from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
-from autograder.homework import mistakes
+from autograder.homework import kit, mistakes
 from autograder.homework.rubric import current
 from autograder.tests.making import graded, made
 
@@ -101,7 +101,7 @@ def test_in_the_sandbox_a_mistake_costs_what_it_costs_by_direct_calls(sandboxed:
 
 def test_there_are_six_alternatives_for_each_module() -> None:
     for module in MODULES:
-        assert len(list(cases.ALTERNATIVES.glob(f"*/{module}.py"))) >= 6
+        assert len(list(kit.alternatives().glob(f"*/{module}.py"))) >= 6
 
 
 # What the audit would find

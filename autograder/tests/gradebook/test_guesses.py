@@ -9,7 +9,6 @@ import pytest
 from autograder.gradebook import lessons
 from autograder.gradebook.lessons import Guess
 from autograder.homework import kit
-from autograder.release.prerequisites import MASTER
 from autograder.submissions.submission import Submission
 
 QUESTION = "What is the shape of the array that the first block passes to the second?"
@@ -55,7 +54,7 @@ def test_class_is_counted_the_most_frequent_answer_first() -> None:
 
 def test_every_question_of_the_notebook_can_be_counted() -> None:
     """All that the notebook may write into guesses.json stands in it as text."""
-    cells = json.loads((kit.solutions() / MASTER).read_bytes())["cells"]
+    cells = json.loads((kit.solutions() / kit.notebook()).read_bytes())["cells"]
     asking = ["".join(cell["source"]) for cell in cells if "predict(\n" in "".join(cell["source"])]
     calls = [node for source in asking for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     questions = [call for call in calls if getattr(call.func, "id", "") == "predict"]

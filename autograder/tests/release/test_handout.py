@@ -283,4 +283,4 @@ def test_readme_tells_of_modules_that_are_there(module: str, stays: bool) -> Non
 
 def test_notebook_without_an_export_cell() -> None:
     with pytest.raises(CommandError, match="must have an export cell"):
-        handout.without_otter('{"cells": [], "metadata": {}}')
+        handout.without_otter('{"cells": [], "metadata": {}}', "")

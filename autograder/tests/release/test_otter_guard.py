@@ -10,7 +10,6 @@ import pytest
 
 from autograder.homework import kit
 from autograder.release.otter_guard import kit_in_danger
-from autograder.release.prerequisites import MASTER
 
 if TYPE_CHECKING:
     from autograder.tests.running import Built
@@ -32,7 +31,7 @@ def test_otter_assign_into_the_repository_ends_with_one_line_and_deletes_nothing
         "-m",
         "otter",
         "assign",
-        f"solutions/{MASTER}",
+        f"solutions/{kit.notebook()}",
         str(Path(tree, result)),
         "--no-run-tests",
     ]

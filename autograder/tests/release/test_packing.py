@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from autograder.audit.cases import ALTERNATIVES
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
 from autograder.release import packing, prerequisites
@@ -44,9 +43,9 @@ def test_wheel_carries_the_correct_alternatives_and_its_audit_finds_them(built: 
     assert done.returncode == 0, done.stderr
     place, *found = done.stdout.split()
     assert Path(place).is_relative_to(built.installed)
-    assert found == sorted(path.name for path in ALTERNATIVES.glob("[!_.]*/")) and len(found) > 10
+    assert found == sorted(path.name for path in kit.alternatives().glob("[!_.]*/")) and len(found) > 10
     carried = {name for name in packing.contents(built.installed / "autograder" / "audit") if name.endswith(".py")}
-    assert carried >= {f"alternatives/{name}" for name in packing.contents(ALTERNATIVES) if name.endswith(".py")}
+    assert carried >= {f"alternatives/{name}" for name in packing.contents(kit.alternatives()) if name.endswith(".py")}
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from autograder.exceptions import ArgumentsError
 from autograder.grading.grader import Grader
 from autograder.homework import reference, rubric
 from autograder.release import puzzle
-from autograder.release.puzzle import MODULES, Edit, Puzzle
+from autograder.release.puzzle import Edit, Puzzle, modules_of_model
 from autograder.submissions.submission import Submission
 from autograder.tests.making import few
 
@@ -19,7 +19,7 @@ from autograder.tests.making import few
 def points(grader: Grader, files: dict[str, str]) -> float:
     """The points of the modules of a puzzle."""
     texts = {name: text.encode() for name, text in files.items()}
-    return grader.grade(Submission("puzzle", texts), MODULES).points
+    return grader.grade(Submission("puzzle", texts), modules_of_model()).points
 
 
 def solved(made: Puzzle, *edits: Edit) -> dict[str, str]:
@@ -36,7 +36,7 @@ def solved(made: Puzzle, *edits: Edit) -> dict[str, str]:
 @pytest.mark.parametrize(("level", "seed"), few([(level, seed) for seed in range(10) for level in (1, 2, 3)]))
 def test_a_puzzle_is_solved_by_undoing_its_wrong_lines(grader: Grader, level: int, seed: int) -> None:
     made = puzzle.make(level, seed)
-    most = sum(grader.rubric.modules[name].points for name in MODULES)
+    most = sum(grader.rubric.modules[name].points for name in modules_of_model())
     assert len(made.edits) == (2 if level == 3 else 1)
     assert points(grader, dict(made.files)) < most
     assert points(grader, solved(made, *made.edits)) == most
@@ -57,7 +57,7 @@ def test_the_task_has_the_symptom_and_not_the_solution(tmp_path: Path) -> None:
 
 def test_a_puzzle_has_no_answers_and_no_marks() -> None:
     made = puzzle.make(2, 0)
-    assert set(made.files) == {f"{name}.py" for name in MODULES}
+    assert set(made.files) == {f"{name}.py" for name in modules_of_model()}
     assert not any("SOLUTION" in text for text in made.files.values())
     for file, text in made.files.items():
         assert docstrings(text) == docstrings(reference.files()[file].decode())

@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 import yaml
 
-from autograder.audit import cases
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
@@ -99,7 +98,7 @@ def test_audit_of_the_smaller_kit_tries_its_correct_alternatives(small: Path, tm
     command = [sys.executable, "-c", ALTERNATIVES]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     tried, lost = done.stdout.splitlines() or ["", done.stderr]
-    everywhere = [path.parent.name for path in cases.ALTERNATIVES.glob("*/causal_mask.py")]
+    everywhere = [path.parent.name for path in kit.alternatives().glob("*/causal_mask.py")]
     assert tried.split() == [str(tmp_path / "kit" / "autograder" / "audit" / "audit.py"), *sorted(everywhere)]
     assert len(everywhere) > 10 and lost == ""
 

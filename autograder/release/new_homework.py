@@ -51,8 +51,8 @@ You need Python 3.11 or newer. Open a terminal in this folder:
 
 ## Work on a module
 
-Open `{module}.py`. Replace `raise NotImplementedError(...)` with your code. Do not change the names of functions and arguments. Then
-run the checks:
+Open `{module}.py`. Replace `raise NotImplementedError(...)` with your code. Do not change the names of functions and arguments.
+Then run the checks:
 
     pytest --only {function}
     pytest
@@ -61,8 +61,8 @@ If a check fails, `pytest --hint` shows what your code probably does wrong.
 
 ## Upload
 
-Upload the `.py` files of the table, or the zip that the last cell of the notebook makes. The tests of {visible} of the {points} points
-are the examples in the docstrings, and you see their results at once. The other tests are hidden.
+Upload the `.py` files of the table, or the zip that the last cell of the notebook makes. The tests of {visible} of the
+{points} points are the examples in the docstrings, and you see their results at once. The other tests are hidden.
 
 <!-- grading table -->
 """,

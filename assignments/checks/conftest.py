@@ -29,9 +29,8 @@ MODULES = [
     "concept_check",
 ]
 HIDDEN = (
-    "This is not your grade. Hidden tests call the same functions with other sizes and more leading dimensions, with very "
-    "large and small numbers, and in the corner cases and error cases of the docstrings. They also check the dtype of "
-    "results, that arguments are not modified, and all modules together."
+    "This is not your grade. Hidden tests call the same functions with other arguments. The table at the end of README.md "
+    "lists everything that is graded."
 )
 
 

@@ -96,6 +96,7 @@ def pack(files: dict[str, bytes], path: Path) -> Path:
 
 PARTS = ("pyproject.toml", "README.md", "LICENSE", "rubric.yaml", "autograder", "solutions")
 OUTSIDE = ("rubric.yaml", "solutions", kit.GRADING)  # the parts of a homework outside the package
+GUARD = "transformer_homework_otter_guard.pth"  # see otter_guard.py
 IGNORED = (".*", "__pycache__")
 NOT_THE_PACKAGE = ("tests", "benchmarks", "docs", "kit", "suites", "catalogue", "alternatives")
 PROJECT = ("pyproject.toml", "README.md", "LICENSE")
@@ -148,6 +149,8 @@ def _copy_with_package(root: Path, place: Path) -> None:
     own = kit.packaged()
     copy_parts(own if own == kit.PACKAGE.parent else own / "project", place, PROJECT, IGNORED)
     copy_parts(kit.PACKAGE.parent, place, (kit.PACKAGE.name,), (*IGNORED, *NOT_THE_PACKAGE))
+    if own != kit.PACKAGE.parent:  # a wheel has this file beside the package
+        _copy(str(kit.PACKAGE.with_name(GUARD)), str(place / kit.PACKAGE.name / "release"))
     copy_parts(root, place, ("rubric.yaml", "solutions"), IGNORED)
     copy_parts(root, place / kit.PACKAGE.name / "kit", (kit.GRADING,), IGNORED)
 

@@ -12,7 +12,7 @@ def mend(name: str, wanted: str) -> str:
 
 
 def resembles(name: str, module: str) -> bool:
-    """`LayerNorm.py`, `layernorm (1).py`, `layer-norm.py.txt`, `layernorm_final.py` for layernorm."""
+    """`MyModule.py`, `my_module (1).py`, `my-module.py.txt`, `my_module_final.py` for my_module."""
     stem = PurePosixPath(name).name.lower().split(".")[0]
     letters = "".join(c for c in unicodedata.normalize("NFKD", stem) if c.isalpha())
     wanted = module.replace("_", "")

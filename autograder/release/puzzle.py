@@ -243,7 +243,7 @@ def _tour() -> Any:
     """The model of names."""
     path = kit.solutions() / "tour" / "names.py"
     if not path.is_file():
-        raise ArgumentsError(f"a puzzle needs the model of names, but there is no {path}")
+        raise ArgumentsError(f"a puzzle needs the trained model of the Transformer homework, but there is no {path}")
     return kit.module(path)
 
 

@@ -119,7 +119,8 @@ def nothings(module: str) -> list[Case]:
 
 def alternatives() -> list[Case]:
     """The correct solutions in other styles; none where the kit was installed without them."""
-    return [Case("alternative", path.name) for path in sorted(kit.alternatives().glob("[!_.]*/"))]
+    names = {path.parent.name for path in kit.alternatives().glob("[!_.]*/*.py")}
+    return [Case("alternative", name) for name in sorted(names)]
 
 
 def recorded(name: str) -> dict[str, list[dict[str, Any]]]:

@@ -65,7 +65,7 @@ Edit = Callable[[str], str]
         (
             lambda t: t.replace("    uses: []", "    uses: layernorm", 1),
             "uses",
-            "'layernorm' must be a list; for example uses: [layernorm]",
+            "'layernorm' must be a list; for example uses: [first_module]",
         ),
         (
             lambda t: t.replace("    title: Layer norm\n", "", 1),

@@ -17,9 +17,18 @@ GRADING = "grading"
 
 
 def use(folder: Path) -> None:
-    """Use the homework in `folder` if there is one, unless another one is chosen already."""
+    """Use the homework in `folder` if there is one, unless another one is chosen already.
+
+    Raises CommandError where a folder is chosen that has no homework.
+    """
+    if outside():
+        folder = home()
     if (folder / "rubric.yaml").is_file() and (folder / GRADING / "suites").is_dir():
-        os.environ.setdefault(HOMEWORK, str(folder.resolve()))
+        os.environ[HOMEWORK] = str(folder.resolve())
+    elif outside():
+        raise CommandError(
+            f"{HOMEWORK}: there is no homework in {folder}; it must have rubric.yaml and {GRADING}/suites/"
+        )
 
 
 def outside() -> bool:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from math import ceil, sqrt
 from statistics import fmean, median, pstdev
 from typing import Any
@@ -56,6 +57,11 @@ def html(run: Run, anonymous: bool = False, pages: Sequence[str] = ()) -> str:
 
 def rendered(template: str, **content: object) -> str:
     """A page from one of the templates; everything in `content` is escaped but what is Markup."""
+    return _environment().get_template(template).render(**content)
+
+
+@cache
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -68,7 +74,7 @@ def rendered(template: str, **content: object) -> str:
         when=lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
         percent=lambda share: f"{100 * share:.0f}%",
     )
-    return environment.get_template(template).render(**content)
+    return environment
 
 
 def _content(run: Run, anonymous: bool) -> dict[str, Any]:

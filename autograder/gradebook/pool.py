@@ -35,16 +35,10 @@ from autograder.homework import kit, rubric
 from autograder.sandbox.budget import Limits
 from autograder.submissions.submission import Submission
 
-ROOMS = (
-    "values",
-    "sandbox",
-    "homework",
-    "submissions",
-    "grading",
-    "feedback",
-)  # what takes part in grading one submission
+# The packages that take part in grading one submission.
+GRADING = ("values", "sandbox", "homework", "submissions", "grading", "feedback")
 AFTERWARDS = ("due", "late", "uploads", "missing")  # keys of the rubric that are reckoned with after grading
-READ = (".py", ".yaml", ".ini", ".json")  # the kinds of files that these rooms read
+READ = (".py", ".yaml", ".ini", ".json")  # the kinds of files that these packages read
 
 
 def submission_digest(submission: Submission) -> str:
@@ -56,7 +50,7 @@ def submission_digest(submission: Submission) -> str:
 
 @cache
 def kit_digest() -> str:
-    """Over rubric, solutions and all files of the rooms that grade, and the versions of NumPy and Python."""
+    """Over rubric, solutions and all files of the packages that grade, and the versions of NumPy and Python."""
     versions = [np.__version__, platform.python_implementation(), platform.python_version(), platform.machine()]
     # The rubric as data, since a comment in it changes no grade.
     rules = {key: value for key, value in rubric.current().model_dump().items() if key not in AFTERWARDS}
@@ -66,17 +60,18 @@ def kit_digest() -> str:
 
 
 def _files() -> dict[str, Path]:
-    """Everything that grading reads, by a name that is the same in a clone and in a wheel."""
-    folders = {room: kit.PACKAGE / room for room in ROOMS} | {"solutions": kit.solutions()}
+    """Everything that grading reads, once each, by a name that is the same in a clone and in a wheel."""
+    folders = {package: kit.PACKAGE / package for package in GRADING} | {"solutions": kit.solutions()}
     folders |= {"suites": kit.suites(), "misconceptions": kit.catalogue()}
     if rubric.current().tests:
         folders["alternatives"] = kit.alternatives()
-    return {
-        f"{name}/{path.relative_to(folder).as_posix()}": path
+    names = {  # the suites and misconceptions of the packaged homework are files of a package, too
+        path: f"{name}/{path.relative_to(folder).as_posix()}"
         for name, folder in folders.items()
         for path in folder.rglob("*")
         if path.suffix in READ
     }
+    return {name: path for path, name in names.items()}
 
 
 def _digest(parts: Iterable[bytes]) -> str:

@@ -75,11 +75,10 @@ def write(result: Path, out: Path, assignments: Path) -> list[Path]:
     student = packing.contents(result / "student")
     try:
         out.mkdir(parents=True, exist_ok=True)
+        folder = Path(kit.notebook()).stem
         zips = [
             packing.pack(packing.unzipped(zipped), out / "autograder.zip"),
-            packing.pack(
-                {f"{Path(kit.notebook()).stem}/{name}": data for name, data in student.items()}, out / "student.zip"
-            ),
+            packing.pack({f"{folder}/{name}": data for name, data in student.items()}, out / "student.zip"),
         ]
         packing.refresh(student, assignments)
     except OSError as error:
@@ -103,16 +102,9 @@ def assigned(check: bool = True, root: Path | None = None, stage: Stage = lambda
         # With the homework in `root`, and in a clone with its kit, whatever kit is installed.
         path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
         chosen = {kit.HOMEWORK: str(root)} if kit.outside() else {"PYTHONPATH": path}
+        master = root / "solutions" / kit.notebook()
         done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "otter",
-                "assign",
-                str(root / "solutions" / kit.notebook()),
-                str(result),
-                "--no-run-tests",
-            ],
+            [sys.executable, "-m", "otter", "assign", str(master), str(result), "--no-run-tests"],
             cwd=root,
             env=os.environ | chosen,
             capture_output=True,

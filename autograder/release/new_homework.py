@@ -139,13 +139,13 @@ def write(folder: Path, name: str = MODULE) -> Path:
     try:
         for path, text in texts.items():
             write_atomically(path, text)
-        copy_checks(folder / "solutions", rubric.load(folder / "rubric.yaml"))
+        _copy_checks(folder / "solutions", rubric.load(folder / "rubric.yaml"))
     except OSError as error:
         raise of_system(error, folder) from error
     return folder
 
 
-def copy_checks(solutions: Path, rules: rubric.Rubric) -> None:
+def _copy_checks(solutions: Path, rules: rubric.Rubric) -> None:
     """Copy the files that run the public checks, for the modules of this rubric."""
     own = kit.packaged() / "solutions"
     checks = [path for path in own.glob("checks/**/*.py") if not path.name.startswith(("test_", "my_tests"))]

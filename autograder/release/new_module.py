@@ -174,14 +174,15 @@ def write(name: str) -> list[Path]:
     Raises ArgumentsError for a name that is taken or none, and CommandError where there is no clone; then nothing is changed.
     """
     refuse_name(name)
-    home, current = prerequisites.tree(), rubric.current()
+    prerequisites.tree()  # raises where there is no tree to change
+    current = rubric.current()
     last = list(current.modules)[-1]
     values = titled(name) | PLACEHOLDERS
     texts = filled(FILES, values, places())
     taken = [path for path in texts if path.exists()]
     if taken or any(name in module.functions for module in current.modules.values()):
         raise ArgumentsError(f"{name!r} is taken{f': there is {taken[0]}' if taken else ', by a function'}")
-    rules, notebook = home / "rubric.yaml", home / "solutions" / kit.notebook()
+    rules, notebook = kit.rubric_file(), kit.solutions() / kit.notebook()
     texts[rules] = _with_entry(rules.read_text(encoding="utf-8"), last, values)
     texts[notebook] = _with_cells(notebook.read_text(encoding="utf-8"), last, values)
     for path, text in texts.items():
@@ -204,11 +205,7 @@ def titled(name: str) -> dict[str, str]:
 
 def places() -> dict[str, Path]:
     """The folders of the homework in use, by the names that FILES has for them."""
-    return {
-        "solutions": kit.solutions(),
-        "suites": kit.suites(),
-        "misconceptions": kit.catalogue(),
-    }
+    return {"solutions": kit.solutions(), "suites": kit.suites(), "misconceptions": kit.catalogue()}
 
 
 def filled(files: Mapping[str, str], values: Mapping[str, str], folders: Mapping[str, Path]) -> dict[Path, str]:
@@ -235,13 +232,14 @@ def remove(name: str) -> list[Path]:
 
     Raises ArgumentsError for a module that the rubric does not have, or that others use; then nothing is changed.
     """
-    home, current = prerequisites.tree(), rubric.current()
+    prerequisites.tree()  # raises where there is no tree to change
+    current = rubric.current()
     if name not in current.modules:
         raise ArgumentsError(f"there is no module {name!r}; known modules: {', '.join(current.modules)}")
     using = [other for other, module in current.modules.items() if name in module.uses]
     if using or len(current.modules) == 1:
         raise ArgumentsError(f"{name} is used by {', '.join(using)}" if using else f"{name} is the only module")
-    rules, notebook = home / "rubric.yaml", home / "solutions" / kit.notebook()
+    rules, notebook = kit.rubric_file(), kit.solutions() / kit.notebook()
     solutions, suites = kit.solutions(), kit.suites()
     texts = {
         rules: _without_entry(rules.read_text(encoding="utf-8"), name),

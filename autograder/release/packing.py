@@ -94,12 +94,13 @@ def pack(files: dict[str, bytes], path: Path) -> Path:
         unfinished.unlink(missing_ok=True)
 
 
-PARTS = ("pyproject.toml", "README.md", "LICENSE", "rubric.yaml", "autograder", "solutions")
-OUTSIDE = ("rubric.yaml", "solutions", kit.GRADING)  # the parts of a homework outside the package
+PROJECT = ("pyproject.toml", "README.md", "LICENSE")
+HOMEWORK = ("rubric.yaml", "solutions")
+PARTS = (*PROJECT, *HOMEWORK, "autograder")  # of a clone
+OUTSIDE = (*HOMEWORK, kit.GRADING)  # of a homework outside the package
 GUARD = "transformer_homework_otter_guard.pth"  # see otter_guard.py
 IGNORED = (".*", "__pycache__")
 NOT_THE_PACKAGE = ("tests", "benchmarks", "docs", "kit", "suites", "catalogue", "alternatives")
-PROJECT = ("pyproject.toml", "README.md", "LICENSE")
 WHEEL = "kit-wheel"  # the folder of the wheel, under files/
 RUN_OTTER = """\
 '''Run Otter where it finds nothing of the upload; its plugin, the kit's, knows where that is and grades it.'''
@@ -151,7 +152,7 @@ def _copy_with_package(root: Path, place: Path) -> None:
     copy_parts(kit.PACKAGE.parent, place, (kit.PACKAGE.name,), (*IGNORED, *NOT_THE_PACKAGE))
     if own != kit.PACKAGE.parent:  # a wheel has this file beside the package
         _copy(str(kit.PACKAGE.with_name(GUARD)), str(place / kit.PACKAGE.name / "release"))
-    copy_parts(root, place, ("rubric.yaml", "solutions"), IGNORED)
+    copy_parts(root, place, HOMEWORK, IGNORED)
     copy_parts(root, place / kit.PACKAGE.name / "kit", (kit.GRADING,), IGNORED)
 
 

@@ -1,6 +1,5 @@
 """The reference solutions agree with PyTorch, whose answers golden/make_golden.py has written down."""
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -37,12 +36,7 @@ def test_agrees_with_pytorch(case: dict[str, Any]) -> None:
 @pytest.fixture(scope="module")
 def names() -> Any:
     """The students' module names, which loads the model."""
-    path = kit.solutions() / "tour" / "names.py"
-    spec = importlib.util.spec_from_file_location("names_of_the_tour", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return kit.module(kit.solutions() / "tour" / "names.py")
 
 
 @pytest.mark.parametrize("case", NAMES["cases"], ids=lambda case: f"{case['norm']}-{case['name']}")

@@ -1,4 +1,4 @@
-"""The one family of exceptions that end a command with a line and an exit status; any room may raise one."""
+"""The exceptions that end a command with a line and an exit status; any package may raise one."""
 
 import errno
 import shutil

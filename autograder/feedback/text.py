@@ -1,4 +1,4 @@
-"""What a student's code has said (the text of an error), made fit to be shown: the one cleaner of this room; and numbers.
+"""What a student's code has said (the text of an error), made fit to be shown: the one cleaner of this package; and numbers.
 
 It is on one line, short, and no mark in it has a meaning; folders of the machine and addresses in memory are taken out. Names of
 files are cleaned by submissions/text.py, which this builds on.

@@ -72,6 +72,12 @@ class Explanation:
         """Whether every record of a criterion is reproduced."""
         return self.repair is not None or (self.chosen is not None and criterion in self.chosen.criteria)
 
+    def replies_so(self, record: Record) -> bool:
+        """Whether the chosen misconceptions explain everything, and reply to this call as recorded, whatever was called before."""
+        if self.chosen is None or not self.chosen.is_complete or any(m.memory for m in (*self.mistakes, *self.helpers)):
+            return False
+        return self.chosen.fits(record) and self.chosen.fits_in_form(record)
+
     @property
     def named(self) -> tuple[Mistake, ...]:
         """The mistakes that have a name: those in every set that explains all records, and what was observed."""

@@ -172,8 +172,11 @@ class _Grading:
             # Nothing has taken the place of the preview's process.
             self.first_tries = {criterion.id: self._together(criterion) for criterion in later}
         results: dict[str, ModuleResult] = {}
-        for module in modules:
+        for module in sorted(
+            modules, key=self.player.has_ended
+        ):  # one of them may go on in the process that is still there
             self.records |= self.player.hidden(module)
+        for module in modules:
             results[module] = self._result(module)
         earned = {m: [(graded.criterion, graded.passed) for graded in result.graded] for m, result in results.items()}
         together |= self._integration(later, earned)
@@ -201,8 +204,9 @@ class _Grading:
         """The examples to show, alone and with probes, and the diagnosis of the visible criteria."""
         is_broken = self.player.broken(module) is not None
         self.examples[module] = {} if is_broken else self._examples(module, self.records)
-        self.alone[module] = {name: self._alone(own) for name, own in self.examples[module].items()}
         self.at_once[module] = self._reading(module, self._records(self.script.shown(module)), at_once=True)
+        explanations = self.at_once[module].explanations
+        self.alone[module] = {name: self._alone(own, explanations[name]) for name, own in self.examples[module].items()}
         self.tried[module] = self._trials(module)
 
     def _examples(self, module: str, records: Mapping[Step, Record]) -> dict[str, list[Record]]:
@@ -214,9 +218,11 @@ class _Grading:
                 by_function.setdefault(example.target.function, []).append(example)
         return by_function
 
-    def _alone(self, examples: Sequence[Record]) -> Record | None:
-        """The first of some wrong examples that is wrong also when it is run alone."""
+    def _alone(self, examples: Sequence[Record], explanation: Explanation) -> Record | None:
+        """The first of some wrong examples that is wrong also when it is run alone; one that is explained need not be run."""
         for example in examples:
+            if explanation.replies_so(example):
+                return example
             together = example.target.module not in self.depends
             reply = example.reply if example.unwritten else self.player.alone(example.step, together)
             again = judged([example.step], [reply])[0]

@@ -126,23 +126,27 @@ class Runner:
     def public(self, module: str) -> dict[Step, Record]:
         """Run the public calls of a module once more, beside reference implementations of the modules it uses."""
         steps = self.script.shown(module)
-        replies, broken = self._run(self._beside_references(module), steps, module)
+        replies, broken = self._run(self._beside_references(module), steps, module, shared=module)
         if broken is not None:
             self._alone[module] = broken
         return dict(zip(steps, judged(steps, replies), strict=True))
 
     def hidden(self, module: str) -> dict[Step, Record]:
-        """Run the hidden calls of a module beside the same references, after a public call of each function.
+        """Run the hidden calls of a module beside the same references, after a public call of each function; in the process
+        of the public calls if nothing has taken its place.
 
         An import that fails only now is the error of each call.
         """
         hidden, (_, steps) = self.script.hidden.get(module, ()), self.script.in_order(module)
         if not hidden:
             return {}
-        records = dict(
-            zip(steps, judged(steps, self._run(self._beside_references(module), steps, module)[0]), strict=True)
-        )
+        replies, _ = self._run(self._beside_references(module), steps, module, shared=module)
+        records = dict(zip(steps, judged(steps, replies), strict=True))
         return {step: records[step] for step in hidden}
+
+    def has_ended(self, module: str) -> bool:
+        """Whether the process of a module's public calls has ended, or there was none."""
+        return self._process is None or self._process.ended is not None or self._shared != module
 
     def broken(self, module: str) -> Reply | None:
         """Why a module cannot be imported beside references, None if it can.

@@ -100,6 +100,18 @@ def test_a_right_submission_has_a_process_for_all_files_and_one_for_the_hidden_c
     assert set(closed) == set(range(1, processes.started + 1))
 
 
+def test_the_hidden_calls_follow_the_public_ones_in_one_process_if_nothing_has_come_between() -> None:
+    for between in (False, True):
+        processes = Processes()
+        with processes.runner() as runner:
+            public = runner.public("layernorm")
+            if between:
+                runner.alone(next(iter(public)), together=False)
+            assert runner.has_ended("layernorm") is between
+            runner.hidden("layernorm")
+        assert processes.started == 1 + 2 * between
+
+
 @pytest.mark.parametrize("ends", [(), ("rms_norm",)])
 def test_every_public_call_is_made_before_the_first_hidden_one(ends: tuple[str, ...]) -> None:
     processes = Processes(ends)
@@ -114,7 +126,8 @@ def test_every_public_call_is_made_before_the_first_hidden_one(ends: tuple[str, 
 def test_no_process_has_a_reference_of_what_it_tries_and_previews_have_none() -> None:
     processes = Processes()
     everything(processes)
-    preview, modules = processes.loads()[: len(MODULES)], processes.loads()[len(MODULES) :][: len(MODULES)]
+    preview, later = processes.loads()[: len(MODULES)], processes.loads()[len(MODULES) :]
+    modules = [next(imports for imports in later if imports.modules == (name,)) for name in MODULES]
     assert [imports.modules for imports in preview] == [(name,) for name in MODULES]
     assert not any(imports.references for imports in preview)
     for imports in modules:

@@ -42,7 +42,7 @@ def classes() -> dict[str, Class]:
     mistakes = [case for case in cases.cases() if case.kind == "mistake"][::50]
     styled = [one for one in mixed_class(60)[::6] if one.files and "softmax.py" not in one.files]
     found = {
-        "right: the references": [("reference", reference.files())],
+        "right: the references": [(f"reference {n}", reference.files()) for n in range(10)],
         "right: other styles": [(one.name, one.files) for one in right_styles()[::2]],
         "wrong: beside the references": [(case.name, cases.submission(case).files) for case in mistakes],
         "wrong: in other styles": [(one.name, one.files) for one in styled],
@@ -78,7 +78,8 @@ def work() -> None:
         for number, line in enumerate(sys.stdin.buffer):
             chosen, before = made[line.decode().strip()], processor_seconds()
             for name, files in chosen:
-                grader.grade(submission(name, {path: b"# round %d\n" % number + text for path, text in files.items()}))
+                head = f"# {name}, round {number}\n".encode()
+                grader.grade(submission(name, {path: head + text for path, text in files.items()}))
             print((processor_seconds() - before) / len(chosen), flush=True)
 
 

@@ -77,7 +77,10 @@ def charges(
     rubric: Rubric, group: str, records: Sequence[Record], explanations: Mapping[str, Explanation]
 ) -> dict[str, Graded]:
     """Each criterion of a module, from all records of its hidden and visible criteria."""
-    of = {criterion.id: [r for r in records if r.step.criterion == criterion.id] for criterion in rubric.of(group)}
+    of: dict[str, list[Record]] = {criterion.id: [] for criterion in rubric.of(group)}
+    for record in records:
+        if record.step.criterion in of:
+            of[record.step.criterion].append(record)
     if rubric.charge == "criteria":
         graded = {criterion.id: _plain(criterion, of[criterion.id], explanations) for criterion in rubric.of(group)}
     else:

@@ -252,17 +252,27 @@ def computes_nothing(records: Iterable[Record]) -> bool:
         return True
     if any(record.reply.error is not None for record in calls):
         return False
-    numbers = {number for record in calls for number in _numbers(record.reply.value)}
-    expected = {number for record in calls for number in _numbers(record.step.expected)}
-    if len(numbers) <= 1 < len(expected):
+    if _is_one_number(r.reply.value for r in calls) and not _is_one_number(r.step.expected for r in calls):
         return True
-    given = [(arguments(record.step), record.reply.value) for record in calls]
-    for name in given[0][0] if given else ():
-        # Objects of an earlier call cannot be compared any more.
-        comparable = [(args.get(name), value) for args, value in given if not isinstance(args.get(name), Kept)]
-        if comparable and all(_same(argument, value) for argument, value in comparable):
-            return True
-    return False
+    names, returned = (
+        set[str](arguments(calls[0].step)),
+        set[str](),
+    )  # arguments that may be what is returned, and that were
+    for record in calls:
+        given = arguments(record.step)
+        kept = {name for name in names if isinstance(given.get(name), Kept)}  # of an earlier call: not there to compare
+        same = {name for name in names - kept if _same(given.get(name), record.reply.value)}
+        names, returned = kept | same, returned | same
+        if not names:
+            return False
+    return bool(names & returned)
+
+
+def _is_one_number(values: Iterable[Any]) -> bool:
+    """Whether the same number is everywhere in these values."""
+    numbers = (number for value in values for number in _numbers(value))
+    first = next(numbers, None)
+    return all(number == first for number in numbers)
 
 
 def _numbers(value: Any) -> Iterator[float]:

@@ -10,7 +10,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -124,9 +124,12 @@ def moved(before: Any, after: Any) -> "np.ndarray[Any, Any] | None":
     return np.where(away > MOVES, 1, np.where(away <= SAME, 0, -1))
 
 
+_signature = cache(inspect.signature)
+
+
 def arguments(step: Step) -> Arguments:
     """The arguments of a call by name, also where they are given by position."""
-    bound = inspect.signature(reference.functions()[step.target.function]).bind_partial(*step.args, **step.kwargs)
+    bound = _signature(reference.functions()[step.target.function]).bind_partial(*step.args, **step.kwargs)
     return dict(bound.arguments)
 
 

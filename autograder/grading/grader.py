@@ -291,6 +291,9 @@ class _Grading:
         for criterion in self.rubric.of(module):
             reading = readings[criterion.id]
             charge, explanations = reading.charges[criterion.id], reading.explanations
+            if not explanations:
+                yield charge
+                continue
             function = charge.record.target.function if charge.record is not None else ""
             undecided = _undecided(charge, explanations, function)
             examples = [e for e in self.examples.get(module, {}).get(function, []) if e.step in reading.wrong]
@@ -361,6 +364,8 @@ class _Grading:
         if self.player.broken(module) is not None:  # there is nothing to explain
             empty = {name: Explanation(empty=True) for name in self.rubric.modules[module].functions}
             return self._charged(_Reading(module, tuple(records), empty))
+        if all(record.fault is None for record in records):
+            return _Reading(module, tuple(records), {}, {c.id: Graded(c) for c in self.rubric.of(module)})
         before = None if at_once else self.at_once[module].explanations
         explanations = self.diagnoser.explain(module, records, before)
         reading = self._charged(_Reading(module, tuple(records), explanations))

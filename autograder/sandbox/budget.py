@@ -140,10 +140,10 @@ class Clock:
         now = time.monotonic()
         self.budget.wall_seconds += now - self.began
         self.began, self.processor, self.callbacks = now, None, 0
-        self._count_own()
 
     def seconds(self) -> float:
         """What all requests have taken: processor time, or wall-clock time where they have rather waited."""
+        self._count_own()
         used = self.budget.processor_seconds - self.first
         return max(used, (time.monotonic() - self.opened) / self.budget.limits.wall_factor)
 

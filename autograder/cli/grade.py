@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autograder.cli.ending import FAULT, INTERRUPTED
-from autograder.exceptions import CommandError
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.submissions.text import printable
 
 if TYPE_CHECKING:  # not imported when the command line starts: NumPy and the sandbox take a second
@@ -64,6 +64,10 @@ def print_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
     multiple=True,
     help="CSV file of manual overrides: student, criterion, points, reason; repeatable",
 )
+@click.option(
+    "--comments", type=Folder, multiple=True, help="CSV file of grader comments: student, about, comment; repeatable"
+)
+@click.option("--late-days", type=Folder, help="CSV file of late days left: student, days; writes OUT/late-days.csv")
 @click.option("--assignment", default="", metavar="TITLE|ID", help="Canvas assignment for canvas.csv")
 @click.option("--feedback", is_flag=True, help="write a feedback page for each student: OUT/feedback/*.html and *.md")
 @click.option("--anonymous", is_flag=True, help="also write a report without names, to show to the class")
@@ -77,6 +81,8 @@ def grade(
     cluster: str | None,
     roster: Path | None,
     overrides: tuple[Path, ...],
+    comments: tuple[Path, ...],
+    late_days: Path | None,
     assignment: str,
     feedback: bool,
     anonymous: bool,
@@ -84,21 +90,22 @@ def grade(
 ) -> None:
     """Grade submissions in any supported format.
 
-    PATH is a folder or zip of one submission or of many, a Gradescope export, a Canvas or Moodle download, or .py
-    files. To continue an interrupted run, run the same command again.
+    PATH is a folder or zip of one submission or of many, a Gradescope export, a download from Canvas, Moodle or
+    Brightspace, or .py files. To continue an interrupted run, run the same command again.
     """
     # Imported here for the start-up time of all other commands.
-    from autograder.gradebook import batch, pool, products, progress, rows, store
+    from autograder.gradebook import batch, inputs, pool, products, progress, rows, store
     from autograder.homework import rubric
     from autograder.submissions.exports import listing
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill`, a shutdown: ends as Ctrl-C does
     current = rubric.current()
-    people = rows.roster(roster, current) if roster else []
-    by_hand, unusable = rows.overrides(overrides, current)
+    if late_days and late_days.resolve() == (out / products.LATE_DAYS).resolve():
+        raise ArgumentsError(f"{late_days}: this run writes that file; give the late days left before this homework")
+    given, unusable = inputs.read(current, roster, overrides, comments, late_days)
     submissions = listing(paths, out)
-    unusable += rows.problems(submissions.entries, current, people, by_hand)
-    rows.refuse(unusable)  # before an hour of grading, not after it
+    unusable += rows.problems(submissions.entries, current, given)
+    inputs.refuse(unusable)  # before an hour of grading, not after it
     results = store.Store(out)
     workers = pool.cluster(cluster) if cluster else pool.local(jobs or pool.cores())
     if not quiet:
@@ -114,11 +121,11 @@ def grade(
         ended = CommandError(f"interrupted; finished results are in {out}. Run the same command again to continue.")
         ended.status = INTERRUPTED
         raise ended from None
-    graded = rows.finished(submissions.entries, grades.grades, grades.faults, current, people, by_hand)
+    graded = rows.finished(submissions.entries, grades.grades, grades.faults, current, given)
     store.write_run(out, paths, submissions.entries, [row.outcome for row in graded])
-    notes = [*_uploads(graded, accept_names), *rows.notes(graded, current, people)]
+    notes = [*_uploads(graded, accept_names), *rows.notes(graded, current, given.roster)]
     run = _run(submissions, grades, results, graded, notes)
-    products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback)
+    products.write(out, run, products.assignment(assignment, current.title), anonymous, feedback, given.late_days)
     if not quiet:
         _print_scores(run.rows)
         click.echo(f"{_graded(run)}; see {out / 'report.html'}")

@@ -24,12 +24,14 @@ from autograder.feedback.results import write_atomically
 from autograder.feedback.summary import reason
 from autograder.feedback.text import number
 from autograder.gradebook import report, store
+from autograder.gradebook.inputs import TOTAL, Balance, Comment
 from autograder.gradebook.report import Run
-from autograder.gradebook.rows import StudentRow
+from autograder.gradebook.rows import StudentRow, remaining
 from autograder.homework import rubric
 from autograder.homework.rubric import Criterion, Rubric
 from autograder.submissions.text import cell, markdown
 
+ADJUSTMENTS, LATE_DAYS = "gradescope.csv", "late-days.csv"
 FEEDBACK = "feedback"  # the folder of the pages for students
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Last modified (grade)")
@@ -39,15 +41,25 @@ FINAL = ("Raw Score", "Late Deduction")  # only where there is a due date, or so
 DUE = "Due"  # the last column, where a student has a date of their own
 
 
-def write(out: Path, run: Run, title: str, anonymous: bool = False, feedback: bool = False) -> None:
+def write(
+    out: Path,
+    run: Run,
+    title: str,
+    anonymous: bool = False,
+    feedback: bool = False,
+    balances: Sequence[Balance] = (),
+) -> None:
     """Write tables and report; the report without names and the pages for students if asked for.
 
-    `title` is the assignment in Canvas, see `assignment`. Raises CommandError.
+    `title` is the assignment in Canvas, see `assignment`; `balances` are late days before this homework. Raises CommandError.
     """
     pages: dict[str, Callable[[], str]] = {
         "grades.csv": lambda: table(run.rows),
         "canvas.csv": lambda: canvas_table(run.rows, title),
         **({"moodle.csv": lambda: moodle_table(run.rows)} if any(row.student.moodle for row in run.rows) else {}),
+        **({ADJUSTMENTS: lambda: gradescope_table(run.rows)} if any(map(_on_gradescope, run.rows)) else {}),
+        **({LATE_DAYS: lambda: late_days_table(run.rows, balances)} if balances else {}),
+        **({"mail.csv": lambda: mail_table(run.rows)} if feedback else {}),
         "report.html": lambda: report.html(run, pages=page_names(run.rows) if feedback else ()),
     }
     if anonymous:
@@ -93,12 +105,22 @@ def table(rows: Sequence[StudentRow]) -> str:
                 *_canvas(row),
                 *[student.name, student.sid, student.email, *scores, row.status, entry.key, _submitted(row)],
                 *((raw, number(row.deduction) if row.late else less) if final else ()),
-                *[row.late or ("late" if row.entry.late else ""), uploads, row.remark],
+                *[_lateness(row), uploads, row.remark],
                 *marks,
                 *due,
             ]
         )
     return csv_text(lines)
+
+
+def _lateness(row: StudentRow) -> str:
+    if not row.late:
+        return "late" if row.entry.late else ""
+    return row.late + (f", {_days(row.days_used)} used" if row.days_used else "")
+
+
+def _days(count: int) -> str:
+    return f"{count} late day{'' if count == 1 else 's'}"
 
 
 def _submitted(row: StudentRow) -> str:
@@ -131,6 +153,43 @@ def moodle_table(rows: Sequence[StudentRow]) -> str:
         if row.student.moodle and row.score is not None:
             who, most = row.student, number(row.grade.max_score) if row.grade else ""
             lines.append([f"Participant {who.moodle}", who.name, who.email, row.status, number(row.score), most, ""])
+    return csv_text(lines)
+
+
+def gradescope_table(rows: Sequence[StudentRow]) -> str:
+    """gradescope.csv: for each submission of which something was set by hand, the points to add to those of the autograder."""
+    lines: list[list[object]] = [
+        ["Submission ID", "Name", "Email", "Autograder Score", "Adjustment", "Score", "Reason"]
+    ]
+    for row in filter(_on_gradescope, rows):
+        by_hand = (
+            row.total if row.total is not None else row.grade.score if row.grade and row.score is not None else None
+        )
+        before = row.automatic or 0.0
+        points = ["" if by_hand is None else number(by_hand - before), "" if by_hand is None else number(by_hand)]
+        key = row.entry.key.removeprefix("submission_")
+        lines.append([key, row.student.name, row.student.email, number(before), *points, "; ".join(row.overrides)])
+    return csv_text(lines)
+
+
+def _on_gradescope(row: StudentRow) -> bool:
+    """Whether a submission of an export of Gradescope has overrides."""
+    return bool(row.overrides) and re.fullmatch(r"submission_\d+", row.entry.key) is not None
+
+
+def late_days_table(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> str:
+    """late-days.csv: what each student has left, in the form in which the next homework takes it."""
+    return csv_text([("student", "days", "used"), *remaining(rows, balances)])
+
+
+def mail_table(rows: Sequence[StudentRow]) -> str:
+    """mail.csv: who gets which page of feedback, for a mail merge; without those who have no page or no address."""
+    lines: list[list[object]] = [["Email", "Name", "Score", "Max Points", "Status", "Feedback"]]
+    for row, page in zip(rows, page_names(rows), strict=True):
+        if page and row.student.email and row.grade:
+            score = "" if row.score is None else number(row.score)
+            who = [row.student.email, row.student.name]
+            lines.append([*who, score, number(row.grade.max_score), row.status, f"{FEEDBACK}/{page}.html"])
     return csv_text(lines)
 
 
@@ -199,6 +258,9 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if row.student.name:
         yield f"For {markdown(row.student.name)}"
     tests = [test for test in document["tests"] if test.get("visibility") != "hidden"]
+    if row.withheld:
+        yield "**Your grade for this homework is withheld.** Ask your instructor."
+        return
     assert row.grade is not None
     points = row.grade.points  # none of a criterion that was dropped
     lost = [test for test in tests if points.get(test["extra_data"]["criterion"], inf) < test["max_score"]]
@@ -210,8 +272,13 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if row.deduction:
         raw, less = number(row.grade.score), number(row.deduction)
         yield f"The submission earned {raw} points; {less} were deducted because it was {row.late}."
+    if row.days_used:
+        yield f"It was {row.late}. {_days(row.days_used)} used, {row.late_days - row.days_used} left."
     for override in row.overrides:
         yield f"Manual override: {markdown(override)}"
+    if row.comments:
+        yield "Comments from your grader:"
+        yield "\n".join(f"- {_comment(comment)}" for comment in row.comments)
     sections = {module: list(_lost_parts(module, tests, lost, rubric, row)) for module in rubric.groups}
     if lost:
         yield "Lost points, explained below:"
@@ -224,6 +291,11 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
                 yield f"### {part.what}: {part.points}"
                 yield part.output
     yield from _rest([test for test in tests if test not in lost], rubric, row)
+
+
+def _comment(comment: Comment) -> str:
+    about = "" if comment.about == TOTAL else f"`{comment.about}`: "
+    return about + markdown(comment.text) + (f" ({markdown(comment.author)})" if comment.author else "")
 
 
 @dataclass(frozen=True)

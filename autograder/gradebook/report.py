@@ -120,7 +120,7 @@ def _content(run: Run, anonymous: bool) -> dict[str, Any]:
 
 def submissions_that_count(rows: Sequence[StudentRow]) -> list[Grade]:
     """The submissions that count for somebody, each once; without those in which there was nothing to grade."""
-    counting = (row.grade for row in rows if row.grade and not row.excused and not row.grade.empty)
+    counting = (row.grade for row in rows if row.grade and not (row.excused or row.withheld or row.grade.empty))
     return list({grade.key: grade for grade in counting}.values())
 
 

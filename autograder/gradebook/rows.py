@@ -1,317 +1,53 @@
 """A class as rows, one for each student: what they handed in, what it earned, and what was made of that.
 
 What an instructor adds is five steps, in this order: who is who, with which due date (the roster), which of several uploads
-counts (the rubric's `uploads`), which criteria (`counts`), what lateness costs (`due` and `late`), and last what was set by
-hand, so that nothing is taken off from points that a person has decided.
+counts (the rubric's `uploads`), which criteria (`counts`), what lateness costs (`due`, `late` and late days), and last what was
+set by hand, so that nothing is deducted from points that a person has decided.
 """
 
-import codecs
-import csv
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from datetime import date, datetime, time, timedelta
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol, TypeVar
 
-from autograder.exceptions import ArgumentsError
 from autograder.feedback.text import number
+from autograder.gradebook.inputs import (
+    EXCUSED,
+    TOTAL,
+    WITHHELD,
+    Balance,
+    Comment,
+    Inputs,
+    Override,
+    Person,
+    refuse,
+)
 from autograder.gradebook.store import Grade, Outcome
 from autograder.homework.rubric import LatePolicy, Rubric
-from autograder.submissions.entries import Entry, Identity, Student
+from autograder.submissions.entries import Entry, Student
 
-# The csv files that an instructor gives: a roster of people, and points set by hand.
-#
-# As Excel writes them, also in Europe: separated by commas, semicolons or tabs, in UTF-8, UTF-16 or Latin-1. A file that cannot
-# be used is refused with the file and every bad line.
-
-LARGEST = 2**24  # bytes of a table that is read
-SEPARATORS = ",;\t"
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-# The headers by which Gradescope's roster, Canvas's gradebook, Moodle's tables and hand-made ones name the same thing.
-NAME = ("name", "student", "full name")
-SID = ("sid", "sis user id", "student id", "id number")
-EMAIL = ("email", "sis login id", "login id", "email address")
-CANVAS = ("id",)
-MOODLE = re.compile(r"\D+(\d+)")  # in a grading worksheet's column "Identifier", as "Participant 700112"
-SECTION = ("section", "sections", "section name", "groups")
-YES, NO = {"x", "yes", "y", "true", "1", "ex", "excused"}, {"", "no", "n", "false", "0"}
-TIME = "2026-11-27T23:59+01:00"  # an example
-LAST_MOMENT = time(23, 59, 59, 999_999)  # of a due date without a time
-
-COLUMNS, WHO = ("student", "criterion", "points", "reason"), ("author", "date")
-PEOPLE = """a csv such as
-  name,sid,email,section
-  Ada Abel,3000001,ada@example.org,Monday"""
-BY_HAND = """a csv such as
-  student,criterion,points,reason
-  ada@example.org,total,90,oral exam"""
-TOTAL, EXCUSED = "total", "ex"
+NO_INPUTS = Inputs()
+NOBODY = "no student is named"
 NOTHING = "nothing to grade in it"
 ERROR = "Grader error"  # the status of a submission without a grade
 NAMED = 3  # people that a message names
-Made = TypeVar("Made")
-
-
-def _lines(path: Path, example: str, needed: tuple[str, ...] = ()) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each line with its place ("file.csv:7"), cells by header in lower case, blank lines left out.
-
-    Raises ArgumentsError, with an example, for a file that is no table or lacks a column of `needed`.
-    """
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST)
-    except OSError as error:
-        raise ArgumentsError(f"{path}: cannot be read ({error.strerror or error}); give {example}") from None
-    if b"\0" in data and not data.startswith(UTF_16):
-        raise ArgumentsError(f"{path}: is not a CSV file; save an Excel workbook as CSV (UTF-8). Give {example}")
-    try:
-        text = _decoded(data)
-        separator = max(SEPARATORS, key=text.partition("\n")[0].count)
-        rows = list(csv.reader(text.splitlines(keepends=True), delimiter=separator))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ArgumentsError(f"{path}: cannot be read ({error}); save it in UTF-8, as {example}") from None
-    header = [cell.strip().lower() for cell in rows[0]] if rows else []
-    absent = [name for name in needed if name not in header]
-    if absent:
-        raise ArgumentsError(f"{path}:1: there is no column {absent[0]!r}; give {example}")
-    for line, row in enumerate(rows[1:], 2):
-        if any(cell.strip() for cell in row):
-            yield f"{path}:{line}", {name: cell.strip() for name, cell in zip(header, row, strict=False)}
-
-
-def _decoded(data: bytes) -> str:
-    if data.startswith(UTF_16):
-        return data.decode("utf-16")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252")  # Windows' form of Latin-1, in which Excel writes in Western Europe
-
-
-def _made(
-    lines: Iterable[tuple[str, dict[str, str]]], make: Callable[[str, dict[str, str]], Made | None]
-) -> tuple[list[Made], list[str]]:
-    """The results of `make` for all lines, without None, and a sentence for each line that it refuses with a ValueError."""
-    values, problems = [], []
-    for place, cells in lines:
-        try:
-            value = make(place, cells)
-            values += [] if value is None else [value]
-        except ValueError as error:
-            problems.append(f"{place}: {error}")
-    return values, problems
-
-
-def refuse(problems: Iterable[str]) -> None:
-    """Raise ArgumentsError with all of them, if there are any."""
-    if text := "\n".join(problems):
-        raise ArgumentsError(text)
-
-
-# The roster
-
-
-@dataclass(frozen=True)
-class Person:
-    """A student of the roster, from one line or several (`place`). `due` is this student's own due date, `extension` what is added
-    to that of the class; `excused` is None where nothing is said.
-    """
-
-    student: Student
-    section: str
-    due: datetime | None = None
-    extension: timedelta = timedelta(0)
-    excused: bool | None = None
-    place: str = ""
-
-
-def roster(path: Path, rubric: Rubric) -> list[Person]:
-    """Students of a roster; lines for other roles, and Canvas's line "Points Possible", are left out.
-
-    Raises ArgumentsError for a file without anything to know a student by, for dates that cannot be used, and for two lines of one
-    student that contradict one another.
-    """
-    people, problems = _made(_lines(path, PEOPLE), lambda place, cells: _person(place, cells, rubric))
-    merged = _merged(people, problems)
-    refuse(problems)
-    if not merged:
-        columns = ", ".join((*SID, *EMAIL, *CANVAS, "identifier"))
-        raise ArgumentsError(
-            f"{path}: no student has an email address or ID; known column names: {columns}. Give {PEOPLE}"
-        )
-    return merged
-
-
-def _person(place: str, cells: Mapping[str, str], rubric: Rubric) -> Person | None:
-    """Raises ValueError."""
-    role = cells.get("role", "student").lower()
-    if role not in ("student", "") or not _student(cells).identities:
-        return None
-    due, extension = _due(cells, rubric)
-    excused = cells.get("excused", "").lower()
-    if excused not in YES | NO:
-        raise ValueError(f"excused is {excused!r}; write yes or no")
-    return Person(_student(cells), _first(cells, SECTION), due, extension, excused in YES if excused else None, place)
-
-
-def _merged(people: Iterable[Person], problems: list[str]) -> list[Person]:
-    """Each student once; lines of one student that contradict one another are added to the problems."""
-    by_identity: dict[Identity, Person] = {}
-    for person in people:
-        for earlier in dict.fromkeys(by_identity[key] for key in person.student.identities if key in by_identity):
-            try:
-                person = _joined(earlier, person)
-            except ValueError as error:
-                problems.append(f"{person.place}: the same student as in {earlier.place}, but {error}")
-        by_identity |= dict.fromkeys(person.student.identities, person)
-    return list(dict.fromkeys(by_identity.values()))
-
-
-def _joined(first: Person, second: Person) -> Person:
-    """What two lines say of one student. Raises ValueError where they contradict one another."""
-    if (first.due and second.extension) or (first.extension and second.due):
-        raise ValueError("one has due, the other extension_hours")
-    parts = [_either(f.name, getattr(first.student, f.name), getattr(second.student, f.name)) for f in fields(Student)]
-    sections = dict.fromkeys(part for person in (first, second) for part in person.section.split(", ") if part)
-    return Person(
-        Student(*parts),
-        ", ".join(sections),
-        _either("due", first.due, second.due),
-        _either("extension_hours", first.extension, second.extension),
-        _either("excused", first.excused, second.excused),
-        f"{first.place}, {second.place}",
-    )
-
-
-def _either(name: str, first: Any, second: Any) -> Any:
-    """The value that is given. Raises ValueError for two that differ by more than capitals."""
-    empty = (None, "", timedelta(0))
-    if first not in empty and second not in empty and first != second and str(first).lower() != str(second).lower():
-        raise ValueError(f"{name} is {_as_written(second)} here and {_as_written(first)} there")
-    return second if first in empty else first
-
-
-def _as_written(value: Any) -> str:
-    if isinstance(value, timedelta):
-        return f"{value / timedelta(hours=1):g}"
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="minutes")
-    return str({True: "yes", False: "no"}.get(value, value))
-
-
-def _due(cells: Mapping[str, str], rubric: Rubric) -> tuple[datetime | None, timedelta]:
-    """A student's own due date, and what is added to that of the class; at most one of the two."""
-    own, hours = cells.get("due", ""), cells.get("extension_hours", "")
-    if own and hours:
-        raise ValueError("give either due or extension_hours")
-    if own:
-        try:
-            due = datetime.fromisoformat(own)
-        except ValueError:
-            raise ValueError(f"due is {own!r}; write it as {TIME}") from None
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", own):
-            due = datetime.combine(due, LAST_MOMENT)
-        zone = due.tzinfo or (rubric.due.tzinfo if rubric.due else None)
-        if zone is None:
-            raise ValueError(f"due is {own!r}, without a time zone; write it as {TIME}")
-        return due.replace(tzinfo=zone), timedelta(0)
-    if hours and rubric.due is None:
-        raise ValueError(f"extension_hours needs a due date for the class; add due: {TIME} at the top of rubric.yaml")
-    try:
-        text = hours or "0"
-        extension = float(text.replace(",", "."))
-        if not 0 <= extension < float("inf"):
-            raise ValueError(text)
-        return None, timedelta(hours=extension)
-    except (ValueError, OverflowError):
-        raise ValueError(f"extension_hours is {hours!r}, which is not a number of hours such as 48") from None
-
-
-def _student(cells: Mapping[str, str]) -> Student:
-    parts = (cells.get("first name", ""), cells.get("last name", "") or cells.get("surname", ""))
-    name = _first(cells, NAME) or " ".join(filter(None, parts))
-    participant = MOODLE.fullmatch(cells.get("identifier", ""))
-    moodle = participant[1] if participant else ""
-    return Student(name, _first(cells, SID), _first(cells, EMAIL), _first(cells, CANVAS), moodle)
-
-
-def _first(cells: Mapping[str, str], headers: Iterable[str]) -> str:
-    return next((cells[header] for header in headers if cells.get(header)), "")
-
-
-# Overrides: points that an instructor sets by hand, each with a reason; they come last and are shown
-
-
-@dataclass(frozen=True)
-class Override:
-    """One line: `criterion` is a criterion's id or "total", `student` an address, an id, a submission or a name.
-
-    `points` is None for a student who is excused.
-    """
-
-    student: str
-    criterion: str
-    points: float | None
-    reason: str
-    place: str = ""
-    author: str = ""
-    date: str = ""
-
-    def __str__(self) -> str:
-        what = "excused" if self.points is None else f"{self.criterion} set to {number(self.points)}"
-        who = ", ".join(filter(None, (self.author, self.date)))
-        return f"{what}: {self.reason}" + (f" ({who})" if who else "")
-
-
-def overrides(paths: Iterable[Path], rubric: Rubric) -> tuple[list[Override], list[str]]:
-    """The lines of all files, and every line in which anything is missing, unknown or out of range.
-
-    Raises ArgumentsError for a file that cannot be read or lacks a column.
-    """
-    lines = (line for path in paths for line in _lines(path, BY_HAND, COLUMNS))
-    return _made(lines, lambda place, cells: _override(place, cells, rubric))
-
-
-def _override(place: str, cells: Mapping[str, str], rubric: Rubric) -> Override:
-    """Raises ValueError."""
-    absent = next((name for name in (*COLUMNS, *WHO) if name in (*COLUMNS, *cells) and not cells.get(name)), "")
-    if absent:
-        raise ValueError(f"the column {absent!r} is empty")
-    criterion = cells["criterion"]
-    graded = rubric.criteria.get(criterion)
-    if graded is None and criterion != TOTAL:
-        raise ValueError(f"there is no criterion {criterion!r}; give an id from grades.csv, or 'total'")
-    when = cells.get("date", "")
-    try:
-        date.fromisoformat(when or "2026-11-27")
-    except ValueError:
-        raise ValueError(f"date is {when!r}; write it as 2026-11-27") from None
-    points = _points(cells["points"], criterion, graded.most if graded else rubric.most)
-    return Override(cells["student"], criterion, points, cells["reason"], place, cells.get("author", ""), when)
-
-
-def _points(text: str, criterion: str, most: float) -> float | None:
-    if text.lower() == EXCUSED:
-        if criterion != TOTAL:
-            raise ValueError(f"EX excuses a student from the whole homework: use it with total, not with {criterion}")
-        return None
-    try:
-        points = float(text.replace(",", "."))
-    except ValueError:
-        raise ValueError(f"{text!r} is not a number of points; EX excuses a student") from None
-    if not 0 <= points <= most:
-        raise ValueError(f"{number(points)} points, but {criterion} allows 0 to {number(most)}")
-    return points
-
-
-# The rows
-
 DAY = timedelta(days=1)
-ON_TIME = ("", 0.0)  # how late, and what it costs
+ON_TIME = ("", 0.0, 0)  # how late, what it costs, and the late days used
+
+
+class Line(Protocol):
+    """A line of a table that concerns one student."""
+
+    @property
+    def student(self) -> str: ...
+    @property
+    def place(self) -> str: ...
+
+
+L = TypeVar("L", bound=Line)
 
 
 @dataclass(frozen=True)
@@ -319,8 +55,8 @@ class StudentRow:
     """A student with the submission that counts (`grade` is None if it is a fault) and those that do not.
 
     `others` stand in the order in which they were handed in. `due`: this student's own date, or a longer one. `absent`: in the
-    roster, but without a submission. `late`: how late, in words; `deduction`: the points that this costs. `total` and `overrides`:
-    set by hand, and what is said about it.
+    roster, but without a submission. `late`: how late, in words; `deduction`: the points that this costs after `days_used` of the
+    student's `late_days`. `total` and `overrides`: set by hand, and what is said about it; `automatic`: the score before.
     """
 
     student: Student
@@ -334,23 +70,31 @@ class StudentRow:
     excused: bool = False
     late: str = ""
     deduction: float = 0.0
+    late_days: int = 0
+    days_used: int = 0
     total: float | None = None
+    withheld: bool = False
     overrides: tuple[str, ...] = ()
+    automatic: float | None = None
+    comments: tuple[Comment, ...] = ()
 
     @property
     def score(self) -> float | None:
         """The points that count in the end: the total that was set by hand, else those of the grade less the late deduction.
 
-        None where nothing counts: for who is excused, or missing, and for a fault.
+        None where nothing counts: for who is excused, or missing, for a withheld grade and for a fault.
         """
-        if self.excused or self.total is not None:
-            return None if self.excused else self.total
+        if self.excused or self.withheld:
+            return None
+        if self.total is not None:
+            return self.total
         return self.grade.score - self.deduction if self.grade else None
 
     @property
     def status(self) -> str:
-        if self.excused or self.absent:
-            return "Excused" if self.excused else "Missing"
+        for status, holds in (("Excused", self.excused), ("Withheld", self.withheld), ("Missing", self.absent)):
+            if holds:
+                return status
         return "Graded" if self.grade else ERROR
 
     @property
@@ -404,7 +148,7 @@ def _identity(student: Student, entry: Entry, emails: Mapping[str, set[str]]) ->
     if student.sid:
         addresses = emails.get(student.sid, set())
         return ("email", *addresses) if len(addresses) == 1 else ("sid", student.sid)
-    by_number = [identity for identity in student.identities if identity[0] in ("canvas", "moodle")]
+    by_number = [identity for identity in student.identities if identity[0] in ("canvas", "moodle", "brightspace")]
     return by_number[0] if by_number else ("entry", entry.key, student.name)
 
 
@@ -421,19 +165,19 @@ def finished(
     grades: Mapping[str, Grade],
     faults: Mapping[str, str],
     rubric: Rubric,
-    roster: Sequence[Person] = (),
-    overrides: Sequence[Override] = (),
+    inputs: Inputs = NO_INPUTS,
 ) -> list[StudentRow]:
-    """The rows of a class after all five steps. Raises ArgumentsError for overrides that fit nobody or one another."""
-    class_rows = with_roster(rows(entries, grades, faults, roster), roster, rubric)
+    """The rows of a class after all five steps. Raises ArgumentsError for lines that fit nobody or one another."""
+    class_rows = with_roster(rows(entries, grades, faults, inputs.roster), inputs.roster, rubric)
+    class_rows = with_late_days(class_rows, inputs.late_days)
     class_rows = without_dropped(with_choice(class_rows, grades, faults, rubric), rubric)
-    return with_overrides(with_lateness(class_rows, rubric), overrides)
+    class_rows = with_overrides(with_lateness(class_rows, rubric), inputs.overrides)
+    return with_comments(class_rows, inputs.comments)
 
 
-def problems(
-    entries: Sequence[Entry], rubric: Rubric, roster: Sequence[Person], overrides: Sequence[Override]
-) -> list[str]:
+def problems(entries: Sequence[Entry], rubric: Rubric, inputs: Inputs) -> list[str]:
     """The same complaints, as far as they need no grades; and that of a roster of another class."""
+    roster = inputs.roster
     class_rows = rows(entries, {}, {}, roster)
     wrong = []
     if roster and not _known((row.student for row in class_rows), roster):
@@ -445,7 +189,9 @@ def problems(
             f"the roster does not match the submissions: no submitter is in it. The roster has {there}, ...; "
             f"the submissions are from {here}, ... (matched by email address or ID, else by name)"
         ]
-    return wrong + _by_position(with_roster(class_rows, roster, rubric), overrides)[1]
+    class_rows = with_roster(class_rows, roster, rubric)
+    wrong += _by_position(class_rows, inputs.overrides)[1] + _commented(class_rows, inputs.comments)[1]
+    return wrong + _balanced(class_rows, inputs.late_days)[1]
 
 
 def _described(student: Student) -> str:
@@ -484,6 +230,8 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
             f"{late} marked late by Canvas, which does not say by how much, so no points were deducted: "
             f"{', '.join(map(_who, undated))}; set the total with --overrides"
         )
+    withheld = ", ".join(_who(row) for row in rows if row.withheld)
+    said += [f"grade withheld: {withheld}; the computed score stays in the results folder"] if withheld else []
     missing = sum(row.status == "Missing" for row in rows)
     counts = "no score" if rubric.missing == "empty" else "0 points"
     return said + (
@@ -539,6 +287,7 @@ def _completed(row: StudentRow, person: Person, rubric: Rubric) -> StudentRow:
         from_upload.email or from_roster.email,
         from_upload.canvas or from_roster.canvas,
         from_upload.moodle or from_roster.moodle,
+        from_upload.brightspace,
     )
     longer = rubric.due + person.extension if rubric.due and person.extension else None
     return replace(row, student=student, section=person.section, due=person.due or longer, excused=bool(person.excused))
@@ -619,18 +368,24 @@ def _worth(row: StudentRow, rubric: Rubric) -> float:
 # Late work: only the kit's own scores are reckoned with. What Gradescope has taken off is never read, so it cannot be counted twice
 
 
-def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy) -> tuple[str, float]:
-    """How late work is, in words, and the points that it loses: percent or points for each started day after the grace.
+def lateness(created_at: str, raw: float, due: datetime, rule: LatePolicy, free: int = 0) -> tuple[str, float, int]:
+    """How late work is, in words, the points that it loses, and how many of the `free` late days were used.
 
-    `created_at` is a time in ISO form, `raw` the score to take points from.
+    Percent or points are deducted for each started day after the grace that no late day covers; late days are used only where that
+    changes the deduction. `created_at` is a time in ISO form, `raw` the score to deduct from.
     """
     by = datetime.fromisoformat(created_at) - due
     if by <= timedelta(minutes=rule.grace_minutes):
         return ON_TIME
     days = math.ceil((by - timedelta(minutes=rule.grace_minutes)) / DAY)
-    deduction = days * (rule.points_a_day + raw * rule.percent_a_day / 100)
     words = f"{f'{by.days} d ' * bool(by.days)}{by.seconds // 3600} h {by.seconds % 3600 // 60} min late"
-    return words, min(deduction, raw * (1 - rule.floor_percent / 100))
+    full, used = _deduction(days, raw, rule), min(days, free)
+    reduced = _deduction(days - used, raw, rule)
+    return (words, reduced, used) if reduced < full else (words, full, 0)
+
+
+def _deduction(days: int, raw: float, rule: LatePolicy) -> float:
+    return min(days * (rule.points_a_day + raw * rule.percent_a_day / 100), raw * (1 - rule.floor_percent / 100))
 
 
 def with_lateness(rows: Sequence[StudentRow], rubric: Rubric) -> list[StudentRow]:
@@ -642,8 +397,33 @@ def _late(row: StudentRow, rubric: Rubric) -> StudentRow:
     due = row.due or rubric.due
     if row.grade is None or not row.entry.created_at or due is None:
         return row
-    late, deduction = lateness(row.entry.created_at, row.grade.score, due, rubric.late or LatePolicy())
-    return replace(row, late=late, deduction=deduction)
+    late = lateness(row.entry.created_at, row.grade.score, due, rubric.late or LatePolicy(), row.late_days)
+    return replace(row, late=late[0], deduction=late[1], days_used=late[2])
+
+
+def with_late_days(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> list[StudentRow]:
+    """The rows with the late days that their students have left. Raises ArgumentsError for ambiguous lines."""
+    by_row, problems = _balanced(rows, balances)
+    refuse(problems)
+    return [replace(row, late_days=by_row[at].days) if at in by_row else row for at, row in enumerate(rows)]
+
+
+def remaining(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> list[tuple[str, int, int]]:
+    """Of each line of the balances: its student, the late days left after this homework, and those used for it."""
+    row_of = {id(balance): rows[at] for at, balance in _balanced(rows, balances)[0].items()}
+    used = {key: 0 if row.excused or row.total is not None else row.days_used for key, row in row_of.items()}
+    return [(b.student, b.days - used.get(id(b), 0), used.get(id(b), 0)) for b in balances]
+
+
+def _balanced(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> tuple[dict[int, Balance], list[str]]:
+    """The balance of each row that has one; a student of another course, or without a row, is no problem."""
+    matches, problems = _matched(rows, balances)
+    by_row: dict[int, Balance] = {}
+    for at, balance in matches:
+        first = by_row.setdefault(at, balance)
+        if first is not balance:
+            problems.append(f"{balance.place}: the same student as in {first.place}; give each student once")
+    return by_row, [problem for problem in problems if NOBODY not in problem]
 
 
 # What was set by hand
@@ -665,13 +445,8 @@ def _by_position(
 ) -> tuple[dict[int, list[Override]], list[str]]:
     """The overrides of each row, of several that say the same the first; and what is wrong with those that cannot be used."""
     by_row: dict[int, dict[str, Override]] = {}
-    problems = []
-    for override in overrides:
-        try:
-            at = _position(override, rows)
-        except ValueError as error:
-            problems.append(f"{override.place}: {error}")
-            continue
+    matches, problems = _matched(rows, overrides)
+    for at, override in matches:
         if (rows[at].absent or rows[at].fault) and override.criterion != TOTAL:
             problems.append(f"{override.place}: {override.student} has no grade; only the total can be set")
         first = by_row.setdefault(at, {}).setdefault(override.criterion, override)
@@ -680,16 +455,37 @@ def _by_position(
     return {at: list(overrides_of_row.values()) for at, overrides_of_row in by_row.items()}, problems
 
 
-def _position(override: Override, rows: Sequence[StudentRow]) -> int:
-    """Raises ValueError for nobody or several."""
-    wanted = override.student.lower()
-    for known_as in (_surely, lambda row: {row.student.name.lower()}):
-        matches = [at for at, row in enumerate(rows) if wanted in known_as(row)]
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            raise ValueError(f"{len(matches)} students are named {override.student}; use an email address or ID")
-    raise ValueError(f"no student is named {override.student}")
+def with_comments(rows: Sequence[StudentRow], comments: Sequence[Comment]) -> list[StudentRow]:
+    """The rows with what graders say about them. Raises ArgumentsError for lines that fit nobody, or nothing handed in."""
+    by_row, problems = _commented(rows, comments)
+    refuse(problems)
+    return [replace(row, comments=tuple(by_row.get(at, ()))) for at, row in enumerate(rows)]
+
+
+def _commented(rows: Sequence[StudentRow], comments: Sequence[Comment]) -> tuple[dict[int, list[Comment]], list[str]]:
+    matches, problems = _matched(rows, comments)
+    problems += [f"{c.place}: {c.student} has handed in nothing to comment on" for at, c in matches if rows[at].absent]
+    by_row: dict[int, list[Comment]] = {}
+    for at, comment in matches:
+        by_row.setdefault(at, []).append(comment)
+    return by_row, problems
+
+
+def _matched(rows: Sequence[StudentRow], lines: Iterable[L]) -> tuple[list[tuple[int, L]], list[str]]:
+    """Each line with the position of its student's row; and a sentence on each whose student is nobody or several."""
+    matches, problems = [], []
+    for line in lines:
+        wanted = line.student.lower()
+        certain = [at for at, row in enumerate(rows) if wanted in _surely(row)]
+        found = certain or [at for at, row in enumerate(rows) if wanted == row.student.name.lower()]
+        if len(found) == 1:
+            matches.append((found[0], line))
+        elif found:
+            several = f"{len(found)} students are named {line.student}; use an email address or ID"
+            problems.append(f"{line.place}: {several}")
+        else:
+            problems.append(f"{line.place}: {NOBODY} {line.student}")
+    return matches, problems
 
 
 def _surely(row: StudentRow) -> set[str]:
@@ -701,10 +497,15 @@ def _surely(row: StudentRow) -> set[str]:
 
 
 def _set_by_hand(row: StudentRow, overrides: Sequence[Override]) -> StudentRow:
-    criteria = {o.criterion: o.points for o in overrides if o.criterion != TOTAL and o.points is not None}
+    automatic = row.grade.score if row.grade else None
+    criteria = {o.criterion: float(o.points) for o in overrides if o.criterion != TOTAL}
     if row.grade and criteria:
         marks = tuple(replace(mark, score=criteria.get(mark.criterion, mark.score)) for mark in row.grade.marks)
         row = replace(row, grade=replace(row.grade, marks=marks, score=sum(mark.score for mark in marks)))
-    row = replace(row, overrides=tuple(map(str, overrides)))
-    totals = [override.points for override in overrides if override.criterion == TOTAL]
-    return replace(row, total=totals[0], excused=totals[0] is None) if totals else row
+    row = replace(row, overrides=tuple(map(str, overrides)), automatic=automatic)
+    for total in (override.points for override in overrides if override.criterion == TOTAL):
+        if isinstance(total, str):
+            row = replace(row, excused=total == EXCUSED, withheld=total == WITHHELD, total=None)
+        else:
+            row = replace(row, excused=False, total=total)
+    return row

@@ -29,11 +29,13 @@ class Student:
     email: str = ""
     canvas: str = ""
     moodle: str = ""
+    brightspace: str = ""
 
     @property
     def identities(self) -> list[Identity]:
         """The ids of a student, the most reliable first. A name is none, since two people may share it."""
         ids = [("email", self.email.lower()), ("sid", self.sid), ("canvas", self.canvas), ("moodle", self.moodle)]
+        ids.append(("brightspace", self.brightspace))
         return [identity for identity in ids if identity[1]]
 
 

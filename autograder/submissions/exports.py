@@ -1,14 +1,15 @@
-"""What the paths given to a command hold: submissions, classes, exports of Gradescope, Canvas and Moodle; folder or zip.
+"""What the paths given to a command hold: a submission, a class, or the download of a platform; as a folder or a zip.
 
 Told apart by names alone, in this order, because a later form may look like an earlier one:
 
 1. "gradescope": a `submission_metadata.yml` beside folders that Gradescope has named. Of several paths every one must be the
    download of a platform, or it must have Gradescope's own name: else they may be uploads of students, who can write such a file;
 2. "moodle": most of it named as Moodle names submissions;
-3. "submission": a module of the rubric directly inside;
-4. "canvas": most of it files named as Canvas names them;
-5. "class": several folders, zips or other archives with work in them;
-6. "submission": all else.
+3. "brightspace": most of its folders named as Brightspace names them;
+4. "submission": a module of the rubric directly inside;
+5. "canvas": most of it files named as Canvas names them;
+6. "class": several folders, zips or other archives with work in them;
+7. "submission": all else.
 
 Whatever the form, each file and folder of a class is a submission or is named in a note.
 """
@@ -28,7 +29,8 @@ from autograder.submissions.submission import ARCHIVES, is_likely_code
 from autograder.submissions.tree import Tree, UnusableError
 from autograder.values.names import resembles
 
-Kind = Literal["gradescope", "moodle", "submission", "canvas", "class"]
+Kind = Literal["gradescope", "moodle", "brightspace", "submission", "canvas", "class"]
+DOWNLOADS = ("gradescope", "moodle", "brightspace", "canvas")
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 LOOKED_AT = 2000  # files of one unit by which it is told what it is
 NAMED = 20  # files that one note names
@@ -59,7 +61,7 @@ def listing(paths: Sequence[Path], out: Path | None = None) -> Listing:
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
     others = [path for path in paths if path not in modules]
     looked = [(path, _look(path, out)) for path in others]
-    downloads = not modules and {_unwrapped(tree)[1] for _, tree in looked} <= {"gradescope", "moodle", "canvas"}
+    downloads = not modules and {_unwrapped(tree)[1] for _, tree in looked} <= set(DOWNLOADS)
     listings = [_recognised(tree, path, downloads or platforms.is_export_name(path.stem)) for path, tree in looked]
     if len(others) > 1:
         # The name of the path is that of the section.
@@ -113,6 +115,11 @@ def _recognised(outer: Tree, path: Path, believed: bool) -> Listing:
         case "moodle":
             what, entries = "a Moodle download", platforms.moodle_entries(tree)
             problems = _left_out(tree, path, platforms.is_moodle_name, "not named as Moodle names submissions")
+        case "brightspace":
+            what, entries = "a Brightspace download", platforms.brightspace_entries(tree)
+            problems = _left_out(
+                tree, path, platforms.is_brightspace_name, "not named as Brightspace names submissions"
+            )
         case "canvas":
             what, entries = "a Canvas download", platforms.canvas_entries(dict(tree.walk()), tree.place)
             problems = _left_out(tree, path, _is_canvas_part, "not named as Canvas names files")
@@ -216,7 +223,7 @@ def _unwrapped(outer: Tree, believed: bool = True) -> tuple[Tree, Kind]:
     for depth, inner in enumerate(_wrapped(outer)):
         form = kind(inner, depth > 0, believed)
         one_folder = form == "class" and sum(map(_is_unit, inner.folders)) == 1
-        if form in ("gradescope", "moodle", "canvas") or (form == "class" and not one_folder):
+        if form in DOWNLOADS or (form == "class" and not one_folder):
             return inner, form
     return outer, kind(outer, believed=believed)
 
@@ -245,6 +252,8 @@ def kind(tree: Tree, inside: bool = False, believed: bool = True) -> Kind:
         return "gradescope"
     if platforms.is_moodle(tree):
         return "moodle"
+    if platforms.is_brightspace(tree):
+        return "brightspace"
     if _has_module(tree.files):
         return "submission"
     if platforms.is_canvas(tree):

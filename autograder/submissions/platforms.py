@@ -1,14 +1,15 @@
-"""The downloads of Gradescope, Canvas and Moodle; each is recognised by the names of its files and folders."""
+"""The downloads of Gradescope, Canvas, Moodle and Brightspace; each is recognised by the names of its files and folders."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from autograder.homework import rubric
 from autograder.submissions.entries import Entry, Student
 from autograder.submissions.tree import Source, Tree, UnusableError, is_junk, is_litter
 
@@ -205,3 +206,47 @@ def moodle_entries(tree: Tree) -> list[Entry]:
         upload = Tree(part, tree.place, own, tree.zipped)
         entries.append(Entry(f"{name}_{number}", upload, (Student(name, moodle=number),)))
     return entries
+
+
+# Brightspace's "Download" of an assignment: a folder for each upload, `<user>-<upload> - <name> - Oct 10, 2025 1022 AM`, and an
+# index.html. The time is that of the class, without its zone.
+
+_BRIGHTSPACE_NAME = re.compile(
+    r"(?P<user>\d+)-(?P<upload>\d+) - (?P<name>.+) - "
+    r"(?P<day>\w+ \d{1,2}, \d{4}) (?P<hour>\d{1,2}):?(?P<minute>\d\d) (?P<half>[AP]M)",
+    re.DOTALL,
+)
+
+
+def is_brightspace(tree: Tree) -> bool:
+    """Whether most of the folders here are named as Brightspace does it, and no code lies beside them."""
+    names = [name for name in tree.folders if not name.startswith(".") and not is_junk(name)]
+    code = any(name.lower().endswith((".py", ".zip")) for name in tree.files)
+    return not code and 2 * sum(map(is_brightspace_name, names)) > len(names)
+
+
+def is_brightspace_name(name: str) -> bool:
+    return name == "index.html" or _BRIGHTSPACE_NAME.fullmatch(name) is not None
+
+
+def brightspace_entries(tree: Tree) -> list[Entry]:
+    """One entry an upload; the times in the time zone of the due date, or in UTC where there is none."""
+    due = rubric.current().due
+    zone = due.tzinfo if due is not None and due.tzinfo else UTC
+    entries = []
+    for name, upload in tree.folders.items():
+        match = _BRIGHTSPACE_NAME.fullmatch(name)
+        if match is None:
+            continue
+        student = Student(match["name"], brightspace=match["user"])
+        key = f"{match['name']}_{match['user']}-{match['upload']}"
+        entries.append(Entry(key, upload, (student,), created_at=_brightspace_time(match, zone)))
+    return entries
+
+
+def _brightspace_time(match: re.Match[str], zone: tzinfo) -> str:
+    try:
+        text = f"{match['day']} {match['hour']}:{match['minute']} {match['half']}"
+        return _time(datetime.strptime(text, "%b %d, %Y %I:%M %p").replace(tzinfo=zone).isoformat())
+    except ValueError:
+        return ""

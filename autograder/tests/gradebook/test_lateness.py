@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
-from autograder.gradebook.rows import StudentRow, lateness, notes, with_lateness
+from autograder.exceptions import ArgumentsError
+from autograder.gradebook import inputs, products
+from autograder.gradebook.rows import StudentRow, finished, lateness, notes, remaining, with_lateness
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.entries import Entry, Student
 from autograder.tests.making import grade_of_points, rubric_with
@@ -80,3 +83,70 @@ def test_work_that_canvas_marks_late_without_a_time_is_noted(
     assert len(found) == bool(said)
     if said:
         assert found[0].startswith(said) and found[0].endswith(f"{', '.join(names)}; set the total with --overrides")
+
+
+@pytest.mark.parametrize(
+    ("days_late", "free", "rule", "expected"),
+    [
+        (1, 3, {"percent_a_day": 10}, (0, 1)),
+        (3, 2, {"percent_a_day": 10}, (8, 2)),
+        (3, 0, {"percent_a_day": 10}, (24, 0)),
+        (2, 2, {}, (0, 0)),  # nothing is deducted anyway
+        (9, 2, {"percent_a_day": 10, "floor_percent": 50}, (40, 0)),  # nor less for two days fewer
+    ],
+)
+def test_late_days_are_used_where_that_changes_the_deduction(
+    days_late: int, free: int, rule: dict[str, float], expected: tuple[float, int]
+) -> None:
+    created_at = (DUE + timedelta(days=days_late)).isoformat()
+    assert lateness(created_at, 80, DUE, LatePolicy(**rule), free)[1:] == pytest.approx(expected)
+
+
+def balances(tmp_path: Path, text: str) -> list[inputs.Balance]:
+    (tmp_path / "days.csv").write_text(text, encoding="utf-8")
+    found, problems = inputs.late_days(tmp_path / "days.csv", late_rubric())
+    inputs.refuse(problems)
+    return found
+
+
+def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> None:
+    left = balances(tmp_path, "student,days\nADA@x,2\nbela@x,1\nElsewhere,3\nchidi@x,5\n")
+    entries = [
+        Entry(key, None, (Student(name, email=f"{name.lower()}@x"),), created_at=at)
+        for key, name, at in (
+            ("a", "Ada", "2026-11-22T12:00:00Z"),
+            ("b", "Bela", "2026-11-22T12:00:00Z"),
+            ("c", "Chidi", "2026-11-22T12:00:00Z"),
+        )
+    ]
+    grades = {entry.key: grade_of_points(entry.key, 10) for entry in entries}
+    given = inputs.Inputs([], [inputs.Override("chidi@x", "total", 4.0, "agreed")], [], left)
+    for _ in range(2):  # a second run charges nothing again
+        found = finished(entries, grades, {}, late_rubric(), given)
+        assert [row.score for row in found] == [10, 9, 4]
+        assert remaining(found, left) == [("ADA@x", 0, 2), ("bela@x", 0, 1), ("Elsewhere", 3, 0), ("chidi@x", 5, 0)]
+    text = products.late_days_table(found, left)
+    assert [(one.student, one.days) for one in balances(tmp_path, text)][:2] == [("ADA@x", 0), ("bela@x", 0)]
+    assert "1 d 13 h 1 min late, 2 late days used" in products.table(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("student,days\nada@x,-1\n", "days.csv:2: days is '-1', which is not a number of days such as 3"),
+        ("student,days\nada@x,\n", "days.csv:2: the column 'days' is empty"),
+        ("student\nada@x\n", "days.csv:1: there is no column 'days'"),
+    ],
+)
+def test_balance_that_cannot_be_used_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ArgumentsError, match=message):
+        balances(tmp_path, text)
+
+
+def test_late_days_need_a_policy_and_each_student_once(tmp_path: Path) -> None:
+    left = balances(tmp_path, "student,days\nada@x,2\nAda,1\n")
+    with pytest.raises(ArgumentsError, match="add `late:`"):
+        inputs.late_days(tmp_path / "days.csv", rubric_with())
+    entries = [Entry("a", None, (Student("Ada", email="ada@x"),))]
+    with pytest.raises(ArgumentsError, match=r"days.csv:3: the same student as in .*days.csv:2"):
+        finished(entries, {}, {}, late_rubric(), inputs.Inputs(late_days=left))

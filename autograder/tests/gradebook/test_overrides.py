@@ -1,6 +1,8 @@
 """Points set by hand: checked line by line, applied last, shown."""
 
+import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,9 @@ from click.testing import CliRunner
 
 from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError
+from autograder.gradebook import inputs, products, report
 from autograder.gradebook import rows as class_rows
-from autograder.gradebook.rows import StudentRow, with_overrides
+from autograder.gradebook.rows import StudentRow, notes, with_comments, with_overrides
 from autograder.homework import rubric as rubrics
 from autograder.submissions.entries import Entry, Student
 from autograder.submissions.exports import listing
@@ -40,10 +43,10 @@ def applied(tmp_path: Path, text: str) -> list[StudentRow]:
     return with_overrides(rows(), used(tmp_path / "o.csv"))
 
 
-def used(*paths: Path) -> list[class_rows.Override]:
+def used(*paths: Path) -> list[inputs.Override]:
     """The lines of files that are all right in themselves."""
-    found, problems = class_rows.overrides(paths, RUBRIC)
-    class_rows.refuse(problems)
+    found, problems = inputs.overrides(paths, RUBRIC)
+    inputs.refuse(problems)
     return found
 
 
@@ -60,7 +63,7 @@ def test_submission_is_named_as_moodle_names_its_folder(tmp_path: Path) -> None:
     put(tmp_path / "class", {f"{folder}/layernorm.py": "", "Bela_7_assignsubmission_file/layernorm.py": ""})
     (tmp_path / "o.csv").write_text(f"{HEAD}{folder},total,50,seen\n", encoding="utf-8")
     entries = listing([tmp_path / "class"]).entries
-    assert class_rows.problems(entries, RUBRIC, [], used(tmp_path / "o.csv")) == []
+    assert class_rows.problems(entries, RUBRIC, inputs.Inputs(overrides=used(tmp_path / "o.csv"))) == []
 
 
 def test_total_is_set_whatever_else_there_is(tmp_path: Path) -> None:
@@ -81,7 +84,7 @@ def test_total_is_set_whatever_else_there_is(tmp_path: Path) -> None:
         ("Ada,total,nan,x\n", "o.csv:2: nan points"),
         ("Ada,total,5,\n", "o.csv:2: the column 'reason' is empty"),
         ("Ada,total,5,x\n\n1,total,6,y\n", "o.csv:4: 1: total set to 6: y; but "),
-        (f"Ada,{FIRST.id},EX,x\n", "o.csv:2: EX excuses a student from the whole homework"),
+        (f"Ada,{FIRST.id},EX,x\n", "o.csv:2: EX concerns the whole homework"),
         (f"Chidi,{FIRST.id},1,x\n", "o.csv:2: Chidi has no grade"),
     ],
 )
@@ -96,7 +99,7 @@ def test_file_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes | No
     if content is not None:
         (tmp_path / "o.csv").write_bytes(content)
     with pytest.raises(ArgumentsError, match=r"o\.csv"):
-        class_rows.overrides([tmp_path / "o.csv"], RUBRIC)
+        inputs.overrides([tmp_path / "o.csv"], RUBRIC)
 
 
 def test_every_bad_line_is_named(tmp_path: Path) -> None:
@@ -167,3 +170,61 @@ def test_every_bad_line_is_named_before_anything_is_graded(tmp_path: Path) -> No
     assert done.exit_code == 2
     assert sorted(re.findall(r"o\.csv:(\d+): ", done.stderr)) == ["2", "3", "4", "6", "7"]
     assert not (tmp_path / "out").exists()
+
+
+def test_withheld_grade_is_in_no_table_and_stays_in_the_results(tmp_path: Path) -> None:
+    ada, bela, *_ = applied(tmp_path, "1,total,withheld,under review\n")
+    assert (ada.score, ada.status, ada.remark) == (None, "Withheld", "withheld: under review")
+    assert ada.grade is not None and ada.grade.score == RUBRIC.points - FIRST.points
+    assert report.submissions_that_count([ada, bela]) == [bela.grade]
+    assert "Ada" not in products.canvas_table([ada, bela], "hw")
+    assert notes([ada], RUBRIC, []) == ["grade withheld: Ada; the computed score stays in the results folder"]
+
+
+def test_adjustments_for_gradescope_are_what_was_set_by_hand(tmp_path: Path) -> None:
+    made = applied(tmp_path, f"1,{FIRST.id},{FIRST.points},was right\n2,total,7,oral exam\n3,total,EX,ill\n")
+    made = [replace(row, entry=replace(row.entry, key=f"submission_{at}")) for at, row in enumerate(made[:3])]
+    table = list(csv.DictReader(products.gradescope_table(made).splitlines()))
+    earned = RUBRIC.points - FIRST.points
+    assert [(line["Submission ID"], line["Adjustment"], line["Score"]) for line in table] == [
+        ("0", f"{FIRST.points:g}", f"{RUBRIC.points:g}"),
+        ("1", f"{7 - earned:g}", "7"),
+        ("2", "", ""),
+    ]
+    assert [line["Reason"] for line in table] == [
+        f"{FIRST.id} set to {FIRST.points:g}: was right",
+        "total set to 7: oral exam",
+        "excused: ill",
+    ]
+
+
+COMMENTS = "student,about,comment,author\n"
+
+
+def test_comments_change_no_points_and_reach_the_page(tmp_path: Path) -> None:
+    text = f"{COMMENTS}1,{FIRST.id},see [me],Kim\nada@x,layernorm.py:12,use keepdims,\n1,total,well done,\n"
+    (tmp_path / "c.csv").write_text(text, encoding="utf-8")
+    found, problems = inputs.comments([tmp_path / "c.csv"], RUBRIC)
+    (ada, *_), (before, *_) = with_comments(rows(), found), rows()
+    assert (problems, ada.score) == ([], before.score)
+    document = {"output": "", "tests": []}
+    ((_, page, _),) = products.student_pages([ada], {ada.entry.key: document}, RUBRIC)
+    for line in (f"- `{FIRST.id}`: see \\[me\\] (Kim)", "- `layernorm.py:12`: use keepdims\n", "- well done\n"):
+        assert line in page
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1,layernorm.exampel,x", "c.csv:2: about is 'layernorm.exampel'; give a criterion's id, a line such as"),
+        ("1,layernorm.py:0,x", "c.csv:2: about is 'layernorm.py:0'"),
+        ("1,total,", "c.csv:2: the column 'comment' is empty"),
+        ("nobody@x,total,x", "c.csv:2: no student is named nobody@x"),
+        ("Chidi,total,x", "c.csv:2: Chidi has handed in nothing to comment on"),
+    ],
+)
+def test_comment_that_cannot_be_used_is_refused(tmp_path: Path, line: str, message: str) -> None:
+    (tmp_path / "c.csv").write_text(f"{COMMENTS}{line},\n", encoding="utf-8")
+    found, problems = inputs.comments([tmp_path / "c.csv"], RUBRIC)
+    with pytest.raises(ArgumentsError, match=re.escape(message)):
+        with_comments(rows(), found) if found else inputs.refuse(problems)

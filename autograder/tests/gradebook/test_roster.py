@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.exceptions import ArgumentsError
-from autograder.gradebook import products, report
+from autograder.gradebook import inputs, products, report
 from autograder.gradebook import rows as class_rows
 from autograder.gradebook.rows import StudentRow, finished, notes, with_roster
 from autograder.homework.rubric import Rubric
@@ -35,7 +35,7 @@ ROWS = [
 
 def applied(tmp_path: Path, text: str) -> list[StudentRow]:
     (tmp_path / "roster.csv").write_text("\ufeff" + text, encoding="utf-8")
-    return with_roster(ROWS, class_rows.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)
+    return with_roster(ROWS, inputs.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_who_has_handed_in_nothing_stands_in_the_table_but_not_in_that_for_canva
 def test_canvas_student_is_found_by_the_id_of_canvas(tmp_path: Path) -> None:
     (tmp_path / "roster.csv").write_text(CANVAS)
     row = StudentRow(Student("abelada", canvas="901"), Entry("abelada_901"), grade_of_points("x", 5))
-    assert with_roster([row], class_rows.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)[0].student.sid == "1"
+    assert with_roster([row], inputs.roster(tmp_path / "roster.csv", RUBRIC), RUBRIC)[0].student.sid == "1"
 
 
 @pytest.mark.parametrize("text", ["", "Name\nAda\n", "a,b\n1,2\n"])
@@ -78,7 +78,7 @@ def test_roster_by_which_nobody_is_known_is_refused(tmp_path: Path, text: str) -
 def test_roster_is_read_as_excel_writes_it(tmp_path: Path, encoding: str, separator: str) -> None:
     text = "Name,Email\nZoë Weiß,zoe@x.org\n".replace(",", separator)
     (tmp_path / "roster.csv").write_bytes(text.encode(encoding))
-    (person,) = class_rows.roster(tmp_path / "roster.csv", RUBRIC)
+    (person,) = inputs.roster(tmp_path / "roster.csv", RUBRIC)
     assert person.student == Student("Zoë Weiß", "", "zoe@x.org")
 
 
@@ -89,7 +89,7 @@ def test_file_that_is_no_table_is_refused_with_an_example_of_one(tmp_path: Path,
     with pytest.raises(
         ArgumentsError, match=r"roster.csv: (is not a CSV file|cannot be read)(.|\n)*name,sid,email,section\n"
     ):
-        class_rows.roster(tmp_path / "roster.csv", RUBRIC)
+        inputs.roster(tmp_path / "roster.csv", RUBRIC)
 
 
 # Several lines of one student
@@ -98,7 +98,7 @@ def test_file_that_is_no_table_is_refused_with_an_example_of_one(tmp_path: Path,
 def test_lines_of_one_student_are_one_person_with_all_their_sections(tmp_path: Path) -> None:
     lines = "Ada,1,ADA@x,Mon,,\nBela,2,,Mon,,\n,1,,Tue,48,yes\nAda,,ada@x,Mon,,\n"
     (tmp_path / "r.csv").write_text(f"name,sid,email,section,extension_hours,excused\n{lines}")
-    ada, bela = class_rows.roster(tmp_path / "r.csv", rubric_with(due="2026-11-20T23:59+01:00"))
+    ada, bela = inputs.roster(tmp_path / "r.csv", rubric_with(due="2026-11-20T23:59+01:00"))
     assert (ada.student, ada.section, ada.excused) == (Student("Ada", "1", "ADA@x"), "Mon, Tue", True)
     assert (ada.extension.days, bela.student.name) == (2, "Bela")
 
@@ -119,7 +119,7 @@ def test_lines_of_one_student_that_contradict_one_another_are_both_named(
     first = "Ada,1,ada@x,2026-11-24T10:00+01:00,yes"
     (tmp_path / "r.csv").write_text(f"name,sid,email,due,excused\n{first}\nBela,3,,,\n{second}\n")
     with pytest.raises(ArgumentsError) as caught:
-        class_rows.roster(tmp_path / "r.csv", RUBRIC)
+        inputs.roster(tmp_path / "r.csv", RUBRIC)
     assert "r.csv:4: the same student as in " in str(caught.value) and f"r.csv:2, but {said}" in str(caught.value)
 
 
@@ -131,9 +131,9 @@ def test_plain_folder_is_matched_by_a_name_sid_or_address_that_one_student_has(t
     (tmp_path / "r.csv").write_text(
         "name,sid,email,section\nAda Abel,3000001,ada@x.org,A\nBela,2,b@x.org,B\nBela,3,,B\n"
     )
-    people = class_rows.roster(tmp_path / "r.csv", RUBRIC)
+    people = inputs.roster(tmp_path / "r.csv", RUBRIC)
     entries = [Entry("s1", None, (Student(name),)), Entry("s2", None, (Student("Bela"),))]
-    ada, bela, *missing = finished(entries, {}, {}, RUBRIC, people)
+    ada, bela, *missing = finished(entries, {}, {}, RUBRIC, inputs.Inputs(people))
     assert (ada.student, ada.section) == (Student("Ada Abel", "3000001", "ada@x.org"), "A")
     assert bela.student == Student("Bela")  # which of the two, nobody can say
     assert [row.status for row in missing] == ["Missing", "Missing"]
@@ -141,27 +141,27 @@ def test_plain_folder_is_matched_by_a_name_sid_or_address_that_one_student_has(t
 
 def test_uploads_under_a_name_and_an_id_are_uploads_of_one_student(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("name,sid\nAda Abel,1\n")
-    people = class_rows.roster(tmp_path / "r.csv", RUBRIC)
+    people = inputs.roster(tmp_path / "r.csv", RUBRIC)
     entries = [Entry("s1", None, (Student("Ada Abel", moodle="7"),)), Entry("s2", None, (Student("1"),))]
-    (row,) = finished(entries, {}, {}, RUBRIC, people)
+    (row,) = finished(entries, {}, {}, RUBRIC, inputs.Inputs(people))
     assert (row.student, row.entry.key, [one.key for one in row.others]) == (Student("Ada Abel", "1"), "s2", ["s1"])
 
 
 def test_name_is_not_believed_of_two_people_nor_where_the_roster_has_ids_of_that_kind(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("name,email\nAda,a@x\n")
-    people = class_rows.roster(tmp_path / "r.csv", RUBRIC)
+    people = inputs.roster(tmp_path / "r.csv", RUBRIC)
     for who in ((Student("Ada", moodle="7"), Student("Ada", moodle="8")), (Student("Ada", email="other@x"),)):
         entries = [Entry(f"s{at}", None, (one,)) for at, one in enumerate(who)]
-        assert [row.status for row in finished(entries, {}, {}, RUBRIC, people)][-1] == "Missing"
+        assert [row.status for row in finished(entries, {}, {}, RUBRIC, inputs.Inputs(people))][-1] == "Missing"
 
 
 def test_roster_of_another_class_is_refused(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("name,email\nBela,b@x\n")
-    people = class_rows.roster(tmp_path / "r.csv", RUBRIC)
-    (said,) = class_rows.problems([Entry("s1", None, (Student("Ada", email="a@x"),))], RUBRIC, people, [])
+    people = inputs.roster(tmp_path / "r.csv", RUBRIC)
+    (said,) = class_rows.problems([Entry("s1", None, (Student("Ada", email="a@x"),))], RUBRIC, inputs.Inputs(people))
     assert said.startswith("the roster does not match the submissions: no submitter is in it")
     assert "Bela (b@x), ...; the submissions are from Ada (a@x)" in said
-    assert class_rows.problems([Entry("s1", None, (Student("B", email="B@x"),))], RUBRIC, people, []) == []
+    assert class_rows.problems([Entry("s1", None, (Student("B", email="B@x"),))], RUBRIC, inputs.Inputs(people)) == []
 
 
 # One student is not the class
@@ -173,8 +173,8 @@ def of(tmp_path: Path, cells: str, at: str, rubric: Rubric = DUE) -> StudentRow:
     """Ada's row, whose upload of 100 points is from `at`; `cells` are hers under due, extension_hours and excused."""
     (tmp_path / "roster.csv").write_text(f"email,due,extension_hours,excused\nada@x.org,{cells}\n")
     entry = Entry("s1", None, (Student("Ada", email="ada@x.org"),), created_at=at)
-    people = class_rows.roster(tmp_path / "roster.csv", rubric)
-    return finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric, people)[0]
+    people = inputs.roster(tmp_path / "roster.csv", rubric)
+    return finished([entry], {"s1": grade_of_points("s1", 10)}, {}, rubric, inputs.Inputs(people))[0]
 
 
 @pytest.mark.parametrize(
@@ -229,23 +229,23 @@ def test_extension_of_a_homework_without_a_due_date_is_refused(tmp_path: Path, c
 def test_who_has_handed_in_nothing_gets_0_where_the_rubric_says_so(tmp_path: Path) -> None:
     zero = rubric_with(missing="zero")
     (tmp_path / "roster.csv").write_text("email,excused\nada@x.org,\nbela@x.org,x\n")
-    people = class_rows.roster(tmp_path / "roster.csv", zero)
-    found = finished([], {}, {}, zero, people)
+    people = inputs.roster(tmp_path / "roster.csv", zero)
+    found = finished([], {}, {}, zero, inputs.Inputs(people))
     assert [(row.status, row.score) for row in found] == [("Missing", 0), ("Excused", None)]
     assert notes(found, zero, people) == ["1 in the roster without a submission: 0 points (missing: zero)"]
-    assert notes(finished([], {}, {}, RUBRIC, people), RUBRIC, people) == [
+    assert notes(finished([], {}, {}, RUBRIC, inputs.Inputs(people)), RUBRIC, people) == [
         "1 in the roster without a submission: no score (missing: empty)"
     ]
 
 
 def test_who_is_not_in_the_roster_is_named(tmp_path: Path) -> None:
     (tmp_path / "roster.csv").write_text(GRADESCOPE)
-    people = class_rows.roster(tmp_path / "roster.csv", RUBRIC)
+    people = inputs.roster(tmp_path / "roster.csv", RUBRIC)
     assert notes(with_roster(ROWS, people, RUBRIC), RUBRIC, people)[0] == "not in the roster: Zoe"
 
 
 def test_a_name_that_several_in_the_roster_have_is_said_to_be_that() -> None:
-    people = [class_rows.Person(Student("Zoe", email=f"{letter}@x.org"), "") for letter in "de"]
+    people = [inputs.Person(Student("Zoe", email=f"{letter}@x.org"), "") for letter in "de"]
     said = notes(with_roster(ROWS, people, RUBRIC), RUBRIC, people)
     assert "several students in the roster have the name Zoe; name the upload after an email address or ID" in said
     assert not any("not in the roster" in note and "Zoe" in note for note in said)
@@ -253,7 +253,7 @@ def test_a_name_that_several_in_the_roster_have_is_said_to_be_that() -> None:
 
 def test_who_is_not_in_the_roster_by_address_is_not_taken_for_a_namesake() -> None:
     people = [
-        class_rows.Person(Student(name, email=f"{number}@example.org"), "")
+        inputs.Person(Student(name, email=f"{number}@example.org"), "")
         for number, name in enumerate(("Zoe", "Zoe", "", ""))
     ]
     strangers = [replace(ROWS[0], student=student) for student in (Student("Zoe", email="zoe@example.org"), Student())]
@@ -283,8 +283,8 @@ def test_upload_that_counts_is_the_one_that_the_rubric_says(
     ada = Student("Ada", email="ada@x.org")
     entries = [Entry(key, None, (ada,), created_at=at) for key, (at, _) in UPLOADS.items()]
     grades = {key: grade_of_points(key, RUBRIC.points, lost) for key, (_, lost) in UPLOADS.items()}
-    people = class_rows.roster(tmp_path / "roster.csv", rubric)
-    (row,) = finished(entries, grades, {}, rubric, people)
+    people = inputs.roster(tmp_path / "roster.csv", rubric)
+    (row,) = finished(entries, grades, {}, rubric, inputs.Inputs(people))
     assert row.entry.key == counts
     others = ", ".join(key for key in UPLOADS if key != counts)
     assert notes([row], rubric, people) == [
@@ -331,7 +331,7 @@ Participant 700113,Bela Brandt,bela@x.org,No submission,,100.00,-,-
 
 def test_moodles_grading_worksheet_is_a_roster_and_comes_back_with_the_grades(tmp_path: Path) -> None:
     (tmp_path / "worksheet.csv").write_text(WORKSHEET)
-    people = class_rows.roster(tmp_path / "worksheet.csv", RUBRIC)
+    people = inputs.roster(tmp_path / "worksheet.csv", RUBRIC)
     row = StudentRow(Student("Ada W.", moodle="700112"), Entry("Ada_700112"), grade_of_points("x", 5))
     found = with_roster([row], people, RUBRIC)
     assert [(one.student.name, one.student.email, one.status) for one in found] == [

@@ -73,7 +73,7 @@ def new(name: str | None, homework: Path | None) -> None:
         from autograder.release import new_homework
 
         click.echo(new_homework.write(homework, name or new_homework.MODULE))
-        click.echo("\nIt is complete: run these commands there, then replace its module by yours.")
+        click.echo("\nIt is complete: run these commands there, then replace its module with your own.")
         click.echo("autograder build; autograder grade solutions -o dist/graded; autograder audit")
         return
     if name is None:

@@ -306,7 +306,7 @@ def _points(text: str, criterion: str, most: float) -> float | str:
 
 @dataclass(frozen=True)
 class Comment:
-    """One line: `about` is a criterion's id, a file, a line of a file such as "layernorm.py:12", or "total"."""
+    """One line: `about` is a criterion's id, a file, a line of a file such as "module.py:12", or "total"."""
 
     student: str
     about: str

@@ -273,7 +273,7 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
         raw, less = number(row.grade.score), number(row.deduction)
         yield f"The submission earned {raw} points; {less} were deducted because it was {row.late}."
     if row.days_used:
-        yield f"It was {row.late}. {_days(row.days_used)} used, {row.late_days - row.days_used} left."
+        yield f"The submission was {row.late}: {_days(row.days_used)} used, {row.late_days - row.days_used} left."
     for override in row.overrides:
         yield f"Manual override: {markdown(override)}"
     if row.comments:

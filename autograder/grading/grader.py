@@ -281,7 +281,8 @@ class _Grading:
             explained = explanation.empty or explanation.complete or explanation.sure or explanation.undecided
             if (explained and not explanation.repair) or any(name in reading.wrong_functions for name in helpers):
                 continue
-            if any(map(wrong_in_value, own)) and not any(is_absent(r) or r.reply.ended for r in own):
+            is_quiz = any(record.step.rules.question for record in own)
+            if any(map(wrong_in_value, own)) and not is_quiz and not any(is_absent(r) or r.reply.ended for r in own):
                 yield function, own
 
     def _graded(self, module: str, later: "_Reading") -> Iterator[Graded]:

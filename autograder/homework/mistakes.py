@@ -301,6 +301,9 @@ def known(module: str) -> dict[str, Written]:
         tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
         examples |= loaded.get("EXAMPLES", {})
     functions = rubric.current().modules[module].functions
+    for name in functions:
+        if name in examples and name not in tables:  # no misconception of it is known
+            tables[name] = Written(reference.functions()[name])
     for name, table in tables.items():
         if name not in functions:
             raise RubricError(f"{folder / name}.py: {name} is not a function of {module}; see rubric.yaml")

@@ -98,7 +98,8 @@ def missing(folder: Path, solutions: Path, rubric: Rubric, notebook: str) -> Ite
             yield f"{solutions / notebook} has no question named {module}"
         bare = [function for function in entry.functions if not mistakes.examples(module, function)]
         if bare and rubric.explains(module):
-            yield f"{kit.catalogue() / module} has no EXAMPLES for {', '.join(bare)}"
+            place, example = kit.catalogue() / module, f'EXAMPLES = {{"{bare[0]}": [((np.array([1.0, 2.0]),), {{}})]}}'
+            yield f"{place} has no EXAMPLES for {', '.join(bare)}; add {bare[0]}.py there, with public inputs: {example}"
 
 
 def _rewrite(source: Path, change: Callable[[str], str], target: Path) -> None:

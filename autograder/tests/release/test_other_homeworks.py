@@ -127,3 +127,46 @@ def test_no_file_of_the_engine_names_a_module_of_a_homework() -> None:
     assert module.search("see decoder.py") and module.search("kmeans.nearest")
     found = [f"{path}: {match[0]}" for path in engine() for match in module.finditer(path.read_text(encoding="utf-8"))]
     assert found == [] and len(engine()) > 100
+
+
+UNIT_ROWS = '''
+
+def unit_rows(x: np.ndarray) -> np.ndarray:
+    """Divide every row by its length; (..., d) as x."""
+    # BEGIN SOLUTION
+    return x / np.sqrt((x * x).sum(axis=-1, keepdims=True))
+    # END SOLUTION
+'''
+ITS_TESTS = """
+
+@criterion("centred_rows.unit")
+def test_every_row_has_length_one(check, rng):
+    check.unit_rows(np.array([3.0, 4.0]))
+    check.unit_rows(rng.normal(3, 1, (3, 4)))
+    check.unit_rows(rng.normal(3, 1, (2, 3, 4)))
+"""
+ITS_EXAMPLES = 'import numpy as np\n\nEXAMPLES = {"unit_rows": [((np.array([1.0, 2.0]),), {})]}\n'
+
+
+def test_a_function_with_three_test_calls_and_no_misconception_gets_a_useful_message(tmp_path: Path) -> None:
+    folder = new_homework.write(tmp_path / "homework", "centred_rows")
+    for name, addition in (
+        ("solutions/centred_rows.py", UNIT_ROWS),
+        ("grading/suites/test_centred_rows.py", ITS_TESTS),
+    ):
+        (folder / name).write_text((folder / name).read_text() + addition)
+    (folder / "grading/misconceptions/centred_rows/unit_rows.py").write_text(ITS_EXAMPLES)
+    rubric = (folder / "rubric.yaml").read_text().replace("points: 2\n", "points: 3\n")
+    rubric = rubric.replace("      centred_rows: []\n", "      centred_rows: []\n      unit_rows: []\n")
+    (folder / "rubric.yaml").write_text(
+        f'{rubric}      unit: {{points: 1, grades: [unit_rows], about: "length one"}}\n'
+    )
+    homework = Homework("centred_rows", folder)
+    (folder / "class" / "ada").mkdir(parents=True)
+    (folder / "class/ada/centred_rows.py").write_text(homework.solution.replace("np.sqrt((x * x)", "((x * x)"))
+    graded = homework.command("grade", "class", "-o", "out", "--feedback")
+    assert "2 of 3" in graded.stdout, graded.stderr
+    page = (folder / "out/feedback/ada.md").read_text()
+    line = homework.solution.partition("np.sqrt")[0].count("\n") + 1
+    assert f"A single edit on line {line} makes every call of `unit_rows` pass." in page
+    assert "# expected: [0.447214, 0.894427]\n# yours:    [0.2, 0.4]" in page

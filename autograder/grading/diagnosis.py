@@ -17,7 +17,7 @@ from autograder.grading.experiments import arguments
 from autograder.grading.played import Played, wrong_in_value
 from autograder.grading.record import Record, Step
 from autograder.grading.search import Candidate, Search, Table
-from autograder.grading.thresholds import LEAST_EVIDENCE, MOST_RIVALS
+from autograder.grading.thresholds import LEAST_EVIDENCE
 from autograder.homework import reference
 from autograder.homework.mistakes import COPIES, KEEP_DTYPE, KEPT, Mistake, of_form, of_function
 from autograder.homework.rubric import Rubric
@@ -221,7 +221,7 @@ class Diagnoser:
         if mistakes:
             yield self._beside(module, function, mistakes)
         for name in mistakes:  # what cannot be told apart in the helper may show here
-            for rival in above[name].rivals[:MOST_RIVALS]:
+            for rival in above[name].rivals:
                 if rival.mistakes:
                     yield replace(self._beside(module, function, mistakes | {name: rival.mistakes}), alone=True)
 

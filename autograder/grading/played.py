@@ -17,7 +17,6 @@ import numpy as np
 from autograder.grading.direct import Direct
 from autograder.grading.record import Record, Step, grouped
 from autograder.grading.thresholds import (
-    RUIN,
     SAME,
     SAME_ROUNDING,
 )
@@ -213,15 +212,13 @@ def wrong_in_value(record: Record) -> bool:
 
 
 def alike_in_rounding(step: Step, exact: Reply, inexact: Reply, reply: Reply) -> bool:
-    """Whether a reply is off by as much as the known inexact one, where that one is off; in a ruin any wrong value is alike."""
+    """Whether a reply is off by as much as the known inexact one, where that one is off."""
     if inexact.error is not None or reply.error is not None or step.kind != "call":
         return alike(step, inexact, reply)
     right = step.counted(exact.value)
     far, theirs = (distance(right, step.counted(item.value)) for item in (inexact, reply))
     if far <= step.allowed:
         return alike(step, exact, reply)
-    if far > RUIN:
-        return theirs > step.allowed
     return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
 
 
@@ -244,4 +241,4 @@ def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | No
     apart, left = distance(right, exact), distance(exact, value)
     if 0 <= apart <= allowed:
         return None
-    return 0 <= left <= (apart / SAME_ROUNDING if apart > 0 else RUIN)
+    return 0 <= left <= max(apart / SAME_ROUNDING, allowed)

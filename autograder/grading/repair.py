@@ -28,7 +28,6 @@ from autograder.grading.thresholds import (
     FEW,
     FIRST_CALLS,
     MOST_ENDLESS,
-    MOST_FUNCTIONS,
     MOST_SPENT,
     MOST_SURVIVORS,
 )
@@ -53,7 +52,7 @@ class Repairs:
 
     def __init__(self, player: Runner):
         self.player = player
-        self.functions, self.edits, self.endless = frozenset[str](), player.edits, 0
+        self.edits, self.endless = player.edits, 0
         self.lines: dict[str, set[int]] = {}  # of each module's repairs: its other functions are edited there first
         self.made: dict[str, list[Repair]] = {}  # of each module
 
@@ -61,9 +60,9 @@ class Repairs:
         """The smallest edits that make every record of a function right, beside correct `helpers`; None if there are none."""
         own = [record for record in records if record.target.function == function]
         first = _first_calls(own)
-        if not first or not self.edits or len(self.functions | {function}) > MOST_FUNCTIONS:
+        if not first or not self.edits:
             return None
-        self.functions, self.endless = self.functions | {function}, 0
+        self.endless = 0
         rest = [step for step in _made_alone(own) if step not in first]
         fixed = partial(self.lines_of, module, function, helpers, records)
 

@@ -20,12 +20,10 @@ MOST_TOGETHER = 4  # misconceptions of one function that are combined; by judgem
 BEST = 5  # misconceptions that are tried with one more each, half as many pairs, a third as many triples; by audit with --pairs
 TELLING = 6  # wrong calls by which sets are compared; by audit with --pairs
 MOST_COMBINATIONS = 700  # sets of two and more misconceptions tried for one function; by audit with --pairs
-MOST_RIVALS = 8  # sets of a helper's mistakes that do the same there, tried in the functions built on it; by judgement
 SAME = 1e-9  # share of a value by which another one may differ and be the same: sums in another order differ by 1e-15
 SAME_ROUNDING = (
     100.0  # ratio of two errors of rounding up to which they are of one kind; of two wrong values, beyond which not
 )
-RUIN = 0.05  # share of the largest value above which an error of rounding leaves nothing to compare; by judgement
 
 # Of edits of a student's text (repair.py). `MOST_EDITS` and `LARGEST` in edits.py: edits of one function that are
 # tried, and nodes that one exchanges; of 15 doubles in one function that one edit made right, 9 needed a larger one. `MOST_PLACES`
@@ -33,7 +31,6 @@ RUIN = 0.05  # share of the largest value above which an error of rounding leave
 FIRST_CALLS = 4  # wrong calls that an edit must make right before it is played on all; by judgement
 # Calls with the wrong reply of a known mistake that is told as one of several, or by errors in other words; chosen on 280 modules.
 LEAST_EVIDENCE = 3
-MOST_FUNCTIONS = 4  # of one submission that are searched; by judgement
 # Edits of one size that are played on every call of the function; where more pass the first calls, no line is told.
 MOST_SURVIVORS = 20  # by judgement
 MOST_ENDLESS = 5  # edits that do not end, after which a search does; by judgement

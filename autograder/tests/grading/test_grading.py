@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from autograder.grading import script as scripts
-from autograder.grading import search
 from autograder.grading.grader import Grader
 from autograder.homework import kit
 from autograder.homework import rubric as rubrics
@@ -156,15 +155,15 @@ WRONG_THINGS = {
     "none": ("return None", "is not written yet", ""),
     "text": ("return 'layer norm'", "wrong type", "text"),
     "shape": ("return x[..., :1]", "wrong shape", "shape"),
-    "nan": ("return x * np.nan", "not the expected ones", "nan"),
+    "nan": ("return x * np.nan", "returned wrong values", "nan"),
     "10 GB": ("return np.broadcast_to(x, (10**7, *x.shape))", "wrong type", "too large"),
     "unwritten": ("raise NotImplementedError('layer_norm')", "not written yet", "not written yet"),
-    "exception": ("return x / {}['gamma']", "KeyError in line", "KeyError: 'gamma'"),
+    "exception": ("return x / {}['gamma']", "raised KeyError on line", "KeyError: 'gamma'"),
     "generator": ("yield x", "wrong type", "a generator"),
     "exit": ("raise SystemExit(0)", "SystemExit", "SystemExit"),
     "stopped": ("import os; os._exit(0)", "Python itself stopped", "Python itself stopped"),
     "endless": ("while True: pass", "took too long", "took too long"),
-    "signature": (None, "arguments are not those of `layer_norm(x, gamma, beta, eps)`", "arguments are not those of"),
+    "signature": (None, "do not match `layer_norm(x, gamma, beta, eps)`", "parameters do not match"),
 }
 
 
@@ -605,17 +604,3 @@ def test_the_submission_that_the_theory_of_operation_follows(grade: Grade, refer
     assert lost(document) == {"layernorm.example", "layernorm.backward_x"}
     line = 1 + repaired[: repaired.index("(g + n)")].count("\n")
     assert f"A single edit on line {line} " in entries(document)["layernorm.backward_x"]["output"]
-
-
-@pytest.mark.slow
-def test_the_search_for_known_mistakes_is_charged_to_the_submission(
-    grader: Grader, references: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    two = references["layernorm.py"].replace(b"np.sqrt(var + eps)", b"(np.sqrt(var) + eps)", 1)
-    two = two.replace(b"(centred**2).mean(axis=-1,", b"x.var(ddof=1, axis=-1,", 1)
-    spent = []
-    for seconds in (0.0, 0.05):
-        monkeypatch.setattr(search, "VERSION_SECONDS", seconds)
-        grader.grade(Submission("two", references | {"layernorm.py": two}), ("layernorm",))
-        spent.append(grader.sandbox.processor_seconds)
-    assert spent[1] - spent[0] > 1

@@ -102,7 +102,11 @@ class Bent:
         if step.kind != "call":
             return replace(right, changed=CHANGED) if step.kind == "changes" and chance < 0.12 else right
         value = bent(right.value, self.rng) if chance < 0.6 and right.error is None else right.value
-        crossed = wire.decode(wire.encode(wire.marked(value)))
+        try:
+            crossed = wire.decode(wire.encode(wire.marked(value)))
+        except wire.WireError:  # a handle, which only the grader may send
+            self.ended = Ended("protocol")
+            return Reply(ended=self.ended)
         return replace(right, value=crossed, changed=CHANGED if chance < 0.12 else (), shared=0.12 < chance < 0.14)
 
     def edited(self, call: Call) -> Reply:

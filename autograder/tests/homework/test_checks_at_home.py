@@ -153,15 +153,6 @@ def test_wrong_value_has_call_result_expectation_and_reason(home: Path) -> None:
     assert "Hint" not in said and "Probably" not in said
 
 
-@pytest.mark.slow
-def test_what_a_result_would_be_right_for_is_said_where_no_known_mistake_fits(home: Path) -> None:
-    wrong = RIGHT_ATTENTION[RIGHT_ATTENTION.index("def multi_head_attention") :]
-    assert 'x @ params["w_q"]' in wrong
-    said = checked(home, "scaled_attention", wrong.replace('x @ params["w_q"]', 'x @ params["w_q"].T'), "--hint")
-    assert "Note      Your result would be right with `params['w_q']` transposed." in said
-    assert said.count("Note ") == 1
-
-
 def test_what_is_remembered_between_calls_is_said(home: Path) -> None:
     wrong = (
         "MEAN = []\n\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n    MEAN.append(x.mean(axis=-1, keepdims=True))\n"

@@ -295,7 +295,7 @@ def _points(text: str, criterion: str, most: float) -> float | str:
     try:
         points = float(text.replace(",", "."))
     except ValueError:
-        raise ValueError(f"{text!r} is not a number of points, EX (excused) or withheld") from None
+        raise ValueError(f"{text!r} is neither a number of points nor EX (excused) nor withheld") from None
     if not 0 <= points <= most:
         raise ValueError(f"{number(points)} points, but {criterion} allows 0 to {number(most)}")
     return points
@@ -325,7 +325,7 @@ def _comment(place: str, cells: Mapping[str, str], rubric: Rubric) -> Comment:
     """Raises ValueError."""
     _refuse_empty(cells, ("student", "about", "comment"))
     about = cells["about"]
-    if about not in (TOTAL, *rubric.criteria) and not re.fullmatch(r".+\.py(:[1-9]\d*)?", about):
+    if about not in (TOTAL, *rubric.criteria) and not re.fullmatch(r"[^`]+\.py(:[1-9]\d*)?", about):
         raise ValueError(f"about is {about!r}; give a criterion's id, a line such as {rubric.files[0]}:12, or total")
     return Comment(cells["student"], about, cells["comment"], place, cells.get("author", ""))
 

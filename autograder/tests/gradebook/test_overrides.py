@@ -78,7 +78,7 @@ def test_total_is_set_whatever_else_there_is(tmp_path: Path) -> None:
         ("Nobody,total,5,x\n", "o.csv:2: no student is named Nobody"),
         ("Bela,total,5,x\n", "o.csv:2: 2 students are named Bela"),
         ("Ada,nosuch.thing,5,x\n", "o.csv:2: there is no criterion 'nosuch.thing'"),
-        ("Ada,total,many,x\n", "o.csv:2: 'many' is not a number"),
+        ("Ada,total,many,x\n", "o.csv:2: 'many' is neither a number"),
         ("Ada,total,-1,x\n", "o.csv:2: -1 points, but total allows 0"),
         ("Ada,total,1000,x\n", "o.csv:2: 1000 points"),
         ("Ada,total,nan,x\n", "o.csv:2: nan points"),

@@ -254,10 +254,8 @@ def computes_nothing(records: Iterable[Record]) -> bool:
         return False
     if _is_one_number(r.reply.value for r in calls) and not _is_one_number(r.step.expected for r in calls):
         return True
-    names, returned = (
-        set[str](arguments(calls[0].step)),
-        set[str](),
-    )  # arguments that may be what is returned, and that were
+    names = set[str](arguments(calls[0].step))  # arguments that may be what is always returned
+    returned = set[str]()
     for record in calls:
         given = arguments(record.step)
         kept = {name for name in names if isinstance(given.get(name), Kept)}  # of an earlier call: not there to compare

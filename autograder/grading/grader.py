@@ -172,9 +172,8 @@ class _Grading:
             # Nothing has taken the place of the preview's process.
             self.first_tries = {criterion.id: self._together(criterion) for criterion in later}
         results: dict[str, ModuleResult] = {}
-        for module in sorted(
-            modules, key=self.player.has_ended
-        ):  # one of them may go on in the process that is still there
+        # The module whose process is still there goes on in it.
+        for module in sorted(modules, key=self.player.has_ended):
             self.records |= self.player.hidden(module)
         for module in modules:
             results[module] = self._result(module)

@@ -16,10 +16,7 @@ import numpy as np
 
 from autograder.grading.direct import Direct
 from autograder.grading.record import Record, Step, grouped
-from autograder.grading.thresholds import (
-    SAME,
-    SAME_ROUNDING,
-)
+from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework import reference
 from autograder.homework.mistakes import Mistake, Version, made
 from autograder.sandbox.messages import Reply

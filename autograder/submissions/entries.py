@@ -34,8 +34,8 @@ class Student:
     @property
     def identities(self) -> list[Identity]:
         """The ids of a student, the most reliable first. A name is none, since two people may share it."""
-        ids = [("email", self.email.lower()), ("sid", self.sid), ("canvas", self.canvas), ("moodle", self.moodle)]
-        ids.append(("brightspace", self.brightspace))
+        ids = [("email", self.email.lower()), ("sid", self.sid)]
+        ids += [("canvas", self.canvas), ("moodle", self.moodle), ("brightspace", self.brightspace)]
         return [identity for identity in ids if identity[1]]
 
 

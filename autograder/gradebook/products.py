@@ -9,7 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import inf
 from pathlib import Path
@@ -105,22 +105,12 @@ def table(rows: Sequence[StudentRow]) -> str:
                 *_canvas(row),
                 *[student.name, student.sid, student.email, *scores, row.status, entry.key, _submitted(row)],
                 *((raw, number(row.deduction) if row.late else less) if final else ()),
-                *[_lateness(row), uploads, row.remark],
+                *[row.lateness or ("late" if row.entry.late else ""), uploads, row.remark],
                 *marks,
                 *due,
             ]
         )
     return csv_text(lines)
-
-
-def _lateness(row: StudentRow) -> str:
-    if not row.late:
-        return "late" if row.entry.late else ""
-    return row.late + (f", {_days(row.days_used)} used" if row.days_used else "")
-
-
-def _days(count: int) -> str:
-    return f"{count} late day{'' if count == 1 else 's'}"
 
 
 def _submitted(row: StudentRow) -> str:
@@ -162,11 +152,8 @@ def gradescope_table(rows: Sequence[StudentRow]) -> str:
         ["Submission ID", "Name", "Email", "Autograder Score", "Adjustment", "Score", "Reason"]
     ]
     for row in filter(_on_gradescope, rows):
-        by_hand = (
-            row.total if row.total is not None else row.grade.score if row.grade and row.score is not None else None
-        )
-        before = row.automatic or 0.0
-        points = ["" if by_hand is None else number(by_hand - before), "" if by_hand is None else number(by_hand)]
+        before, by_hand = row.automatic or 0.0, replace(row, deduction=0.0).score  # Gradescope has its own late policy
+        points = ["", ""] if by_hand is None else [number(by_hand - before), number(by_hand)]
         key = row.entry.key.removeprefix("submission_")
         lines.append([key, row.student.name, row.student.email, number(before), *points, "; ".join(row.overrides)])
     return csv_text(lines)
@@ -272,8 +259,8 @@ def _blocks(row: StudentRow, document: Mapping[str, Any], rubric: Rubric) -> Ite
     if row.deduction:
         raw, less = number(row.grade.score), number(row.deduction)
         yield f"The submission earned {raw} points; {less} were deducted because it was {row.late}."
-    if row.days_used:
-        yield f"The submission was {row.late}: {_days(row.days_used)} used, {row.late_days - row.days_used} left."
+    if row.days_used and row.balance:
+        yield f"The submission was {row.lateness}, {row.balance.days - row.days_used} left."
     for override in row.overrides:
         yield f"Manual override: {markdown(override)}"
     if row.comments:

@@ -30,7 +30,6 @@ from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.entries import Entry, Student
 
 NO_INPUTS = Inputs()
-NOBODY = "no student is named"
 NOTHING = "nothing to grade in it"
 ERROR = "Grader error"  # the status of a submission without a grade
 NAMED = 3  # people that a message names
@@ -56,7 +55,8 @@ class StudentRow:
 
     `others` stand in the order in which they were handed in. `due`: this student's own date, or a longer one. `absent`: in the
     roster, but without a submission. `late`: how late, in words; `deduction`: the points that this costs after `days_used` of the
-    student's `late_days`. `total` and `overrides`: set by hand, and what is said about it; `automatic`: the score before.
+    late days in `balance` (None where none can be used). `total` and `overrides`: set by hand, and what is said about it;
+    `automatic`: the score before.
     """
 
     student: Student
@@ -70,7 +70,7 @@ class StudentRow:
     excused: bool = False
     late: str = ""
     deduction: float = 0.0
-    late_days: int = 0
+    balance: Balance | None = None
     days_used: int = 0
     total: float | None = None
     withheld: bool = False
@@ -106,6 +106,13 @@ class StudentRow:
         parts += [self.entry.remark] if self.entry.remark else []
         parts += [self.grade.remark] if self.grade is not None and self.grade.remark else []
         return "; ".join([*parts, *self.overrides])
+
+    @property
+    def lateness(self) -> str:
+        """How late, and how many late days were used for it."""
+        return self.late + (
+            f", {self.days_used} late day{'' if self.days_used == 1 else 's'} used" if self.days_used else ""
+        )
 
     @property
     def outcome(self) -> Outcome:
@@ -169,7 +176,7 @@ def finished(
 ) -> list[StudentRow]:
     """The rows of a class after all five steps. Raises ArgumentsError for lines that fit nobody or one another."""
     class_rows = with_roster(rows(entries, grades, faults, inputs.roster), inputs.roster, rubric)
-    class_rows = with_late_days(class_rows, inputs.late_days)
+    class_rows = with_late_days(class_rows, inputs)
     class_rows = without_dropped(with_choice(class_rows, grades, faults, rubric), rubric)
     class_rows = with_overrides(with_lateness(class_rows, rubric), inputs.overrides)
     return with_comments(class_rows, inputs.comments)
@@ -397,33 +404,38 @@ def _late(row: StudentRow, rubric: Rubric) -> StudentRow:
     due = row.due or rubric.due
     if row.grade is None or not row.entry.created_at or due is None:
         return row
-    late = lateness(row.entry.created_at, row.grade.score, due, rubric.late or LatePolicy(), row.late_days)
+    late = lateness(
+        row.entry.created_at, row.grade.score, due, rubric.late or LatePolicy(), row.balance.days if row.balance else 0
+    )
     return replace(row, late=late[0], deduction=late[1], days_used=late[2])
 
 
-def with_late_days(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> list[StudentRow]:
-    """The rows with the late days that their students have left. Raises ArgumentsError for ambiguous lines."""
-    by_row, problems = _balanced(rows, balances)
+def with_late_days(rows: Sequence[StudentRow], inputs: Inputs) -> list[StudentRow]:
+    """The rows with the late days that their students have left; without those of students who are excused, or whose total is set
+    by hand. Raises ArgumentsError for ambiguous lines.
+    """
+    by_row, problems = _balanced(rows, inputs.late_days)
     refuse(problems)
-    return [replace(row, late_days=by_row[at].days) if at in by_row else row for at, row in enumerate(rows)]
+    totals = [override for override in inputs.overrides if override.criterion == TOTAL and override.points != WITHHELD]
+    decided = {at for at, row in enumerate(rows) if row.excused} | {at for at, _ in _matched(rows, totals)[0]}
+    return [replace(row, balance=None if at in decided else by_row.get(at)) for at, row in enumerate(rows)]
 
 
 def remaining(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> list[tuple[str, int, int]]:
     """Of each line of the balances: its student, the late days left after this homework, and those used for it."""
-    row_of = {id(balance): rows[at] for at, balance in _balanced(rows, balances)[0].items()}
-    used = {key: 0 if row.excused or row.total is not None else row.days_used for key, row in row_of.items()}
-    return [(b.student, b.days - used.get(id(b), 0), used.get(id(b), 0)) for b in balances]
+    used = {row.balance: row.days_used for row in rows}
+    return [(line.student, line.days - used.get(line, 0), used.get(line, 0)) for line in balances]
 
 
 def _balanced(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> tuple[dict[int, Balance], list[str]]:
-    """The balance of each row that has one; a student of another course, or without a row, is no problem."""
-    matches, problems = _matched(rows, balances)
+    """The balance of each row that has one; a student without a row, perhaps of another homework, is no problem."""
+    matches, problems = _matched(rows, balances, all_present=False)
     by_row: dict[int, Balance] = {}
     for at, balance in matches:
         first = by_row.setdefault(at, balance)
         if first is not balance:
             problems.append(f"{balance.place}: the same student as in {first.place}; give each student once")
-    return by_row, [problem for problem in problems if NOBODY not in problem]
+    return by_row, problems
 
 
 # What was set by hand
@@ -471,8 +483,11 @@ def _commented(rows: Sequence[StudentRow], comments: Sequence[Comment]) -> tuple
     return by_row, problems
 
 
-def _matched(rows: Sequence[StudentRow], lines: Iterable[L]) -> tuple[list[tuple[int, L]], list[str]]:
-    """Each line with the position of its student's row; and a sentence on each whose student is nobody or several."""
+def _matched(
+    rows: Sequence[StudentRow], lines: Iterable[L], all_present: bool = True
+) -> tuple[list[tuple[int, L]], list[str]]:
+    """Each line with the position of its student's row; and a sentence on each whose student is several or, if `all_present` must
+    be, nobody."""
     matches, problems = [], []
     for line in lines:
         wanted = line.student.lower()
@@ -483,8 +498,8 @@ def _matched(rows: Sequence[StudentRow], lines: Iterable[L]) -> tuple[list[tuple
         elif found:
             several = f"{len(found)} students are named {line.student}; use an email address or ID"
             problems.append(f"{line.place}: {several}")
-        else:
-            problems.append(f"{line.place}: {NOBODY} {line.student}")
+        elif all_present:
+            problems.append(f"{line.place}: no student is named {line.student}")
     return matches, problems
 
 

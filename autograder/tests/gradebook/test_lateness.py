@@ -128,6 +128,9 @@ def test_late_days_are_carried_from_one_homework_to_the_next(tmp_path: Path) -> 
     text = products.late_days_table(found, left)
     assert [(one.student, one.days) for one in balances(tmp_path, text)][:2] == [("ADA@x", 0), ("bela@x", 0)]
     assert "1 d 13 h 1 min late, 2 late days used" in products.table(found)
+    assert [row.lateness for row in found][
+        -1
+    ] == "1 d 13 h 1 min late"  # nor does a page speak of days that are not used
 
 
 @pytest.mark.parametrize(
